@@ -1,0 +1,61 @@
+"""Entry point of `robot-id`: finds the verb, prints a user's mistake as one line, exits with 2."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from robot_id import __version__
+from robot_id.exceptions import RobotIdError
+
+# One line per verb: its name and the one-line help; the module robot_id.cli.<name> holds `command`.
+VERBS: dict[str, str] = {}
+
+
+class _Verbs(click.Group):
+    """A group whose verbs are imported on demand, so that `robot-id --help` starts at once."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in VERBS:
+            return None
+        return importlib.import_module(f'robot_id.cli.{name}').command
+
+    def resolve_command(self, ctx, args):  # type: ignore[no-untyped-def]
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from robot_id.exceptions import did_you_mean
+
+            error.message = f"no verb '{args[0]}': {did_you_mean(args[0], VERBS)}"
+            raise
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section('Verbs'):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.group(cls=_Verbs, context_settings={'help_option_names': ['-h', '--help']})
+@click.version_option(__version__, prog_name='robot-id')
+def cli() -> None:
+    """Identify the dynamic model of a robot, validate it, and use it for control."""
+
+
+def main() -> None:
+    """Run the command line; a RobotIdError is one line on stderr and exit code 2."""
+    try:
+        cli(standalone_mode=True)
+    except RobotIdError as error:
+        click.echo(f'robot-id: {error}', err=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        click.echo('robot-id: interrupted', err=True)
+        sys.exit(130)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,145 @@
+"""The Dataset: what was measured, per run, in SI units on the joint side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.exceptions import DataError
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Run:
+    """
+    One uninterrupted, uniformly sampled recording of N samples and n joints.
+
+    Filters, derivatives and decimation never cross the border of a run.
+
+    :param time: (N,) seconds, uniform step, strictly increasing.
+    :param position: (N, n) joint positions, rad or m.
+    :param torque: (N, n) joint-side motor torques or forces, N.m or N.
+    :param velocity: (N, n) measured joint velocities, or None.
+    :param reference_position: (N, n) what the controller was asked to follow, or None.
+    :param reference_velocity: (N, n), or None.
+    :param reference_acceleration: (N, n), or None.
+    :param control: (N, n) control signal before the drive gain, or None.
+    """
+
+    time: Array
+    position: Array
+    torque: Array
+    velocity: Array | None = None
+    reference_position: Array | None = None
+    reference_velocity: Array | None = None
+    reference_acceleration: Array | None = None
+    control: Array | None = None
+
+    def __post_init__(self) -> None:
+        N = self.time.shape[0]
+        if self.time.ndim != 1 or N < 2:
+            raise DataError(f'a run needs at least 2 samples, got time of shape {self.time.shape}')
+        if self.position.ndim != 2:
+            raise DataError(f'position must be (N, n), got shape {self.position.shape}')
+        for field in fields(self):
+            values = getattr(self, field.name)
+            if values is None or field.name == 'time':
+                continue
+            if values.shape != self.position.shape or values.shape[0] != N:
+                raise DataError(
+                    f'{field.name} has shape {values.shape}, time has {N} samples and position '
+                    f'{self.position.shape}: all must have equal lengths'
+                )
+
+    def __len__(self) -> int:
+        return self.time.shape[0]
+
+    @property
+    def step(self) -> float:
+        """Sampling period in seconds."""
+        return float((self.time[-1] - self.time[0]) / (len(self) - 1))
+
+    @property
+    def rate(self) -> float:
+        """Sampling frequency in Hz."""
+        return 1.0 / self.step
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the first to the last sample."""
+        return float(self.time[-1] - self.time[0])
+
+    def rows(self, first: int, last: int) -> Run:
+        """Return samples first to last (exclusive) as a run of their own."""
+        cut = {
+            f.name: getattr(self, f.name)[first:last]
+            for f in fields(self)
+            if getattr(self, f.name) is not None
+        }
+        return replace(self, **cut)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """
+    Several runs of one robot, with what was done to the raw data.
+
+    :param joint_names: names of the n joints, in the order of the columns.
+    :param runs: the runs, never empty.
+    :param source: where the data came from, for tables and reports.
+    :param notes: one line for each thing that was done or found (resampled, gap, duplicate ...).
+    """
+
+    joint_names: tuple[str, ...]
+    runs: tuple[Run, ...]
+    source: str = ''
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.runs:
+            raise DataError(f'{self.source or "data set"}: no samples')
+        for run in self.runs:
+            if run.position.shape[1] != len(self.joint_names):
+                raise DataError(
+                    f'{self.source or "data set"}: {run.position.shape[1]} columns for '
+                    f'{len(self.joint_names)} joints ({", ".join(self.joint_names)})'
+                )
+
+    def __len__(self) -> int:
+        return sum(len(run) for run in self.runs)
+
+    def __iter__(self) -> Iterator[Run]:
+        return iter(self.runs)
+
+    @property
+    def rate(self) -> float:
+        """Sampling frequency in Hz; all runs of a data set share it."""
+        return self.runs[0].rate
+
+    def select(self, joint_names: tuple[str, ...]) -> Dataset:
+        """Return the same data with the columns in the order of joint_names (matched by name)."""
+        missing = [name for name in joint_names if name not in self.joint_names]
+        if missing:
+            raise DataError(
+                f"{self.source or 'data set'}: no joint '{missing[0]}', it has "
+                f'{", ".join(self.joint_names)}'
+            )
+        if joint_names == self.joint_names:
+            return self
+        index = [self.joint_names.index(name) for name in joint_names]
+
+        def pick(run: Run) -> Run:
+            return replace(
+                run,
+                **{
+                    f.name: getattr(run, f.name)[:, index]
+                    for f in fields(run)
+                    if f.name != 'time' and getattr(run, f.name) is not None
+                },
+            )
+
+        return replace(self, joint_names=joint_names, runs=tuple(map(pick, self.runs)))

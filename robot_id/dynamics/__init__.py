@@ -1,0 +1,1 @@
+"""Numbers fast: regressors, inverse and direct dynamics, the closed-loop simulator."""

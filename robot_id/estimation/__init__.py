@@ -1,0 +1,1 @@
+"""Off-line estimators: one file per method, one registry, one result type."""

@@ -1,0 +1,202 @@
+"""The one result type of all estimators, and its stable JSON form."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.exceptions import DataError
+
+SCHEMA = 1
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """
+    One step of an iterative method.
+
+    :param parameters: (b,) estimate after the step.
+    :param relative_error_percent: 100 ||Y - W chi|| / ||Y|| of the step's own residual.
+    :param step: length of the accepted step relative to the full one (1 = full step).
+    """
+
+    parameters: Array
+    relative_error_percent: float
+    step: float = 1.0
+
+
+@dataclass(frozen=True)
+class Result:
+    """
+    What an estimator found, with how well it knows it.
+
+    :param robot: name of the robot.
+    :param method: name of the method in the registry.
+    :param names: the b parameter names.
+    :param values: (b,) estimates, SI units on the joint side.
+    :param covariance: (b, b) covariance of the estimates, NaN where a method cannot tell.
+    :param essential: (b,) flags; None when no selection was made (all are kept).
+    :param relative_error_percent: 100 ||Y - W chi|| / ||Y||.
+    :param relative_error_percent_per_joint: (n,) the same for each joint.
+    :param condition_number: of the observation matrix that was solved.
+    :param iterations: number of iterations (1 for a linear method).
+    :param simulations: closed-loop simulations that were run.
+    :param elapsed_s: wall seconds.
+    :param converged: False marks a result that must not be trusted.
+    :param history: the iterations, oldest first.
+    :param options: every option that produced it, defaults included.
+    :param warnings: one line each.
+    :param extras: what only this method knows (JSON-serialisable).
+    """
+
+    robot: str
+    method: str
+    names: tuple[str, ...]
+    values: Array
+    covariance: Array
+    essential: NDArray[np.bool_] | None = None
+    relative_error_percent: float = float('nan')
+    relative_error_percent_per_joint: Array = field(default_factory=lambda: np.empty(0))
+    condition_number: float = float('nan')
+    iterations: int = 1
+    simulations: int = 0
+    elapsed_s: float = 0.0
+    converged: bool = True
+    history: tuple[Iteration, ...] = ()
+    options: dict[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    extras: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def std(self) -> Array:
+        """(b,) standard deviations."""
+        return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+
+    @property
+    def percent_std(self) -> Array:
+        """(b,) 100 sigma / |chi|, infinite where the value is zero."""
+        with np.errstate(divide='ignore', invalid='ignore'):
+            percent = 100.0 * self.std / np.abs(self.values)
+        return np.where(self.values == 0.0, np.inf, percent)
+
+    def __getitem__(self, name: str) -> float:
+        return float(self.values[self.names.index(name)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON form (non-finite numbers become null)."""
+        flags = self.essential if self.essential is not None else np.ones(len(self.names), bool)
+        parameters = [
+            {
+                'name': name,
+                'value': _number(value),
+                'std': _number(std),
+                'percent_std': _number(percent),
+                'essential': bool(flag),
+            }
+            for name, value, std, percent, flag in zip(
+                self.names, self.values, self.std, self.percent_std, flags
+            )
+        ]
+        return {
+            'schema': SCHEMA,
+            'robot': self.robot,
+            'method': self.method,
+            'parameters': parameters,
+            'relative_error_percent': _number(self.relative_error_percent),
+            'relative_error_percent_per_joint': [
+                _number(v) for v in self.relative_error_percent_per_joint
+            ],
+            'condition_number': _number(self.condition_number),
+            'iterations': self.iterations,
+            'simulations': self.simulations,
+            'elapsed_s': _number(self.elapsed_s),
+            'converged': self.converged,
+            'options': self.options,
+            'warnings': list(self.warnings),
+            'covariance': [[_number(v) for v in row] for row in self.covariance],
+            'history': [
+                {
+                    'parameters': [_number(v) for v in step.parameters],
+                    'relative_error_percent': _number(step.relative_error_percent),
+                    'step': step.step,
+                }
+                for step in self.history
+            ],
+            'extras': self.extras,
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write the JSON form to a file."""
+        Path(path).write_text(json.dumps(self.to_dict(), indent=1) + '\n')
+
+    @classmethod
+    def load(cls, path: str | Path) -> Result:
+        """Read a result that was saved before; refuse anything else in one line."""
+        try:
+            data = json.loads(Path(path).read_text())
+        except OSError as error:
+            raise DataError(f'{path}: {error.strerror or error}') from error
+        except ValueError as error:
+            raise DataError(f'{path}: not a JSON file ({error})') from error
+        return cls.from_dict(data, source=str(path))
+
+    @classmethod
+    def from_dict(cls, data: Any, source: str = 'result') -> Result:
+        """Build a result from its JSON form."""
+        if not isinstance(data, dict) or 'parameters' not in data:
+            raise DataError(f"{source}: not a robot_id result, it has no key 'parameters'")
+        if data.get('schema') != SCHEMA:
+            raise DataError(f'{source}: schema {data.get("schema")!r}, this version reads {SCHEMA}')
+        try:
+            parameters = data['parameters']
+            std = np.array([_value(p.get('std')) for p in parameters])
+            covariance = data.get('covariance')
+            return cls(
+                robot=data.get('robot', ''),
+                method=data.get('method', ''),
+                names=tuple(p['name'] for p in parameters),
+                values=np.array([float(p['value']) for p in parameters]),
+                covariance=(
+                    np.array([[_value(v) for v in row] for row in covariance])
+                    if covariance
+                    else np.diag(std**2)
+                ),
+                essential=np.array([bool(p.get('essential', True)) for p in parameters]),
+                relative_error_percent=_value(data.get('relative_error_percent')),
+                relative_error_percent_per_joint=np.array(
+                    [_value(v) for v in data.get('relative_error_percent_per_joint', [])]
+                ),
+                condition_number=_value(data.get('condition_number')),
+                iterations=int(data.get('iterations', 1)),
+                simulations=int(data.get('simulations', 0)),
+                elapsed_s=_value(data.get('elapsed_s')),
+                converged=bool(data.get('converged', True)),
+                history=tuple(
+                    Iteration(
+                        np.array([_value(v) for v in step['parameters']]),
+                        _value(step['relative_error_percent']),
+                        float(step.get('step', 1.0)),
+                    )
+                    for step in data.get('history', [])
+                ),
+                options=dict(data.get('options', {})),
+                warnings=tuple(data.get('warnings', [])),
+                extras=dict(data.get('extras', {})),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(f'{source}: broken result ({error!r})') from error
+
+
+def _number(value: float) -> float | None:
+    value = float(value)
+    return value if np.isfinite(value) else None
+
+
+def _value(value: float | None) -> float:
+    return float('nan') if value is None else float(value)

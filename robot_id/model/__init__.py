@@ -1,0 +1,1 @@
+"""What a robot is: description files, kinematics, parameters, friction, drives, coupling."""

@@ -1,0 +1,1 @@
+"""On-line identification: recursive estimators, identifiability supervision, ILIC."""

@@ -1,0 +1,1 @@
+"""Trajectories: trapezoid, quintic, Fourier, playback, and excitation optimisation."""
