@@ -14,7 +14,7 @@ import math
 import re
 import types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
@@ -22,6 +22,7 @@ from robot_id.exceptions import OptionError, did_you_mean
 
 T = TypeVar('T')
 _TRUE, _FALSE = ('true', 'yes', 'on', '1'), ('false', 'no', 'off', '0')
+_LISTS = (tuple, list, Sequence)
 _NOTHING = ('none', 'null', '')
 
 
@@ -128,7 +129,7 @@ def convert(value: Any, kind: Any, key: str) -> Any:
         if value in inner:
             return value
         raise OptionError(f"{key}: '{value}' is not a choice, {did_you_mean(str(value), inner)}")
-    if origin in (tuple, list):
+    if origin in _LISTS:
         items = _split(value) if isinstance(value, str) else value
         if not isinstance(items, (list, tuple)) or not items:
             raise _wrong(value, kind, key)
@@ -193,7 +194,7 @@ def _describe(kind: Any) -> str:
         return ' or '.join(_describe(part) for part in inner)
     if origin is Literal:
         return ' | '.join(map(str, inner))
-    if origin in (tuple, list):
+    if origin in _LISTS:
         plural = {int: 'whole numbers', float: 'numbers', str: 'names'}
         return f'a list of {plural.get(inner[0], "values")}'
     words = {int: 'a whole number', float: 'a number', bool: 'true or false', str: 'a text'}
