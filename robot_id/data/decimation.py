@@ -33,8 +33,6 @@ RIPPLE_DB = 0.05
 LARGEST_STAGE = 13
 # What lies further away than this decay is not seen by the filter.
 NEGLIGIBLE = 1e-15
-# Blocks of n_d samples handled at once, so that intermediate results stay in the cache.
-SLAB = 64
 
 
 @lru_cache(maxsize=256)
@@ -175,14 +173,14 @@ class Decimator:
         """Take the next rows (N, C) and return the kept rows (M, C) that are ready, maybe none."""
         return self._pass_on(np.ascontiguousarray(block, dtype=np.float64), last=False)
 
-    def finish(self) -> Array | None:
-        """Return the kept rows that were still waiting; None when nothing was ever pushed."""
+    def finish(self) -> Array:
+        """Return the kept rows that were still waiting."""
         return self._pass_on(None, last=True)
 
     def _pass_on(self, rows: Array | None, last: bool) -> Array:
         for stream in self._stages:
             rows = stream.push(rows, last)
-        return rows  # type: ignore[return-value]
+        return np.empty((0, 0)) if rows is None else rows
 
 
 class _StageStream:
@@ -208,7 +206,9 @@ class _StageStream:
         if ready <= 0 or self.before is None:
             return rows[:0]
         kept = -(-ready // stage.factor)
-        after = _seen_from_last(rows, stage, _reflection(rows[::-1], stage.reach) if last else None)
+        after = _seen_from_last(
+            rows, stage, _reflection(rows[::-1], stage.reach) if last else None
+        )
         y = _filter(rows, stage, self.before, after, kept)
         self.rows = rows[kept * stage.factor :].copy()
         return y
@@ -238,60 +238,60 @@ def _filter(rows: Array, stage: Stage, before: Array, after: Array, kept: int) -
     """
     r = stage.factor
     y = stage.centre * rows[: (kept - 1) * r + 1 : r]
-    blocks = rows.shape[0] // r if kept * r <= rows.shape[0] else kept - 1
-    full = rows[: blocks * r].reshape(blocks, r, rows.shape[1])
     # Forward in time: from row n to n + r the row n + j gets the weight p^(r - j).
+    steps = kept if kept * r <= rows.shape[0] else kept - 1
     ahead = np.ascontiguousarray(stage.tail[:, r - 1 :: -1])
-    for first in range(0, kept, SLAB):
-        sums = ahead @ full[first : min(first + SLAB, kept)]
-        _sweep(sums, stage.turn, stage.mix, before, y[first : first + SLAB])
+    _sweep(rows, 0, r, steps, ahead, stage.turn, stage.mix, before, y)
     # Backward: from row n to n - r the row n - r + j gets the weight p^j.
     last = (rows.shape[0] - 1) // r
     back = np.ascontiguousarray(stage.tail[:, :r])
-    shifted = rows[1 : last * r + 1].reshape(last, r, rows.shape[1])[::-1]
-    for first in range(0, last + 1, SLAB):
-        sums = back @ shifted[first : first + SLAB]
-        low = max(last - first - SLAB + 1, 0)
-        target = y[low : last - first + 1]
-        _sweep_back(sums, stage.turn, stage.mix, after, target, last - first - low)
+    _sweep(rows, last * r, -r, last, back, stage.turn, stage.mix, after, y)
     return y
 
 
-@numba.njit(cache=True)
-def _advance(sums, turn, state):  # type: ignore[no-untyped-def]
-    """State of the next kept sample: s_i <- p_i^r s_i + what came in between."""
-    for i in range(turn.shape[0]):
-        a, b = turn[i, 0], turn[i, 1]
-        for c in range(state.shape[1]):
-            re, im = state[2 * i, c], state[2 * i + 1, c]
-            state[2 * i, c] = a * re - b * im + sums[2 * i, c]
-            state[2 * i + 1, c] = a * im + b * re + sums[2 * i + 1, c]
+@numba.njit(cache=True, fastmath={'contract'})
+def _sweep(x, start, stride, steps, weights, turn, mix, state, y):  # type: ignore[no-untyped-def]
+    """
+    Add the pole sums of one direction to y, from one kept row to the next.
 
-
-@numba.njit(cache=True)
-def _emit(mix, state, out):  # type: ignore[no-untyped-def]
-    for k in range(mix.shape[0]):
-        weight = mix[k]
-        for c in range(state.shape[1]):
-            out[c] += weight * state[k, c]
-
-
-@numba.njit(cache=True)
-def _sweep(sums, turn, mix, state, y):  # type: ignore[no-untyped-def]
-    for m in range(y.shape[0]):
-        _emit(mix, state, y[m])
-        if m < sums.shape[0]:
-            _advance(sums[m], turn, state)
-
-
-@numba.njit(cache=True)
-def _sweep_back(sums, turn, mix, state, y, top):  # type: ignore[no-untyped-def]
-    steps = max(sums.shape[0], top + 1)
-    for m in range(steps):
-        if 0 <= top - m < y.shape[0]:
-            _emit(mix, state, y[top - m])
-        if m < sums.shape[0]:
-            _advance(sums[m], turn, state)
+    At each kept row n the sums s_i seen from there are added, y += sum_i mix_i s_i; then they are
+    moved to the next one, s_i <- p_i^r s_i + (the r rows between).
+    """
+    r, columns, fours = abs(stride), x.shape[1], abs(stride) // 4 * 4
+    for step in range(steps + 1):
+        n = start + step * stride
+        m = n // r
+        if m < y.shape[0]:
+            for k in range(mix.shape[0]):
+                w0 = mix[k]
+                for c in range(columns):
+                    y[m, c] += w0 * state[k, c]
+        if step == steps:
+            break
+        for i in range(turn.shape[0]):
+            a, b = turn[i, 0], turn[i, 1]
+            for c in range(columns):
+                re, im = state[2 * i, c], state[2 * i + 1, c]
+                state[2 * i, c] = a * re - b * im
+                state[2 * i + 1, c] = a * im + b * re
+        if stride < 0:
+            n += 1 - r
+        # Four rows at a time load and store the state less often; the inner loops vectorise.
+        for k in range(mix.shape[0]):
+            for j in range(0, fours, 4):
+                w0, w1 = weights[k, j], weights[k, j + 1]
+                w2, w3 = weights[k, j + 2], weights[k, j + 3]
+                for c in range(columns):
+                    state[k, c] += (
+                        w0 * x[n + j, c]
+                        + w1 * x[n + j + 1, c]
+                        + w2 * x[n + j + 2, c]
+                        + w3 * x[n + j + 3, c]
+                    )
+            for j in range(fours, r):
+                w0 = weights[k, j]
+                for c in range(columns):
+                    state[k, c] += w0 * x[n + j, c]
 
 
 def _interleave(real: Array, imaginary: Array) -> Array:
