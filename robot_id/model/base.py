@@ -15,7 +15,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from robot_id.exceptions import DescriptionError
+from robot_id.exceptions import DescriptionError, did_you_mean
 
 Array = NDArray[np.float64]
 
@@ -112,8 +112,7 @@ def find_base(
     norms = np.linalg.norm(W, axis=0)
     scale = norms.max()
     live = [i for i in order if norms[i] > tolerance * scale]
-    # Householder QR without pivoting: |R_kk| is what column k adds to the columns before it. A
-    # dependent column leaves a rounding residue there, so rows are judged one by one.
+    # Gram-Schmidt, twice for accuracy: what is left of a column is what it adds to the others.
     Q, basis = np.empty((W.shape[0], 0)), []
     rest = []
     for i in live:
@@ -144,7 +143,8 @@ def find_base(
         base_names.append(name + ('R' if np.any(beta[k]) else ''))
     unknown = set(renamed) - {names[c] for c in columns}
     if unknown:
-        raise DescriptionError(f"renamed: '{min(unknown)}' is not a base parameter of this robot")
+        hint = did_you_mean(min(unknown), [names[c] for c in columns])
+        raise DescriptionError(f"renamed: '{min(unknown)}' is not a base parameter, {hint}")
     return BaseParameters(tuple(base_names), columns, dependent, beta, factor, names)
 
 
