@@ -76,6 +76,8 @@ class Joint(_Strict):
                 raise ValueError(f"'{term}' appears more than once")
             if f'asymmetric_{term}' in terms:
                 raise ValueError(f"choose '{term}' or 'asymmetric_{term}', not both")
+        if 'offset' in terms and 'asymmetric_coulomb' in terms:
+            raise ValueError("'asymmetric_coulomb' already holds the 'offset', choose one of them")
         return terms
 
 

@@ -94,7 +94,8 @@ class Robot:
         renamed = {
             old: (alias.name, alias.factor) for old, alias in self.description.renamed.items()
         }
-        return find_base(random_regressor(self), self.standard_names, renamed)
+        rotors = frozenset(self.standard_names[rotor] for rotor, _, _ in self.direct_columns)
+        return find_base(random_regressor(self), self.standard_names, renamed, rotors)
 
     @cached_property
     def pinocchio(self) -> pin.Model:
