@@ -9,7 +9,7 @@ class Progress(Protocol):
     def __call__(self, fraction: float, text: str = '') -> None: ...
 
 
-class Cancelled(Exception):  # noqa: N818
+class Cancelled(Exception):
     """Raised by a progress callback when the user no longer wants the result."""
 
 

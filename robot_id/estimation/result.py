@@ -152,7 +152,9 @@ class Result:
         if not isinstance(data, dict) or 'parameters' not in data:
             raise DataError(f"{source}: not a robot_id result, it has no key 'parameters'")
         if data.get('schema') != SCHEMA:
-            raise DataError(f'{source}: schema {data.get("schema")!r}, this version reads {SCHEMA}')
+            raise DataError(
+                f'{source}: schema {data.get("schema")!r}, this version reads {SCHEMA}'
+            )
         try:
             parameters = data['parameters']
             std = np.array([_value(p.get('std')) for p in parameters])
