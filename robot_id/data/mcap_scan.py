@@ -39,6 +39,7 @@ class McapScan:
         self.topics: dict[int, Topic] = {}
         self.complete = False
         self._types: dict[int, str] = {0: ''}
+        self._damaged = False
 
     def messages(self, topics: set[str] | None = None) -> Iterator[tuple[str, int, bytes]]:
         """
@@ -61,14 +62,24 @@ class McapScan:
                 if data is None:
                     return
                 yield from self._records(data, topics)
+                if self._damaged:
+                    return
 
     def _records(self, data: bytes, topics: set[str] | None) -> Iterator[tuple[str, int, bytes]]:
         """Go through the records of a chunk, or through one that stands by itself."""
         at, end = 0, len(data)
         wanted: dict[int, str] | None = None
+        # A message is given when a sound record follows it: damage begins inside the one before.
+        pending: tuple[str, int, bytes] | None = None
         while at + 9 <= end:
             code, size = _RECORD.unpack_from(data, at)
             body, at = at + 9, at + 9 + size
+            if code == 0 or at > end:
+                self._damaged = True
+                return
+            if pending is not None:
+                yield pending
+                pending = None
             if code == _MESSAGE:
                 if wanted is None:
                     wanted = {
@@ -78,7 +89,7 @@ class McapScan:
                     }
                 channel, _, received = _STAMPS.unpack_from(data, body)
                 if channel in wanted:
-                    yield wanted[channel], received, data[body + 22 : at]
+                    pending = wanted[channel], received, data[body + 22 : at]
             elif code == _SCHEMA:
                 (number,) = struct.unpack_from('<H', data, body)
                 self._types[number] = _string(data, body + 2)[0]
@@ -88,6 +99,8 @@ class McapScan:
                     _string(data, body + 4)[0], self._types.get(schema, '')
                 )
                 wanted = None
+        if pending is not None:
+            yield pending
 
 
 def _chunk(record: bytes) -> bytes | None:
