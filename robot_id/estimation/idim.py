@@ -219,7 +219,8 @@ def joint_weights(factors: JointFactors) -> tuple[Array, Array]:
     """
     Return (n,) weights 1 / sigma_j and sigma_j of each joint's own residual (paper 004, eq. 6).
 
-    A joint that its model explains to the last digit would get an infinite weight: sigma_j is kept above rounding.
+    A joint that its model explains to the last digit would get an infinite weight, so sigma_j is
+    kept above rounding.
     """
     sigma = factors.joint_deviations()
     rms = factors.torque_norms() / np.sqrt(np.maximum(factors.rows, 1))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from robot_id.estimation.idim import Fit, SelectingIdim, solve_weighted
 from robot_id.estimation.least_squares import Solution
 from robot_id.estimation.observation import Observation
-from robot_id.estimation.triangular import JointFactors
+from robot_id.estimation.triangular import JointFactors, triangle
 from robot_id.progress import Progress
 
 Array = NDArray[np.float64]
@@ -65,8 +65,8 @@ def joint_covariance(factors: JointFactors, solution: Solution) -> Array:
     p, rows = int(kept.sum()), factors.rows
     scale = np.maximum(rows * (1.0 - p / rows.sum()), 1.0)
     deviations = factors.residual_norms(solution.chi) / np.sqrt(scale)
-    U = np.linalg.qr(factors.stack()[:, :-1][:, kept], mode='r')[:p]
-    noise = np.linalg.qr(factors.stack(deviations)[:, :-1][:, kept], mode='r')[:p]
+    U = triangle(factors.stack()[:, :-1][:, kept])[:p]
+    noise = triangle(factors.stack(deviations)[:, :-1][:, kept])[:p]
     # noise U^-1, then its product with itself between U^-1 and its transpose.
     half = sl.solve_triangular(U, noise.T, trans='T').T
     half = sl.solve_triangular(U, half.T)

@@ -33,7 +33,9 @@ def robots():
 def simulate():
     """Return a function that makes a data set of a robot whose truth is known."""
 
-    def make(robot, duration=10.0, rate=500.0, seed=0, torque=0.02, position=0.0, slope=None, **kw):
+    def make(
+        robot, duration=10.0, rate=500.0, seed=0, torque=0.02, position=0.0, slope=None, **kw
+    ):
         t, q, dq, ddq = multisine(robot.n, duration, rate, **kw)
         tau = dynamics.inverse_dynamics(robot, robot.truth(), q, dq, ddq, coulomb_slope=slope)
         rng = np.random.default_rng(seed)

@@ -62,7 +62,7 @@ def test_position_noise_biases_the_unfiltered_estimate_and_filtering_mends_it(ro
         key: np.linalg.norm(result.values - robot.truth())
         for key, result in (('raw', raw), ('forward', forward), ('full', full))
     }
-    assert error['full'] < 0.3 * error['forward'] < 0.3 * error['raw']
+    assert error['full'] < 0.1 * min(error['forward'], error['raw'])
     assert raw.relative_error_percent > 5 * full.relative_error_percent
 
 
