@@ -15,6 +15,7 @@ from robot_id.control.computed_torque_kernel import (
     Settings,
     one_step,
 )
+from robot_id.control.guards import not_positive
 from robot_id.dynamics.tree import split_parameters, tree_of
 from robot_id.exceptions import ControlError
 from robot_id.model import Loop, Robot
@@ -39,8 +40,8 @@ class ComputedTorque:
     :param measured: M_hat and N_hat at the measured q, dq instead of the reference.
     :param integral: (n,) or one number, rad/s: Ki = integral * Kp; 0 as in the paper.
     :param torque_limit: (n,); None takes the limits of the robot file.
-    :param torque_jump: (n,) or one number, N.m or N: largest torque change by a parameter update in
-        one sample; None takes 2 % of the torque limit.
+    :param torque_jump: (n,) or one number, N.m or N: largest torque change by a parameter update
+        in one sample; None takes 2 % of the torque limit.
     :param blend_s: seconds over which new parameters are blended in.
     """
 
@@ -134,7 +135,7 @@ class ComputedTorque:
         """
         Forget the last samples and the integral; the parameters stay.
 
-        :param position: (n,) measured now; None: the first sample is taken to move as its reference.
+        :param position: (n,) measured now; None takes the first sample to move as its reference.
         :param velocity: (n,) now; zero when None.
         """
         self.memory.integral[:] = 0.0
@@ -178,6 +179,19 @@ class ComputedTorque:
             m.inertia[NOW], m.values[NOW] = inertia, values
             m.blend[0] = 1.0
         self._from, self._to = now, target
+
+    def check_inertia(self, positions: ArrayLike) -> None:
+        """
+        Refuse a model that cannot control a motion: M_hat must be positive definite all along.
+
+        :param positions: (N, n) of the reference.
+        :raises ControlError: with the position where it is not.
+        """
+        reason = not_positive(self.robot, self._to, np.atleast_2d(np.asarray(positions, float)))
+        if reason:
+            raise ControlError(
+                f'{self.robot.name}: {reason}: give better parameters to start with'
+            )
 
     def saturated(self) -> NDArray[np.bool_]:
         """(n,) whether the last torque stood at its limit."""

@@ -160,9 +160,7 @@ def one_step(tree, settings, memory, inputs, h, tau):
     Every array that crosses the border costs more than the work arrays made here.
     """
     work = step_scratch(tree.parent.shape[0], tau.shape[0])
-    control_step(
-        tree, settings, memory, work, inputs[0], inputs[1], inputs[2], inputs[3], h, tau
-    )
+    control_step(tree, settings, memory, work, inputs[0], inputs[1], inputs[2], inputs[3], h, tau)
 
 
 @numba.njit(**FAST)
@@ -188,9 +186,7 @@ def learning_loop(
             if encoder_step[j] > 0.0:
                 x = np.round(x / encoder_step[j]) * encoder_step[j]
             MEASURED[k, j] = x
-        control_step(
-            tree, settings, memory, work, QR[k], DQR[k], DDQR[k], MEASURED[k], h, TAU[k]
-        )
+        control_step(tree, settings, memory, work, QR[k], DQR[k], DDQR[k], MEASURED[k], h, TAU[k])
         for j in range(n):
             total[j] = TAU[k, j]
             if external.shape[0] > 0:

@@ -11,14 +11,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg as sl
 from numpy.typing import NDArray
 
-from robot_id.estimation.idim import joint_weights
 from robot_id.estimation.least_squares import Solution, condition_number, solve
 from robot_id.estimation.triangular import JointFactors
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+WEIGHT_PASSES = 2
+# No joint is trusted to better than this share of its own torque.
+SMALLEST_RESIDUAL = 1e-4
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,26 @@ def told_parameters(R: Array, largest_condition: float) -> Flags:
     return told
 
 
+def residual_weights(factors: JointFactors) -> Array:
+    """
+    (n,) 1 / sigma_j, sigma_j the rms residual of joint j in the common solution; 0 without rows.
+
+    From the common solution, not from each joint's own regression as in `idim_wls`: a short window
+    may have fewer equations of one joint than parameters that act on it.
+    """
+    rms = factors.torque_norms() / np.sqrt(np.maximum(factors.rows, 1))
+    live = rms > 0.0
+    sigma = np.where(live, rms, 1.0)
+    for _ in range(WEIGHT_PASSES):
+        R = factors.stack(np.where(live, 1.0 / sigma, 0.0))
+        norms = np.linalg.norm(R[:, :-1], axis=0)
+        scaled = R[:, :-1] / np.where(norms > 0.0, norms, 1.0)
+        chi = sl.lstsq(scaled, R[:, -1], cond=1e-8)[0] / np.where(norms > 0.0, norms, 1.0)
+        residual = factors.residual_norms(chi) / np.sqrt(np.maximum(factors.rows, 1))
+        sigma = np.where(live, np.maximum(residual, SMALLEST_RESIDUAL * rms), 1.0)
+    return np.where(live, 1.0 / sigma, 0.0)
+
+
 def fit_window(
     factors: JointFactors,
     current: Array,
@@ -89,8 +112,7 @@ def fit_window(
     """
     b = len(factors.names)
     moving = without_joints(factors, still)
-    weights, _ = joint_weights(moving)
-    R = moving.stack(np.where(still, 0.0, weights))
+    R = moving.stack(residual_weights(moving))
     rows = int(moving.rows.sum())
     excited = told_parameters(R, largest_condition) if rows else np.zeros(b, bool)
     deviation, percent = np.full(b, np.nan), np.full(b, np.nan)
@@ -117,9 +139,7 @@ def fit_window(
         condition = condition_number(W / np.linalg.norm(W, axis=0))
     torque = factors.torque_norms()
     error = 100.0 * factors.residual_norms(values) / np.where(torque > 0.0, torque, np.inf)
-    return WindowFit(
-        values, deviation, percent, passed, excited, covariance, condition, error
-    )
+    return WindowFit(values, deviation, percent, passed, excited, covariance, condition, error)
 
 
 def _solve_with_held(

@@ -53,6 +53,17 @@ def out_of_bounds(robot: Robot, chi: Array, passed: Flags, lower: Array, upper: 
     return ''
 
 
+def not_positive(robot: Robot, chi: Array, position: Array) -> str:
+    """Return where M_hat is not positive definite among (N, n) positions, '' when nowhere."""
+    every = max(len(position) // MOST_CONFIGURATIONS, 1)
+    q = np.ascontiguousarray(position[::every])
+    least = np.linalg.eigvalsh(inertia_matrix(robot, chi, q))[:, 0]
+    k = int(np.argmin(least))
+    if least[k] > 0.0:
+        return ''
+    return f'M_hat is not positive definite at q = {np.array2string(q[k], precision=3)}'
+
+
 def weak_inertia(
     robot: Robot, chi: Array, current: Array, position: Array, smallest: float
 ) -> str:

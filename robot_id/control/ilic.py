@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robot_id.control.essential import WindowFit, fit_window
 from robot_id.control.guards import out_of_bounds, parameter_bounds, weak_inertia
-from robot_id.control.payload import Payload, estimate_payload
+from robot_id.control.payload import Payload, PayloadWatch
 from robot_id.control.window import MovingWindow, ReferenceObservation, Window, as_rows
 from robot_id.data.decimation import LARGEST_STAGE, stages
 from robot_id.exceptions import ControlError, OptionError
@@ -20,6 +21,8 @@ Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 # A joint that never exceeds this share of its speed limit in a window counts as at rest.
 REST_SHARE = 2e-3
+# Section VI-D of paper 003, and the least number of equations for each parameter.
+PAPER_HZ, EQUATIONS_EACH = 5.0, 5.0
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class Update:
         before when refused.
     :param fit: estimates, deviations and percent of the window.
     :param still: names of joints that were at rest.
-    :param payload: change of the masses since the tare; None before there is one.
+    :param payload: change of the masses against the tare; None before there is one.
     """
 
     time: float
@@ -59,7 +62,9 @@ class Ilic:
     :param rate_hz: samples per second.
     :param window_s: T_obs, seconds; a multiple of the cycle time for a cyclic motion.
     :param update_s: seconds between updates, 1/f_i; None for window_s.
-    :param equations_hz: rate after the decimation; its filter cuts off at 0.4 times this rate.
+    :param equations_hz: rate after the decimation, whose filter cuts off at 0.4 times this rate;
+        None: 5 Hz as in the paper, more where a window would give less than 5 equations for each
+        parameter.
     :param sigma_max: percent, 10 to 30: only parameters below it are passed on.
     :param bounds: name -> (lower, upper) of parameters; friction and inertias are never negative.
     :param smallest_inertia: the eigenvalues of a new M_hat against the current one must exceed it.
@@ -79,16 +84,19 @@ class Ilic:
         window_s: float,
         *,
         update_s: float | None = None,
-        equations_hz: float = 5.0,
+        equations_hz: float | None = None,
         sigma_max: float = 15.0,
         bounds: Mapping[str, tuple[float, float]] | None = None,
         smallest_inertia: float = 0.02,
         largest_condition: float = 1e4,
-        saturated_share: float = 0.02,
+        saturated_share: float = 0.1,
         torque_limit: ArrayLike | None = None,
         rest_speed: ArrayLike | None = None,
     ) -> None:
         update_s = window_s if update_s is None else update_s
+        if equations_hz is None:
+            needed = EQUATIONS_EACH * len(robot.base) / (robot.n * max(window_s, 1e-3))
+            equations_hz = max(PAPER_HZ, needed)
         for what, value in (
             ('rate_hz', rate_hz), ('window_s', window_s), ('update_s', update_s),
             ('equations_hz', equations_hz), ('largest_condition', largest_condition),
@@ -131,8 +139,8 @@ class Ilic:
         self._observation = ReferenceObservation(
             robot, self.decimation, robot.description.coulomb_slope
         )
-        self._known = np.full((len(robot.base),) * 2, np.nan)
-        self._tare: tuple[Array, Array] | None = None
+        self.payload_watch = PayloadWatch(robot)
+        self._row = np.empty((1, 4 * n))
 
     def feed(
         self, position: ArrayLike, velocity: ArrayLike, acceleration: ArrayLike, torque: ArrayLike
@@ -155,10 +163,16 @@ class Ilic:
     def add(
         self, position: ArrayLike, velocity: ArrayLike, acceleration: ArrayLike, torque: ArrayLike
     ) -> bool:
-        """Take in one sample and return whether a window is due: `take` it soon."""
-        return self.window.add(
-            as_rows(self.robot, position, velocity, acceleration, torque)
-        )
+        """Take in one sample (n,) and return whether a window is due: `take` it soon."""
+        row, n = self._row, self.robot.n
+        for i, values in enumerate((position, velocity, acceleration, torque)):
+            if np.shape(values) != (n,):
+                break
+            row[0, i * n : (i + 1) * n] = values
+        else:
+            if isfinite(row.sum()):
+                return self.window.add(row)
+        return self.window.add(as_rows(self.robot, position, velocity, acceleration, torque))
 
     def take(self) -> Window:
         """Return a copy of the last window."""
@@ -167,10 +181,6 @@ class Ilic:
     def clear(self) -> None:
         """Forget the samples of the window, such as after a gap or a stop."""
         self.window.clear()
-
-    def tare(self) -> None:
-        """Call the present load no payload."""
-        self._tare = (self.parameters.copy(), self._known.copy())
 
     def identify(self, window: Window) -> Update:
         """Identify the parameters from a window; an accepted update becomes `parameters`."""
@@ -185,13 +195,8 @@ class Ilic:
         reason = self._objection(window, fit, still)
         if reason:
             return Update(time, False, reason, current.copy(), fit, names)
-        before, known = current, self._known
         self.parameters = fit.values
-        both = np.ix_(fit.passed, fit.passed)
-        self._known = known.copy()
-        self._known[fit.passed] = self._known[:, fit.passed] = 0.0
-        self._known[both] = fit.covariance[both]
-        payload = self._payload(before, known, fit.passed)
+        payload = self.payload_watch.see(fit.values, fit.covariance, fit.passed)
         return Update(time, True, '', fit.values.copy(), fit, names, payload)
 
     def _objection(self, window: Window, fit: WindowFit, still: Flags) -> str:
@@ -216,20 +221,6 @@ class Ilic:
             self.robot, fit.values, fit.passed, self.lower, self.upper
         ) or weak_inertia(
             self.robot, fit.values, self.parameters, window.position, self.smallest_inertia
-        )
-
-    def _payload(self, before: Array, known: Array, passed: Flags) -> Payload | None:
-        """Return the load since the tare; the first two updates that agree are the tare."""
-        if self._tare is None:
-            variance = np.diag(known)[passed] + np.diag(self._known)[passed]
-            small = 3.0 * np.sqrt(variance) + 0.01 * np.abs(before[passed])
-            if np.all(np.abs(self.parameters - before)[passed] <= small):
-                self.tare()
-            return None
-        tared, covariance = self._tare
-        updated = passed & np.isfinite(np.diag(covariance))
-        return estimate_payload(
-            self.robot, tared, self.parameters, covariance + self._known, updated
         )
 
 

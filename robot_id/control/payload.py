@@ -17,7 +17,7 @@ MASS = 9
 @dataclass(frozen=True)
 class Payload:
     """
-    What the robot carries since the last tare, from the change of its parameters.
+    What the robot carries beyond its tare, from the change of its parameters.
 
     :param mass: kg; None when the mass cannot be told from the parameters that were updated.
     :param deviation: its standard deviation, kg.
@@ -37,6 +37,56 @@ class Payload:
         if self.mass is None:
             return 'payload: not told by this motion'
         return f'payload: {self.mass:.3g} kg +- {self.deviation:.2g} kg'
+
+
+class PayloadWatch:
+    """
+    Compares every accepted estimate with the robot's own, the tare.
+
+    The tare is there once two updates agree. It follows the estimates one update behind, so that
+    slow drift is no payload, and stands still while a payload is seen.
+    """
+
+    def __init__(self, robot: Robot) -> None:
+        self.robot = robot
+        self._tare: tuple[Array, Array] | None = None
+        self._last: tuple[Array, Array] | None = None
+
+    def tare(self) -> None:
+        """Call the present load no payload."""
+        self._tare = self._last
+
+    def see(self, values: Array, covariance: Array, passed: NDArray[np.bool_]) -> Payload | None:
+        """
+        Take in an accepted estimate; return the payload, None while the tare is not known.
+
+        :param covariance: (b, b), NaN where a parameter was not estimated.
+        """
+        last, self._last = self._last, (values, covariance)
+        if last is None:
+            return None
+        if self._tare is None:
+            if _agree(last, self._last, passed):
+                self._tare = self._last
+            return None
+        tared, uncertainty = self._tare
+        updated = passed & np.isfinite(np.diag(uncertainty))
+        payload = estimate_payload(self.robot, tared, values, uncertainty + covariance, updated)
+        if not payload.significant:
+            self._tare = last
+        return payload
+
+
+def _agree(
+    one: tuple[Array, Array], other: tuple[Array, Array], passed: NDArray[np.bool_]
+) -> bool:
+    """Whether two estimates differ by less than two deviations, or 0.2 %, in every parameter."""
+    both = passed & np.isfinite(np.diag(one[1])) & np.isfinite(np.diag(other[1]))
+    if not both.any():
+        return False
+    deviation = np.sqrt(np.diag(one[1] + other[1])[both])
+    change = np.abs(one[0] - other[0])[both]
+    return bool(np.all(change <= np.maximum(2.0 * deviation, 0.002 * np.abs(one[0][both]))))
 
 
 def payload_columns(robot: Robot) -> Array:

@@ -99,7 +99,8 @@ class SimulatedPlant:
             self._chunk(controller, self._sets[active], inputs, noise, records, first, last)
             first = last
         torque = records[3] + (torque_noise if len(torque_noise) else 0.0)
-        return Simulation(reference, *records, measured_torque=torque)
+        Q, DQ, DDQ, TAU, MEASURED = records
+        return Simulation(reference, Q, DQ, DDQ, TAU, MEASURED, torque)
 
     def _chunk(
         self,

@@ -94,6 +94,7 @@ def run_ilic(
         robot, controller.target, rate,
         **{'torque_limit': controller.settings.limit, **options},
     )  # fmt: skip
+    controller.check_inertia(trajectory.sample(np.linspace(0.0, trajectory.duration, 400))[0])
     q0, dq0, _ = trajectory.sample(0.0)
     plant = SimulatedPlant(
         robot, truth, q0, dq0, rate_hz=rate, disturbances=disturbances,
@@ -123,12 +124,11 @@ def _cycle(
     parameters = controller.target
     parts, updates, at = [], [], 0
     while at < len(reference):
-        count = min(ilic.window.room(), len(reference) - at)
+        # A reference has at least two samples, so an update may take effect one sample late.
+        count = min(max(ilic.window.room(), 2), len(reference) - at)
         if len(reference) - at - count == 1:
             count += 1
-        chunk = Reference(
-            *(getattr(reference, name)[at : at + count] for name in _FIELDS)
-        )
+        chunk = Reference(*(getattr(reference, name)[at : at + count] for name in _FIELDS))
         simulation = plant.run(controller, chunk)
         at += count
         parts.append(simulation)
@@ -139,9 +139,7 @@ def _cycle(
             if learn and update.accepted:
                 controller.set_parameters(update.parameters)
     whole = _join(reference, parts)
-    return Cycle(
-        parameters, whole.tracking_error(), tuple(updates), whole if keep else None
-    )
+    return Cycle(parameters, whole.tracking_error(), tuple(updates), whole if keep else None)
 
 
 _FIELDS = ('time', 'position', 'velocity', 'acceleration')

@@ -121,7 +121,7 @@ class ReferenceObservation:
         """Return the triangular factors of [W_j Y_j] of every joint."""
         N, factor = len(window.torque), self.decimation
         order = np.arange(N)
-        if closes(window) and N > 2 * BORDER * factor:
+        if closes(window) and 2 * BORDER * factor < N:
             edge = BORDER * factor
             order = np.concatenate([order[-edge:], order, order[:edge]])
         rows = decimated_rows(self._wide, window, order, factor)
