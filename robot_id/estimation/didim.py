@@ -35,11 +35,11 @@ class Didim(LoopMethod):
     """
     Direct and inverse identification model: minimise ||tau - tau_simulated(chi)|| (paper 001).
 
-    The paper's Jacobian of the simulated torque is the regressor along the simulated motion, as if the
-    loop tracked equally well with any parameters; it goes far from any start and converges linearly
-    at the end. The exact one adds how the motion itself depends on the parameters.
+    The paper's Jacobian of the simulated torque is the regressor along the simulated motion, as if
+    the loop tracked equally well with any parameters; it goes far from any start and converges
+    linearly at the end. The exact one adds how the motion itself depends on the parameters.
 
-    :param jacobian: 'paper', 'exact', or 'auto': the paper's until the steps get small, then exact.
+    :param jacobian: 'paper', 'exact', or 'auto': the paper's until the steps get small.
     """
 
     name: ClassVar[str] = 'didim'
@@ -125,7 +125,8 @@ def loop_jacobian(
     :param gain_slopes: (n, b) how these follow the parameters, None for fixed gains.
     """
     robot, n, b = problem.robot, problem.robot.n, len(problem.robot.base)
-    position_rows, torque_rows = [], []
+    position_rows: list[Array] = []
+    torque_rows: list[Array] = []
     for r, s in zip(problem.runs, simulations):
         coarse = coarse_step(problem.factor, r.run.rate)
         pick = slice(None, None, coarse * r.every)
