@@ -36,8 +36,8 @@ class _Verbs(click.Group):
         except click.UsageError as error:
             from robot_id.exceptions import did_you_mean
 
-            error.message = f"no verb '{args[0]}': {did_you_mean(args[0], VERBS)}"
-            raise
+            hint = did_you_mean(args[0], VERBS)
+            raise click.UsageError(f"no verb '{args[0]}': {hint}", ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section('Verbs'):
