@@ -5,6 +5,11 @@ from pathlib import Path
 
 import pytest
 
+# Many small factorisations: threads of the BLAS only wait for each other, most of all on a busy
+# machine. Set here because numpy is not imported yet.
+for _name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS'):
+    os.environ.setdefault(_name, '1')
+
 
 @pytest.fixture(scope='session')
 def shared() -> Path:
