@@ -5,11 +5,9 @@ from robot_id.data.mapping import Mapping, load_mapping, shipped_mappings
 from robot_id.data.plausibility import check_plausible
 from robot_id.data.processing import (
     Decimator,
-    Equations,
     Processing,
     decimate,
     differentiate,
-    equations,
     resolve,
 )
 from robot_id.data.reading import load
@@ -18,14 +16,12 @@ from robot_id.data.writing import save
 __all__ = [
     'Dataset',
     'Decimator',
-    'Equations',
     'Mapping',
     'Processing',
     'Run',
     'check_plausible',
     'decimate',
     'differentiate',
-    'equations',
     'load',
     'load_mapping',
     'resolve',

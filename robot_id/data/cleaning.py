@@ -161,10 +161,8 @@ def _in_order(raw: Raw, notes: list[str]) -> Raw:
 
 
 def _step(steps: Array) -> float:
-    """Return the sampling period: the median step, or that of the whole rate next to it."""
-    step = float(np.median(steps))
-    near = steps[(steps > 0.9 * step) & (steps < 1.1 * step)]
-    step = float(near.mean())
+    """Return the sampling period: the mean step without holes, or that of a whole rate near it."""
+    step = float(steps[steps < 1.5 * np.median(steps)].mean())
     nominal = round(1.0 / step)
     return 1.0 / nominal if nominal and abs(nominal * step - 1.0) < NOMINAL else step
 

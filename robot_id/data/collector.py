@@ -45,9 +45,12 @@ class Group:
     arrays: list[list[Array]] = field(default_factory=list)
 
     def merged(self) -> tuple[Array, Array, Array, list[Array]]:
-        """Return order, stamps, received and arrays, each in one piece."""
-        whole = [np.concatenate(parts) for parts in zip(*self.arrays)]
-        self.arrays.clear()
+        """Return order, stamps, received and arrays, each in one piece; the pieces are freed."""
+        whole = []
+        for number in range(len(self.arrays[0])):
+            whole.append(np.concatenate([parts[number] for parts in self.arrays]))
+            for parts in self.arrays:
+                parts[number] = parts[number][:0]
         return (
             np.concatenate(self.order),
             np.concatenate(self.stamps),
@@ -77,40 +80,42 @@ class Collector:
         self.count = 0
         self._layout, self._generic, self._stamped = layout, generic, stamped
         self._patterns: dict[int, list[tuple[bytes, cdr.Layout]]] = {}
-        self._waiting: list[tuple[int, bytes]] = []
+        self._data: list[bytes] = []
+        self._received: list[int] = []
 
     def add(self, received: int, data: bytes) -> None:
         """Take one message."""
-        self._waiting.append((received, data))
-        if len(self._waiting) >= BATCH:
+        self._data.append(data)
+        self._received.append(received)
+        if len(self._data) >= BATCH:
             self.flush()
 
     def flush(self) -> None:
         """Take apart what has been waiting."""
-        waiting, self._waiting = self._waiting, []
-        sizes = np.array([len(data) for _, data in waiting])
+        data, received = self._data, np.array(self._received, dtype=np.int64)
+        self._data, self._received = [], []
+        sizes = np.array([len(each) for each in data])
         for size in np.unique(sizes):
-            self._take(waiting, np.flatnonzero(sizes == size), int(size))
-        self.count += len(waiting)
+            self._take(data, received, np.flatnonzero(sizes == size), int(size))
+        self.count += len(data)
 
-    def _take(self, waiting: list[tuple[int, bytes]], index: NDArray[np.intp], size: int) -> None:
+    def _take(self, data: list[bytes], received: Any, index: NDArray[np.intp], size: int) -> None:
+        """Take messages of one size apart by the patterns known, learning new ones."""
         patterns = self._patterns.setdefault(size, [])
         tried = 0
         while index.size:
-            if tried == len(patterns) and not self._learn(patterns, waiting[index[0]][1]):
-                self._one_by_one(waiting, index)
+            if tried == len(patterns) and not self._learn(patterns, data[index[0]]):
+                self._one_by_one(data, received, index)
                 return
             template, layout = patterns[tried]
             tried += 1
-            stamps, arrays, fits = cdr.unpack(
-                [waiting[i][1] for i in index], layout, template, self._stamped
-            )
-            if not fits.any():
-                continue
-            received = np.array([waiting[i][0] for i in index[fits]], dtype=np.int64)
+            same = data if index.size == len(data) else [data[i] for i in index]
+            stamps, arrays, fits = cdr.unpack(same, layout, template, self._stamped)
             if not fits.all():
                 stamps, arrays = stamps[fits], [values[fits] for values in arrays]
-            self._store(layout.names, index[fits], stamps, received, arrays)
+            if fits.any():
+                chosen = index[fits]
+                self._store(layout.names, chosen, stamps, received[chosen], arrays)
             index = index[~fits]
 
     def _learn(self, patterns: list[tuple[bytes, cdr.Layout]], data: bytes) -> bool:
@@ -122,11 +127,10 @@ class Collector:
             return False
         return True
 
-    def _one_by_one(self, waiting: list[tuple[int, bytes]], index: NDArray[np.intp]) -> None:
+    def _one_by_one(self, data: list[bytes], received: Any, index: NDArray[np.intp]) -> None:
         for i in index:
-            received, data = waiting[i]
             try:
-                names, stamp, arrays = self._generic(data)
+                names, stamp, arrays = self._generic(data[i])
             except Exception as error:
                 # The deserialiser raises many kinds of errors on bytes that are no such message.
                 raise DataError(
@@ -137,7 +141,7 @@ class Collector:
                 names,
                 np.array([i]),
                 np.array([stamp], dtype=np.int64),
-                np.array([received], dtype=np.int64),
+                received[[i]],
                 [values[None] for values in arrays],
             )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import warnings
 import zlib
 from collections.abc import Iterator
 from itertools import islice
@@ -24,9 +25,11 @@ def read_csv(path: Path) -> tuple[list[str] | None, Array, tuple[str, ...]]:
     A file that was cut off is read up to the last whole row.
     """
     delimiter, header, skip = _layout(path)
+    notes: tuple[str, ...] = ()
     try:
-        values = np.loadtxt(path, delimiter=delimiter, skiprows=skip, ndmin=2, comments='#')
-        notes: tuple[str, ...] = ()
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore')  # of a file without rows, told below
+            values = np.loadtxt(path, delimiter=delimiter, skiprows=skip, ndmin=2, comments='#')
     except (ValueError, EOFError, zlib.error, gzip.BadGzipFile):
         values, notes = _read_with_care(path, delimiter, skip)
     if values.size == 0:

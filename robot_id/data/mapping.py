@@ -151,7 +151,10 @@ class Mapping(_Strict):
             if self.time is None and self.rate_hz is None:
                 raise ValueError("neither 'time' nor 'rate_hz': give one of them")
         for name, channel in self.channels().items():
-            units.factor(channel.unit, units.OF_CHANNEL[name], name)
+            known = units.OF_CHANNEL[name]
+            if channel.unit is not None and channel.unit not in known:
+                hint = did_you_mean(channel.unit, known)
+                raise ValueError(f"{name}: no unit '{channel.unit}', {hint}")
             if name == 'torque' and channel.unit in units.SIGNAL and channel.scale is None:
                 raise ValueError(f"torque in '{channel.unit}' needs the drive gain as 'scale'")
             if channel.offset is not None and name not in ('position', 'reference_position'):

@@ -111,12 +111,12 @@ def _read_mat(path: Path) -> dict[str, Any]:
     if b'MATLAB 7.3' in start or start.startswith(b'\x89HDF'):
         return _read_hdf5(path)
     from scipy.io import loadmat
-    from scipy.io.matlab import MatReadError
 
     try:
         content = loadmat(path, simplify_cells=True)
-    except MatReadError as error:
-        raise ValueError(f'not a MATLAB file: {error}') from error
+    except Exception as error:
+        # Damaged bytes end in whatever the parser stumbles over.
+        raise ValueError(f'not a MATLAB file, or cut off: {error}') from error
     return _flatten({k: v for k, v in content.items() if not k.startswith('__')})
 
 
