@@ -53,7 +53,9 @@ class Cloe(LoopMethod):
     def solve(self, problem: LoopProblem, start: Array, progress: Progress) -> Outcome:
         """Minimise the output error."""
         if problem.loop.law == 'computed_torque':
-            raise OptionError(f"loop '{self.loop}' is computed torque: {self.name} needs a PD loop")
+            raise OptionError(
+                f"loop '{self.loop}' is computed torque: {self.name} needs a PD loop"
+            )
         fit = _OutputError(problem, problem.controller(None), self.output)
         if self.optimizer == 'nelder_mead':
             chi, history, converged = self._simplex(fit, start, progress)

@@ -71,8 +71,10 @@ class Didim(LoopMethod):
             history.append(Iteration(new, 100.0 * error, step))
             change, chi = new - chi, new
             steady = abs(last - error) <= self.tolerance * last
-            if step == 1.0 and steady and has_settled(
-                change, solution.covariance, self.settled, chi
+            if (
+                step == 1.0
+                and steady
+                and has_settled(change, solution.covariance, self.settled, chi)
             ):
                 converged = True
                 break
@@ -97,9 +99,7 @@ def simulated_torque(problem: LoopProblem, motions: list[States]) -> list[Array]
     return problem.joint_rows(problem.rows(lambda s: s.torque, motions))
 
 
-def exact_jacobian(
-    problem: LoopProblem, chi: Array, simulations: list[Simulation]
-) -> list[Array]:
+def exact_jacobian(problem: LoopProblem, chi: Array, simulations: list[Simulation]) -> list[Array]:
     """Return d tau_j/d chi (r_j, b) of every joint along the simulated loop, gains following."""
     controller = problem.controller(chi)
     slope = loop_inertia_slope(problem.robot, chi)

@@ -99,10 +99,10 @@ class LoopProblem:
         for r in self.runs:
             law = controller or self.controller(chi)
             # An estimate far from the robot asks for other torques: it is not saturated.
-            law = replace(law, rate_hz=r.reference.rate, torque_limit=np.full(self.robot.n, np.inf))
-            sims.append(
-                simulate(self.robot, chi, r.reference, law, coulomb_slope=self.slope)
+            law = replace(
+                law, rate_hz=r.reference.rate, torque_limit=np.full(self.robot.n, np.inf)
             )
+            sims.append(simulate(self.robot, chi, r.reference, law, coulomb_slope=self.slope))
             self.simulations += 1
         return sims
 
@@ -134,7 +134,9 @@ class LoopProblem:
             for low in range(r.first, r.last, CHUNK * self.factor if plain else CHUNK):
                 high = min(low + (CHUNK * self.factor if plain else CHUNK), r.last)
                 block = columns(
-                    States(*(x[low:high] for x in (motion.q, motion.dq, motion.ddq, motion.torque)))
+                    States(
+                        *(x[low:high] for x in (motion.q, motion.dq, motion.ddq, motion.torque))
+                    )
                 )
                 parts.append(block[:: self.factor] if decimator is None else decimator.push(block))
             if decimator is not None:
