@@ -19,6 +19,10 @@ settings.load_profile('robot_id')
 os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
 os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
 os.environ.setdefault('MPLBACKEND', 'agg')
+# Many small factorisations: threads of the BLAS only wait for each other, most of all on a busy
+# machine. Set here because numpy is not imported yet.
+for _name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS'):
+    os.environ.setdefault(_name, '1')
 
 # Helpers for tests of nodes: `from ros_helpers.node_process import NodeProcess`.
 sys.path.insert(0, str(ROOT / 'test'))
@@ -45,11 +49,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(pytest.mark.xdist_group('ros'))
         if reason:
             item.add_marker(pytest.mark.skip(reason=reason))
-
-# Many small factorisations: threads of the BLAS only wait for each other, most of all on a busy
-# machine. Set here because numpy is not imported yet.
-for _name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS'):
-    os.environ.setdefault(_name, '1')
 
 
 @pytest.fixture(scope='session')
