@@ -18,7 +18,7 @@ def joint_covariance(
     Return the (b, b) covariance of the solution that weighs the rows of joint j by g_j.
 
     C = A^-1 (sum_j g_j^4 s_j^2 W_j'W_j) A^-1 with A = sum_j g_j^2 W_j'W_j, by triangular solves.
-    It is the textbook s^2 (W'W)^-1 when the weights are 1 / s_j, or when all joints share one noise.
+    It is the textbook s^2 (W'W)^-1 when the weights are 1 / s_j or all joints share one noise.
 
     :param factors: the unweighted factors.
     :param kept: (b,) parameters that were solved for; the others get NaN.
