@@ -16,6 +16,10 @@ settings.register_profile('robot_id', derandomize=True, deadline=None, print_blo
 settings.load_profile('robot_id')
 
 os.environ.setdefault('MPLBACKEND', 'agg')
+# Many small factorisations: threads of the BLAS only wait for each other, most of all on a busy
+# machine. Set here because numpy is not imported yet.
+for _name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS'):
+    os.environ.setdefault(_name, '1')
 
 # Helpers for tests of nodes: `from ros_helpers.node_process import NodeProcess`.
 sys.path[:0] = [str(ROOT / 'test'), str(ROOT / 'tools')]
