@@ -85,14 +85,14 @@ class Cloe(LoopMethod):
                 )
                 step *= kept
                 lower = fit.cost(trial)
-                if lower <= cost * (1.0 + 1e-9) or step < 1e-3:
+                steady = abs(cost - lower) <= self.tolerance * cost
+                settled = has_settled(new - chi, solution.covariance, self.settled, chi)
+                if lower <= cost or (steady and settled):
                     break
                 step *= 0.5
             history.append(Iteration(new, 100.0 * fit.error(trial), step))
-            change = new - chi
-            steady = abs(cost - lower) <= self.tolerance * cost
             chi, simulations, cost = new, trial, lower
-            if steady and has_settled(change, solution.covariance, self.settled, chi):
+            if steady and settled:
                 return chi, history, True
         return chi, history, False
 

@@ -9,7 +9,7 @@ parallel decimation.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,7 +98,8 @@ class LoopProblem:
         sims = []
         for r in self.runs:
             law = controller or self.controller(chi)
-            law = Controller(**{**law.__dict__, 'rate_hz': r.reference.rate})
+            # An estimate far from the robot asks for other torques: it is not saturated.
+            law = replace(law, rate_hz=r.reference.rate, torque_limit=np.full(self.robot.n, np.inf))
             sims.append(
                 simulate(self.robot, chi, r.reference, law, coulomb_slope=self.slope)
             )
