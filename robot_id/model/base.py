@@ -171,7 +171,7 @@ def _refuse_mixed_friction(
         if re.fullmatch(r'Fc\d+[+-]', names[column]) and np.any(beta[k]):
             other = names[dependent[int(np.flatnonzero(beta[k])[0])]]
             raise DescriptionError(
-                f"the asymmetric Coulomb friction '{names[column]}' cannot be told from '{other}': "
+                f"the asymmetric friction '{names[column]}' cannot be told from '{other}': "
                 "choose 'coulomb' and 'offset' for that joint, or 'rotor_inertia: none'"
             )
 

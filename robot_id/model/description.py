@@ -154,7 +154,7 @@ class RobotDescription(_Strict):
     noise: Noise = Noise()
     coulomb_slope: Positive = 1000.0
     identification_slope: Positive | None = None
-    motion: dict[str, Any] | None = None
+    motion: str | dict[str, Any] | None = None
 
     @model_validator(mode='after')
     def _complete(self) -> RobotDescription:
