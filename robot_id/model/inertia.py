@@ -27,14 +27,13 @@ def inertia_row(inertia: pin.Inertia) -> Array:
 
 
 def pinocchio_inertia(row: Array) -> pin.Inertia:
-    """Return a pinocchio inertia from our 10 parameters (a massless body must be all zero)."""
+    """
+    Return a pinocchio inertia from our 10 parameters, also of an estimate that no body has.
+
+    pinocchio stores the centre of mass, so only a body that is zero throughout may have no mass.
+    """
     if row[9] == 0.0:
         if np.any(row):
             raise DescriptionError('a body with inertia but no mass has no pinocchio form')
         return pin.Inertia.Zero()
-    c, mass = row[6:9] / row[9], row[9]
-    skew = pin.skew(c)
-    at_origin = np.array(
-        [[row[0], row[1], row[2]], [row[1], row[3], row[4]], [row[2], row[4], row[5]]]
-    )
-    return pin.Inertia(mass, c, at_origin + mass * skew @ skew)
+    return pin.Inertia.FromDynamicParameters(row[TO_PINOCCHIO])
