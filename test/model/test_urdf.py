@@ -73,7 +73,8 @@ def test_mdh_and_urdf_agree(name):
 def test_fixed_joints_and_a_tool_are_merged(tmp_path):
     path = write(
         tmp_path, link('l1'), link('l2'), link('tool', 0.7), link('flange', 0.2),
-        joint('j1', 'base', 'l1', axis='0.2 0.5 0.9', extra=LIMIT), joint('weld', 'l1', 'flange', 'fixed'),
+        joint('j1', 'base', 'l1', axis='0.2 0.5 0.9', extra=LIMIT),
+        joint('weld', 'l1', 'flange', 'fixed'),
         joint('j2', 'flange', 'l2', 'prismatic', axis='1 1 0', extra=LIMIT),
         joint('tool_joint', 'l2', 'tool', 'fixed'),
     )  # fmt: skip
