@@ -1,5 +1,7 @@
 """One controller step: its torque, its limits, its updates, and what it refuses."""
 
+from itertools import pairwise
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -98,7 +100,7 @@ def test_noise_does_not_depend_on_the_chunks(emps):
         parts = [
             plant.run(controller, Reference(*(getattr(reference, f)[a:b] for f in
                                               reference.__dataclass_fields__)))
-            for a, b in zip(cuts, cuts[1:])
+            for a, b in pairwise(cuts)
         ]  # fmt: skip
         records.append([np.concatenate([p.measured_torque for p in parts]),
                         np.concatenate([p.measured_position for p in parts])])  # fmt: skip
