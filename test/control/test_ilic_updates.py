@@ -106,6 +106,31 @@ def test_sigma_max_holds_what_is_badly_told(emps):
     assert passed[-1] < 3
 
 
+def test_what_stays_counts_in_what_is_learned(emps):
+    """Two opposite speeds tell the offset, not Fv from Fc: it is found with the friction held."""
+    truth = emps.truth() + [0, 0, 0, 5.0]
+    dq = np.where(np.arange(4000) % 1000 < 700, 0.05, -0.05)[:, None]
+    q, ddq = np.cumsum(dq, axis=0) / 500.0, np.zeros((4000, 1))
+    tau = inverse_dynamics(emps, truth, q, dq, ddq, 1000.0)
+    (update,) = ilic_of(emps, emps.truth(), 8.0).feed(q, dq, ddq, tau)
+    assert update.accepted
+    np.testing.assert_array_equal(update.fit.passed, [False, False, False, True])
+    np.testing.assert_allclose(update.parameters, truth, rtol=1e-9)
+
+
+def test_a_cycle_may_begin_anywhere(scara, fourier_cycle):
+    """The filter goes round: a window that starts later in the cycle tells the same."""
+    q, dq, ddq, tau = samples(scara, scara.truth(), fourier_cycle(scara, 4.0))
+    tau = tau + np.random.default_rng(0).normal(0, 0.1, tau.shape)
+    found = []
+    for turn in (0, 7):
+        ilic = ilic_of(scara, scara.a_priori(), 4.0)
+        shift = turn * ilic.decimation
+        (update,) = ilic.feed(*(np.roll(x, shift, axis=0) for x in (q, dq, ddq, tau)))
+        found.append(update.parameters)
+    np.testing.assert_allclose(found[0], found[1], rtol=4e-3)
+
+
 def test_constant_speed_does_not_tell_friction_apart(emps):
     """Fv, Fc and the offset look the same at one speed: none of them may take it all."""
     t = np.arange(3000) / 500.0
