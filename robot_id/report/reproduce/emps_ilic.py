@@ -91,8 +91,8 @@ def _exact_least_squares(robot: Robot, run: LearningRun) -> Array:
     s = _simulation(run.cycles[-1])
     slope = robot.description.coulomb_slope
     W = dynamics.regressor(robot, s.position, s.velocity, s.acceleration, slope)
-    chi: Array = np.linalg.lstsq(W.reshape(-1, W.shape[2]), s.torque.ravel(), rcond=None)[0]
-    return chi
+    chi = np.linalg.lstsq(W.reshape(-1, W.shape[2]), s.torque.ravel(), rcond=None)[0]
+    return np.asarray(chi, np.float64)
 
 
 def _bias(robot: Robot, rates: Sequence[float], progress: Progress) -> Section:
