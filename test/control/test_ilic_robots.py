@@ -26,6 +26,14 @@ def test_scara_without_noise_finds_the_truth(scara, fourier_cycle):
     assert np.all(run.tracking_errors[2:] < run.tracking_errors[0] / 5)
 
 
+@pytest.mark.parametrize('factor', [0.5, 2.0])
+def test_scara_learns_from_wrong_inertias(scara, fourier_cycle, factor):
+    trajectory = fourier_cycle(scara, 6.0)
+    start = factor * scara.a_priori()
+    runs = [run_ilic(scara, scara.truth(), trajectory, 4, start=x) for x in (None, start)]
+    np.testing.assert_allclose(*(run.updates[-1].parameters for run in runs), rtol=2e-3)
+
+
 def test_tx40_learns_from_rotor_inertias(tx40, fourier_cycle):
     """60 parameters, a priori only six rotors: no gravity, no friction, a quarter of M."""
     start = tx40.a_priori()
