@@ -1,3 +1,3 @@
-"""Dynamic identification of robots: from measurements to a model, and from the model to control."""
+"""Dynamic identification of robots: from measurements to a model, from the model to control."""
 
 __version__ = '0.1.0'

@@ -10,7 +10,7 @@ import click
 from robot_id import __version__
 from robot_id.exceptions import RobotIdError
 
-# One line per verb: its name and the one-line help; the module robot_id.cli.<name> holds `command`.
+# One line per verb: its name and its help; the module robot_id.cli.<name> holds `command`.
 VERBS: dict[str, str] = {}
 
 

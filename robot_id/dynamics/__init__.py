@@ -1,1 +1,16 @@
 """Numbers fast: regressors, inverse and direct dynamics, the closed-loop simulator."""
+
+from robot_id.dynamics.derivatives import derivatives
+from robot_id.dynamics.direct import direct_dynamics, smallest_inertia_eigenvalue
+from robot_id.dynamics.inverse import bias, inertia_matrix, inverse_dynamics
+from robot_id.dynamics.regressor import regressor
+
+__all__ = [
+    'bias',
+    'derivatives',
+    'direct_dynamics',
+    'inertia_matrix',
+    'inverse_dynamics',
+    'regressor',
+    'smallest_inertia_eigenvalue',
+]

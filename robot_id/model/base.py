@@ -59,11 +59,9 @@ class BaseParameters:
         """
         (b,) -> (s,) one standard set with these base parameters.
 
-        :param prior: (s,) values that the regrouped parameters keep (zero without it).
+        :param prior: (s,) values that all other parameters keep (zero without it).
         """
-        chi_st = np.zeros(len(self.standard_names))
-        if prior is not None:
-            chi_st[self.dependent] = np.asarray(prior, float)[self.dependent]
+        chi_st = np.zeros(len(self.standard_names)) if prior is None else np.array(prior, float)
         chi_st[self.columns] = np.asarray(chi) / self.factor - self.beta @ chi_st[self.dependent]
         return chi_st
 

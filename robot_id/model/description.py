@@ -110,7 +110,7 @@ class Joint(_Strict):
     :param gear_ratio: motor speed = gear_ratio * joint speed (taken from the coupling if given).
     :param drive_gain: joint torque = drive_gain * control signal.
     :param rotor_inertia: 'geared': Ia acts on the joint's own acceleration; 'direct': the rotor is
-        fixed to its link, so that Ia counts as a part of the link; 'none': no parameter of its own.
+        fixed to its link, so Ia counts as a part of the link; 'none': no parameter of its own.
     :param friction: the friction terms of this joint.
     """
 

@@ -139,7 +139,7 @@ def _extract(
         master, ratio[i], offset[i] = mimics.get(name, (name, 1.0, 0.0))
         if master not in independent:
             raise DescriptionError(
-                f"{path}: joint '{name}' mimics '{master}', which is not an independent moving joint"
+                f"{path}: joint '{name}' mimics '{master}', which is not a free joint"
             )
         dof[i] = independent.index(master)
     return Kinematics(
@@ -159,7 +159,7 @@ def _extract(
 
 
 def to_pinocchio(kinematics: Kinematics, gravity: Array, inertia: Array) -> pin.Model:
-    """Return a pinocchio model with one scalar joint per body and the given (nb, 10) parameters."""
+    """Return a pinocchio model with a scalar joint per body and the given (nb, 10) inertias."""
     model = pin.Model()
     model.gravity = pin.Motion(np.asarray(gravity, float), np.zeros(3))
     for i, name in enumerate(kinematics.body_names):

@@ -188,7 +188,7 @@ class Robot:
         return self.pinocchio_with(self.standard_prior())
 
     def pinocchio_with(self, chi_st: Array) -> pin.Model:
-        """Return the pinocchio model with the inertial part of a standard set (positive masses)."""
+        """Return the pinocchio model with the inertias of a standard set (positive masses)."""
         return to_pinocchio(self.kinematics, self.gravity, self.inertial_rows(chi_st))
 
     def standard_prior(self) -> Array:

@@ -3,8 +3,8 @@ Everything in the joint torques that is not a rigid body: rotor inertia, frictio
 
 Each term is linear in one parameter and is a sum of atoms: torque[row] += gain * f(c . x), with
 f by kind. A coupling (motor speeds = K * joint speeds) couples the rotor and the motor friction:
-a motor m with c = K[m] / K[m, m] turns at c . dq and acts on joint i with gain c[i]. What falls on a
-joint's own column is regrouped there, as in eq. 23 of paper 001: Ia_i, Fv_i of the other joints
+a motor m with c = K[m] / K[m, m] turns at c . dq and acts on joint i with gain c[i]. What falls on
+a joint's own column is regrouped there, as in eq. 23 of paper 001: Ia_i, Fv_i of the other joints
 absorb c_i^2, and Fc_m absorbs fcm_m.
 """
 

@@ -1,1 +1,36 @@
 """Trajectories: trapezoid, quintic, Fourier, playback, and excitation optimisation."""
+
+from robot_id.trajectory.blend import approach, blend
+from robot_id.trajectory.concatenate import Concatenation, cycle
+from robot_id.trajectory.fourier import Fourier
+from robot_id.trajectory.piecewise import PiecewisePolynomial
+from robot_id.trajectory.playback import Playback
+from robot_id.trajectory.quintic import Quintic
+from robot_id.trajectory.reference import Reference
+from robot_id.trajectory.select import Selection
+from robot_id.trajectory.standard import STANDARD, emps_cycle, standard_trajectory
+from robot_id.trajectory.store import load_trajectory, make_trajectory, save_trajectory
+from robot_id.trajectory.trajectory import Extremes, Trajectory
+from robot_id.trajectory.trapezoid import Trapezoid
+
+__all__ = [
+    'STANDARD',
+    'Concatenation',
+    'Extremes',
+    'Fourier',
+    'PiecewisePolynomial',
+    'Playback',
+    'Quintic',
+    'Reference',
+    'Selection',
+    'Trajectory',
+    'Trapezoid',
+    'approach',
+    'blend',
+    'cycle',
+    'emps_cycle',
+    'load_trajectory',
+    'make_trajectory',
+    'save_trajectory',
+    'standard_trajectory',
+]

@@ -1,0 +1,83 @@
+"""Direct dynamics ddq = M(q)^-1 (tau - N(q, dq)) from base parameters."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from robot_id.dynamics.inverse import inertia_matrix
+from robot_id.dynamics.kernels import (
+    FAST,
+    add_friction,
+    add_rotors,
+    cholesky_solve,
+    composite,
+    motions,
+    newton_euler,
+    poses,
+)
+from robot_id.dynamics.states import Array, as_states, slope_value
+from robot_id.dynamics.tree import split_parameters, tree_of
+from robot_id.exceptions import SimulationError
+from robot_id.model import Robot
+
+
+@numba.njit(**FAST)
+def scratch(nb, n):
+    """Return the work arrays of `acceleration`."""
+    return (
+        np.empty((nb, 3, 3)), np.empty((nb, 3)), np.empty((nb, 3)), np.empty((nb, 3)),
+        np.empty((nb, 3)), np.empty((nb, 3)), np.empty((nb, 3)), np.empty((nb, 10)),
+        np.empty((n, n)), np.empty(n), np.zeros(n),
+    )  # fmt: skip
+
+
+@numba.njit(**FAST)
+def acceleration(tree, inertia, values, q, dq, tau, slope, work, ddq):
+    """Fill ddq (n,); return False if M(q) is not positive definite."""
+    R, p, w, dw, a, force, moment, C, M, N, still = work
+    poses(tree, q, R, p)
+    motions(tree, R, p, dq, still, w, dw, a)
+    newton_euler(tree, inertia, R, p, w, dw, a, force, moment, N)
+    add_friction(tree, values, dq, slope, N)
+    composite(tree, inertia, R, p, C, M)
+    add_rotors(tree, values, M)
+    for j in range(q.shape[0]):
+        ddq[j] = tau[j] - N[j]
+    return cholesky_solve(M, ddq)
+
+
+@numba.njit(**FAST)
+def _direct(tree, inertia, values, Q, DQ, tau, slope, DDQ):
+    work = scratch(tree.parent.shape[0], Q.shape[1])
+    for s in range(Q.shape[0]):
+        if not acceleration(tree, inertia, values, Q[s], DQ[s], tau[s], slope, work, DDQ[s]):
+            return s
+    return -1
+
+
+def direct_dynamics(
+    robot: Robot, chi: Array, q: Array, dq: Array, tau: Array, coulomb_slope: float | None = None
+) -> Array:
+    """
+    Return the accelerations under the torques tau, (N, n) or (n,).
+
+    :param chi: (b,) base parameters; SimulationError where M(q) is not positive definite.
+    """
+    single, (Q, DQ, T) = as_states(robot, q, dq, tau)
+    inertia, values = split_parameters(robot, chi)
+    DDQ = np.empty_like(Q)
+    failed = _direct(tree_of(robot), inertia, values, Q, DQ, T, slope_value(coulomb_slope), DDQ)
+    if failed >= 0:
+        raise SimulationError(
+            f'{robot.name}: M(q) is not positive definite at sample {failed}, q = '
+            f'{np.array2string(Q[failed], precision=3)}'
+        )
+    return DDQ[0] if single else DDQ
+
+
+def smallest_inertia_eigenvalue(robot: Robot, chi: Array, q: Array) -> float:
+    """Return the smallest eigenvalue of M(q) over the (N, n) positions q."""
+    return float(
+        np.linalg.eigvalsh(np.atleast_3d(inertia_matrix(robot, chi, np.atleast_2d(q)))).min()
+    )

@@ -1,0 +1,80 @@
+"""Inverse dynamics tau = M(q) ddq + N(q, dq), the bias N, and the inertia matrix M."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from robot_id.dynamics.kernels import (
+    FAST,
+    add_friction,
+    add_rotors,
+    composite,
+    motions,
+    newton_euler,
+    poses,
+)
+from robot_id.dynamics.states import Array, as_states, slope_value
+from robot_id.dynamics.tree import split_parameters, tree_of
+from robot_id.model import Robot
+
+
+@numba.njit(**FAST)
+def _inverse(tree, inertia, values, Q, DQ, DDQ, slope, tau):
+    nb, n = tree.parent.shape[0], Q.shape[1]
+    R, p = np.empty((nb, 3, 3)), np.empty((nb, 3))
+    w, dw, a = np.empty((nb, 3)), np.empty((nb, 3)), np.empty((nb, 3))
+    force, moment = np.empty((nb, 3)), np.empty((nb, 3))
+    for s in range(Q.shape[0]):
+        poses(tree, Q[s], R, p)
+        motions(tree, R, p, DQ[s], DDQ[s], w, dw, a)
+        newton_euler(tree, inertia, R, p, w, dw, a, force, moment, tau[s])
+        add_friction(tree, values, DQ[s], slope, tau[s])
+        for k in range(tree.term_kind.shape[0]):
+            if tree.term_kind[k] == 0:
+                x = 0.0
+                for j in range(n):
+                    x += tree.term_direction[k, j] * DDQ[s, j]
+                tau[s, tree.term_row[k]] += values[tree.term_parameter[k]] * tree.term_gain[k] * x
+
+
+@numba.njit(**FAST)
+def _inertia(tree, inertia, values, Q, M):
+    nb = tree.parent.shape[0]
+    R, p, C = np.empty((nb, 3, 3)), np.empty((nb, 3)), np.empty((nb, 10))
+    for s in range(Q.shape[0]):
+        poses(tree, Q[s], R, p)
+        composite(tree, inertia, R, p, C, M[s])
+        add_rotors(tree, values, M[s])
+
+
+def inverse_dynamics(
+    robot: Robot, chi: Array, q: Array, dq: Array, ddq: Array, coulomb_slope: float | None = None
+) -> Array:
+    """
+    Return the joint torques of a motion, (N, n) or (n,).
+
+    :param chi: (b,) base parameters.
+    :param coulomb_slope: None for sign(dq), alpha for 2/pi atan(alpha dq).
+    """
+    single, (Q, DQ, DDQ) = as_states(robot, q, dq, ddq)
+    inertia, values = split_parameters(robot, chi)
+    tau = np.empty_like(Q)
+    _inverse(tree_of(robot), inertia, values, Q, DQ, DDQ, slope_value(coulomb_slope), tau)
+    return tau[0] if single else tau
+
+
+def bias(
+    robot: Robot, chi: Array, q: Array, dq: Array, coulomb_slope: float | None = None
+) -> Array:
+    """Return N(q, dq): centrifugal, Coriolis, gravity and friction torques, (N, n) or (n,)."""
+    return inverse_dynamics(robot, chi, q, dq, np.zeros_like(np.asarray(q, float)), coulomb_slope)
+
+
+def inertia_matrix(robot: Robot, chi: Array, q: Array) -> Array:
+    """Return M(q) with the rotors, (N, n, n) or (n, n)."""
+    single, (Q,) = as_states(robot, q)
+    inertia, values = split_parameters(robot, chi)
+    M = np.empty((Q.shape[0], robot.n, robot.n))
+    _inertia(tree_of(robot), inertia, values, Q, M)
+    return M[0] if single else M
