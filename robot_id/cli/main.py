@@ -11,7 +11,11 @@ from robot_id import __version__
 from robot_id.exceptions import RobotIdError
 
 # One line per verb: its name and its help; the module robot_id.cli.<name> holds `command`.
-VERBS: dict[str, str] = {}
+VERBS: dict[str, str] = {
+    'methods': 'List the identification methods and their options.',
+    'identify': 'Identify the base parameters of a robot from measurements.',
+    'validate': 'Predict the torques of other data with identified parameters.',
+}
 
 
 class _Verbs(click.Group):

@@ -1,16 +1,24 @@
 """Numbers fast: regressors, inverse and direct dynamics, the closed-loop simulator."""
 
+from robot_id.dynamics.controller import Controller, Law
 from robot_id.dynamics.derivatives import derivatives
 from robot_id.dynamics.direct import direct_dynamics, smallest_inertia_eigenvalue
 from robot_id.dynamics.inverse import bias, inertia_matrix, inverse_dynamics
 from robot_id.dynamics.regressor import regressor
+from robot_id.dynamics.simulation import Disturbances, Simulation, simulate, simulate_many
 
 __all__ = [
+    'Controller',
+    'Disturbances',
+    'Law',
+    'Simulation',
     'bias',
     'derivatives',
     'direct_dynamics',
     'inertia_matrix',
     'inverse_dynamics',
     'regressor',
+    'simulate',
+    'simulate_many',
     'smallest_inertia_eigenvalue',
 ]

@@ -16,8 +16,8 @@ def derivatives(
     """
     Return d tau/d q, d tau/d dq and M(q), (N, n, n) each or (n, n) for a single state.
 
-    With ddq = M^-1 (tau - N): d ddq/d q = -M^-1 d tau/d q, and likewise for dq. The Coulomb slope of
-    sign(dq) is zero.
+    With ddq = M^-1 (tau - N): d ddq/d q = -M^-1 d tau/d q, and likewise for dq. The
+    Coulomb slope of sign(dq) is zero.
     """
     single, (Q, DQ, DDQ) = as_states(robot, q, dq, ddq)
     chi_st = robot.representative(chi)

@@ -8,6 +8,7 @@ import numpy as np
 from robot_id.dynamics.inverse import inertia_matrix
 from robot_id.dynamics.kernels import (
     FAST,
+    INLINED,
     add_friction,
     add_rotors,
     cholesky_solve,
@@ -32,7 +33,7 @@ def scratch(nb, n):
     )  # fmt: skip
 
 
-@numba.njit(**FAST)
+@numba.njit(**INLINED)
 def acceleration(tree, inertia, values, q, dq, tau, slope, work, ddq):
     """Fill ddq (n,); return False if M(q) is not positive definite."""
     R, p, w, dw, a, force, moment, C, M, N, still = work

@@ -9,11 +9,19 @@ pinocchio is the oracle: tests hold these to it within 1e-10.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numba
 import numpy as np
 
-FAST = {'cache': True, 'nogil': True, 'error_model': 'numpy', 'fastmath': {'contract', 'nsz'}}
+FAST: dict[str, Any] = {
+    'cache': True,
+    'nogil': True,
+    'error_model': 'numpy',
+    'fastmath': {'contract', 'nsz'},
+}
+# A robot is a tuple of many arrays: passing it costs more than the work of a small function.
+INLINED: dict[str, Any] = {**FAST, 'forceinline': True}
 TWO_OVER_PI = 2.0 / math.pi
 
 
@@ -24,26 +32,26 @@ def cross(ax, ay, az, bx, by, bz):
 
 
 @numba.njit(inline='always', **FAST)
-def into_body(R, x, y, z):
-    """Return R^T v: a parent-frame vector in the body frame."""
+def into_body(R, i, x, y, z):
+    """Return R_i^T v: a parent-frame vector in the body frame."""
     return (
-        R[0, 0] * x + R[1, 0] * y + R[2, 0] * z,
-        R[0, 1] * x + R[1, 1] * y + R[2, 1] * z,
-        R[0, 2] * x + R[1, 2] * y + R[2, 2] * z,
+        R[i, 0, 0] * x + R[i, 1, 0] * y + R[i, 2, 0] * z,
+        R[i, 0, 1] * x + R[i, 1, 1] * y + R[i, 2, 1] * z,
+        R[i, 0, 2] * x + R[i, 1, 2] * y + R[i, 2, 2] * z,
     )
 
 
 @numba.njit(inline='always', **FAST)
-def into_parent(R, x, y, z):
-    """Return R v: a body-frame vector in the parent frame."""
+def into_parent(R, i, x, y, z):
+    """Return R_i v: a body-frame vector in the parent frame."""
     return (
-        R[0, 0] * x + R[0, 1] * y + R[0, 2] * z,
-        R[1, 0] * x + R[1, 1] * y + R[1, 2] * z,
-        R[2, 0] * x + R[2, 1] * y + R[2, 2] * z,
+        R[i, 0, 0] * x + R[i, 0, 1] * y + R[i, 0, 2] * z,
+        R[i, 1, 0] * x + R[i, 1, 1] * y + R[i, 1, 2] * z,
+        R[i, 2, 0] * x + R[i, 2, 1] * y + R[i, 2, 2] * z,
     )
 
 
-@numba.njit(**FAST)
+@numba.njit(**INLINED)
 def poses(tree, q, R, p):
     """Fill R (nb, 3, 3) and p (nb, 3): the pose of every body in its parent at q (n,)."""
     for i in range(tree.parent.shape[0]):
@@ -63,15 +71,14 @@ def poses(tree, q, R, p):
                     )
 
 
-@numba.njit(**FAST)
+@numba.njit(**INLINED)
 def motions(tree, R, p, dq, ddq, w, dw, a):
     """Fill w, dw, a (nb, 3): angular velocity and acceleration, acceleration of the origin - g."""
     for i in range(tree.parent.shape[0]):
         u = tree.parent[i]
-        Ri = R[i]
         if u < 0:
             wx = wy = wz = dwx = dwy = dwz = 0.0
-            ax, ay, az = into_body(Ri, -tree.gravity[0], -tree.gravity[1], -tree.gravity[2])
+            ax, ay, az = into_body(R, i, -tree.gravity[0], -tree.gravity[1], -tree.gravity[2])
         else:
             wx, wy, wz = w[u, 0], w[u, 1], w[u, 2]
             dwx, dwy, dwz = dw[u, 0], dw[u, 1], dw[u, 2]
@@ -79,9 +86,9 @@ def motions(tree, R, p, dq, ddq, w, dw, a):
             cx, cy, cz = cross(wx, wy, wz, px, py, pz)
             cx, cy, cz = cross(wx, wy, wz, cx, cy, cz)
             ex, ey, ez = cross(dwx, dwy, dwz, px, py, pz)
-            ax, ay, az = into_body(Ri, a[u, 0] + cx + ex, a[u, 1] + cy + ey, a[u, 2] + cz + ez)
-            wx, wy, wz = into_body(Ri, wx, wy, wz)
-            dwx, dwy, dwz = into_body(Ri, dwx, dwy, dwz)
+            ax, ay, az = into_body(R, i, a[u, 0] + cx + ex, a[u, 1] + cy + ey, a[u, 2] + cz + ez)
+            wx, wy, wz = into_body(R, i, wx, wy, wz)
+            dwx, dwy, dwz = into_body(R, i, dwx, dwy, dwz)
         speed = tree.ratio[i] * dq[tree.dof[i]]
         gain = tree.ratio[i] * ddq[tree.dof[i]]
         sx, sy, sz = tree.axis[i, 0], tree.axis[i, 1], tree.axis[i, 2]
@@ -100,9 +107,9 @@ def motions(tree, R, p, dq, ddq, w, dw, a):
             dw[i, 2] = dwz + gain * sz + cz
 
 
-@numba.njit(**FAST)
+@numba.njit(**INLINED)
 def newton_euler(tree, inertia, R, p, w, dw, a, force, moment, tau):
-    """Fill tau (n,) with the rigid-body torques of the motion; force, moment (nb, 3) are scratch."""
+    """Fill tau (n,) with the rigid-body torques; force, moment (nb, 3) are scratch."""
     nb = tree.parent.shape[0]
     for i in range(nb):
         wx, wy, wz = w[i, 0], w[i, 1], w[i, 2]
@@ -128,14 +135,16 @@ def newton_euler(tree, inertia, R, p, w, dw, a, force, moment, tau):
     for j in range(tau.shape[0]):
         tau[j] = 0.0
     for i in range(nb - 1, -1, -1):
-        load = force[i] if tree.prismatic[i] else moment[i]
-        tau[tree.dof[i]] += tree.ratio[i] * (
-            tree.axis[i, 0] * load[0] + tree.axis[i, 1] * load[1] + tree.axis[i, 2] * load[2]
-        )
+        sx, sy, sz = tree.axis[i, 0], tree.axis[i, 1], tree.axis[i, 2]
+        if tree.prismatic[i]:
+            load = sx * force[i, 0] + sy * force[i, 1] + sz * force[i, 2]
+        else:
+            load = sx * moment[i, 0] + sy * moment[i, 1] + sz * moment[i, 2]
+        tau[tree.dof[i]] += tree.ratio[i] * load
         u = tree.parent[i]
         if u >= 0:
-            fx, fy, fz = into_parent(R[i], force[i, 0], force[i, 1], force[i, 2])
-            mx, my, mz = into_parent(R[i], moment[i, 0], moment[i, 1], moment[i, 2])
+            fx, fy, fz = into_parent(R, i, force[i, 0], force[i, 1], force[i, 2])
+            mx, my, mz = into_parent(R, i, moment[i, 0], moment[i, 1], moment[i, 2])
             cx, cy, cz = cross(p[i, 0], p[i, 1], p[i, 2], fx, fy, fz)
             force[u, 0] += fx
             force[u, 1] += fy
@@ -145,7 +154,7 @@ def newton_euler(tree, inertia, R, p, w, dw, a, force, moment, tau):
             moment[u, 2] += mz + cz
 
 
-@numba.njit(**FAST)
+@numba.njit(**INLINED)
 def composite(tree, inertia, R, p, C, M):
     """Fill M (n, n) by composite rigid bodies; C (nb, 10) is scratch."""
     nb, n = tree.parent.shape[0], M.shape[0]
@@ -174,8 +183,8 @@ def composite(tree, inertia, R, p, C, M):
         b = i
         while tree.parent[b] >= 0:
             u = tree.parent[b]
-            fx, fy, fz = into_parent(R[b], fx, fy, fz)
-            mx, my, mz = into_parent(R[b], mx, my, mz)
+            fx, fy, fz = into_parent(R, b, fx, fy, fz)
+            mx, my, mz = into_parent(R, b, mx, my, mz)
             cx, cy, cz = cross(p[b, 0], p[b, 1], p[b, 2], fx, fy, fz)
             mx, my, mz = mx + cx, my + cy, mz + cz
             if tree.prismatic[u]:
@@ -188,37 +197,41 @@ def composite(tree, inertia, R, p, C, M):
             b = u
         u = tree.parent[i]
         if u >= 0:
-            _add_to_parent(R[i], p[i], C[i], C[u])
+            _add_to_parent(R, p, C, i, u)
 
 
-@numba.njit(**FAST)
-def _add_to_parent(R, p, body, parent):
-    """Add the inertia of a body, moved to the parent frame, to the composite of the parent."""
-    XX, XY, XZ, YY, YZ, ZZ = body[0], body[1], body[2], body[3], body[4], body[5]
-    m = body[9]
-    px, py, pz = p[0], p[1], p[2]
-    sx, sy, sz = into_parent(R, body[6], body[7], body[8])
+@numba.njit(**INLINED)
+def _add_to_parent(R, p, C, i, u):
+    """Add the inertia of body i, moved to the frame of its parent u, to the composite of u."""
+    XX, XY, XZ, YY, YZ, ZZ = C[i, 0], C[i, 1], C[i, 2], C[i, 3], C[i, 4], C[i, 5]
+    m = C[i, 9]
+    px, py, pz = p[i, 0], p[i, 1], p[i, 2]
+    sx, sy, sz = into_parent(R, i, C[i, 6], C[i, 7], C[i, 8])
     # The point masses seen from the parent: 2 (p.s) E - p s^T - s p^T + m (p.p E - p p^T).
     hx, hy, hz = sx + 0.5 * m * px, sy + 0.5 * m * py, sz + 0.5 * m * pz
     trace = 2.0 * (px * hx + py * hy + pz * hz)
-    for k in range(3):
-        # Row k of R I, then times R^T.
-        ax = R[k, 0] * XX + R[k, 1] * XY + R[k, 2] * XZ
-        ay = R[k, 0] * XY + R[k, 1] * YY + R[k, 2] * YZ
-        az = R[k, 0] * XZ + R[k, 1] * YZ + R[k, 2] * ZZ
-        if k == 0:
-            parent[0] += ax * R[0, 0] + ay * R[0, 1] + az * R[0, 2] + trace - 2.0 * px * hx
-            parent[1] += ax * R[1, 0] + ay * R[1, 1] + az * R[1, 2] - px * hy - py * hx
-            parent[2] += ax * R[2, 0] + ay * R[2, 1] + az * R[2, 2] - px * hz - pz * hx
-        elif k == 1:
-            parent[3] += ax * R[1, 0] + ay * R[1, 1] + az * R[1, 2] + trace - 2.0 * py * hy
-            parent[4] += ax * R[2, 0] + ay * R[2, 1] + az * R[2, 2] - py * hz - pz * hy
-        else:
-            parent[5] += ax * R[2, 0] + ay * R[2, 1] + az * R[2, 2] + trace - 2.0 * pz * hz
-    parent[6] += sx + m * px
-    parent[7] += sy + m * py
-    parent[8] += sz + m * pz
-    parent[9] += m
+    ax, ay, az = _row_times(XX, XY, XZ, YY, YZ, ZZ, R[i, 0, 0], R[i, 0, 1], R[i, 0, 2])
+    bx, by, bz = _row_times(XX, XY, XZ, YY, YZ, ZZ, R[i, 1, 0], R[i, 1, 1], R[i, 1, 2])
+    cx, cy, cz = _row_times(XX, XY, XZ, YY, YZ, ZZ, R[i, 2, 0], R[i, 2, 1], R[i, 2, 2])
+    xx, xy, xz = into_parent(R, i, ax, ay, az)
+    _, yy, yz = into_parent(R, i, bx, by, bz)
+    _, _, zz = into_parent(R, i, cx, cy, cz)
+    C[u, 0] += xx + trace - 2.0 * px * hx
+    C[u, 1] += xy - px * hy - py * hx
+    C[u, 2] += xz - px * hz - pz * hx
+    C[u, 3] += yy + trace - 2.0 * py * hy
+    C[u, 4] += yz - py * hz - pz * hy
+    C[u, 5] += zz + trace - 2.0 * pz * hz
+    C[u, 6] += sx + m * px
+    C[u, 7] += sy + m * py
+    C[u, 8] += sz + m * pz
+    C[u, 9] += m
+
+
+@numba.njit(inline='always', **FAST)
+def _row_times(XX, XY, XZ, YY, YZ, ZZ, x, y, z):
+    """Return I v of a symmetric I."""
+    return XX * x + XY * y + XZ * z, XY * x + YY * y + YZ * z, XZ * x + YZ * y + ZZ * z
 
 
 @numba.njit(inline='always', **FAST)
@@ -229,7 +242,7 @@ def coulomb(x, slope):
     return np.sign(x)
 
 
-@numba.njit(**FAST)
+@numba.njit(**INLINED)
 def term_value(kind, x, slope):
     """Return the function of an atom of kind 1 to 7 at speed x (see robot_id.model.terms.Kind)."""
     if kind == 1:
@@ -247,7 +260,7 @@ def term_value(kind, x, slope):
     return min(coulomb(x, slope), 0.0)
 
 
-@numba.njit(**FAST)
+@numba.njit(**INLINED)
 def add_friction(tree, values, dq, slope, tau):
     """Add friction and offset torques at dq (n,) to tau (n,)."""
     for k in range(tree.term_kind.shape[0]):
@@ -262,7 +275,7 @@ def add_friction(tree, values, dq, slope, tau):
         )
 
 
-@numba.njit(**FAST)
+@numba.njit(**INLINED)
 def add_rotors(tree, values, M):
     """Add the rotor inertias to M (n, n)."""
     for k in range(tree.term_kind.shape[0]):
@@ -272,7 +285,7 @@ def add_rotors(tree, values, M):
                 M[tree.term_row[k], j] += gain * tree.term_direction[k, j]
 
 
-@numba.njit(**FAST)
+@numba.njit(**INLINED)
 def cholesky_solve(M, x):
     """Overwrite M by its Cholesky factor and x by M^-1 x; return False if M is not positive."""
     n = M.shape[0]

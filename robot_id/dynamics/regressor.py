@@ -2,8 +2,8 @@
 The regressor of N samples at once: tau = W chi.
 
 Row of joint j for body i: with the axis z and the velocity v of the body origin per unit speed of
-joint j, both in frame i, tau_j = z . moment_i + v . force_i, and moment and force are linear in the
-ten parameters of the body.
+joint j, both in frame i, tau_j = z . moment_i + v . force_i, and moment and force are linear in
+the ten parameters of the body.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def _regressor(tree, body_columns, term_columns, Q, DQ, DDQ, slope, W):
                 else:
                     zx, zy, zz = Z[u, j, 0], Z[u, j, 1], Z[u, j, 2]
                     cx, cy, cz = cross(zx, zy, zz, p[i, 0], p[i, 1], p[i, 2])
-                    vx, vy, vz = into_body(R[i], V[u, j, 0] + cx, V[u, j, 1] + cy, V[u, j, 2] + cz)
-                    zx, zy, zz = into_body(R[i], zx, zy, zz)
+                    vx, vy, vz = into_body(R, i, V[u, j, 0] + cx, V[u, j, 1] + cy, V[u, j, 2] + cz)
+                    zx, zy, zz = into_body(R, i, zx, zy, zz)
                 Z[i, j, 0], Z[i, j, 1], Z[i, j, 2] = zx, zy, zz
                 V[i, j, 0], V[i, j, 1], V[i, j, 2] = vx, vy, vz
                 # z . (I dw + w x I w) = z . I dw + (z x w) . I w
@@ -59,7 +59,8 @@ def _regressor(tree, body_columns, term_columns, Q, DQ, DDQ, slope, W):
                 row[3] = zy * dy + uy * wy
                 row[4] = zy * dz + zz * dy + uy * wz + uz * wy
                 row[5] = zz * dz + uz * wz
-                # z . (ms x a) + v . (dw x ms + w x (w x ms)) = ms . (a x z + v x dw + (w.v) w - w.w v)
+                # z . (ms x a) + v . (dw x ms + w x (w x ms))
+                # = ms . (a x z + v x dw + (w . v) w - (w . w) v)
                 ex, ey, ez = cross(ax, ay, az, zx, zy, zz)
                 gx, gy, gz = cross(vx, vy, vz, dx, dy, dz)
                 wv = wx * vx + wy * vy + wz * vz

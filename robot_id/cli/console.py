@@ -1,0 +1,64 @@
+"""What the verbs share: where they print, and a progress bar that only shows on long work."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from robot_id.exceptions import DataError
+from robot_id.progress import Progress as Callback
+
+PATIENCE_S = 2.0
+
+
+def output() -> Console:
+    """Return the console for results (stdout)."""
+    return Console(highlight=False)
+
+
+def messages() -> Console:
+    """Return the console for warnings and progress (stderr)."""
+    return Console(stderr=True, highlight=False)
+
+
+def warn(lines: Iterable[str]) -> None:
+    """Print warnings to stderr, one line each."""
+    console = messages()
+    for line in lines:
+        console.print(f'warning: {line}', style='yellow', markup=False, soft_wrap=True)
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callback]:
+    """Yield a progress callback that draws a bar on a terminal once the work takes two seconds."""
+    console = messages()
+    columns = (TextColumn('{task.description}'), BarColumn(), TimeElapsedColumn())
+    bar = Progress(*columns, console=console, transient=True)
+    task = bar.add_task('working', total=1.0)
+    started, shown = time.monotonic(), False
+
+    def report(fraction: float, text: str = '') -> None:
+        nonlocal shown
+        if not shown and console.is_terminal and time.monotonic() - started > PATIENCE_S:
+            bar.start()
+            shown = True
+        bar.update(task, completed=fraction, description=text or 'working')
+
+    try:
+        yield report
+    finally:
+        if shown:
+            bar.stop()
+
+
+def save(write: Callable[[Path], None], path: str | Path) -> None:
+    """Write a file; a place that cannot be written is one line that names it."""
+    try:
+        write(Path(path))
+    except OSError as error:
+        raise DataError(f'{path}: cannot write ({error.strerror or error})') from error

@@ -1,0 +1,56 @@
+"""Verb `methods`: what can identify, with which options."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+from rich.table import Table
+
+from robot_id.cli.console import output, save
+from robot_id.estimation import options, registry
+
+
+@click.command()
+@click.argument('name', required=False)
+@click.option('--json', 'json_file', metavar='FILE', help='Also write the list to a JSON file.')
+def command(name: str | None, json_file: str | None) -> None:
+    """List the identification methods, or the options of the method NAME."""
+    console = output()
+    chosen = [name] if name else registry.names()
+    listed = {method: _describe(method) for method in chosen}
+    if name:
+        console.print(f'{name}: {registry.summary(name)}', markup=False)
+        table = Table('option', 'value', 'default', 'meaning', title=f'--set option=value of {name}')
+        for key, option in listed[name]['options'].items():
+            table.add_row(key, option['type'], _text(option['default']), option['help'])
+    else:
+        table = Table('method', 'summary', title='robot-id methods NAME lists the options')
+        for method, entry in listed.items():
+            table.add_row(method, entry['summary'])
+    console.print(table)
+    if json_file:
+        save(lambda path: path.write_text(json.dumps(listed, indent=1) + '\n'), json_file)
+
+
+def _describe(method: str) -> dict[str, Any]:
+    return {
+        'summary': registry.summary(method),
+        'options': {
+            key: {
+                'type': option.kind,
+                'default': list(option.default)
+                if isinstance(option.default, tuple)
+                else option.default,
+                'help': option.help,
+            }
+            for key, option in options.options_of(registry.method_class(method)).items()
+        },
+    }
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return ','.join(map(str, value))
+    return 'none' if value is None else str(value).lower() if isinstance(value, bool) else str(value)

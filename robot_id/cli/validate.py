@@ -1,0 +1,51 @@
+"""Verb `validate`: how well identified parameters explain other data."""
+
+from __future__ import annotations
+
+import click
+
+from robot_id import data
+from robot_id.cli.console import output, progress_bar, save, warn
+from robot_id.estimation import options
+from robot_id.estimation.result import Result
+from robot_id.estimation.validation import Conditions, validate
+from robot_id.model import load_robot
+from robot_id.report.plots import plot_prediction
+from robot_id.report.tables import validation_table
+
+
+@click.command()
+@click.option('--robot', required=True, help='A shipped name, a robot file or a URDF.')
+@click.option('--params', required=True, metavar='FILE', help='JSON file that identify wrote.')
+@click.option('--data', 'data_path', required=True, metavar='DATA', help='rosbag2, csv, mat, npz.')
+@click.option('--mapping', metavar='FILE', help='Which columns are what: a name or a YAML file.')
+@click.option('--set', 'settings', multiple=True, metavar='KEY=VALUE', help='Option of processing.')
+@click.option('--json', 'json_file', metavar='FILE', help='Write the errors to a JSON file.')
+@click.option('--plot', 'plot_directory', metavar='DIR', help='Draw torques and residuals there.')
+def command(
+    robot: str,
+    params: str,
+    data_path: str,
+    mapping: str | None,
+    settings: tuple[str, ...],
+    json_file: str | None,
+    plot_directory: str | None,
+) -> None:
+    """Predict the torques of other data with identified parameters; processed as identify did."""
+    model = load_robot(robot)
+    result = Result.load(params)
+    dataset = data.load(data_path, mapping, model)
+    conditions = Conditions.of(result, dataset.rate, options.parse(settings))
+    with progress_bar() as progress:
+        validation = validate(model, result, dataset, conditions, progress)
+    console = output()
+    console.print(validation_table(validation))
+    for note in validation.notes:
+        console.print(note, markup=False, soft_wrap=True)
+    warn(validation.warnings)
+    if json_file:
+        save(validation.save, json_file)
+    if plot_directory:
+        title = f'{model.name}, validation'
+        for path in plot_prediction(validation.prediction, plot_directory, title):
+            console.print(f'picture: {path}', markup=False, soft_wrap=True)

@@ -1,0 +1,84 @@
+"""Velocities and accelerations from sampled positions, without phase shift."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.data import filters
+from robot_id.data.dataset import Run
+from robot_id.exceptions import DataError, OptionError
+
+if TYPE_CHECKING:
+    from robot_id.data.processing import Processing
+
+Array = NDArray[np.float64]
+
+
+def central_differences(q: Array, step: float) -> tuple[Array, Array]:
+    """
+    Return first and second derivatives along axis 0.
+
+    dq[k] = (q[k+1] - q[k-1]) / (2 h) and ddq[k] = (q[k+1] - 2 q[k] + q[k-1]) / h^2; at the two
+    ends the differences of second order to one side.
+
+    :param q: (N, ...) samples, N >= 4.
+    :param step: h in seconds.
+    """
+    dq = np.empty_like(q)
+    dq[1:-1] = (q[2:] - q[:-2]) / (2 * step)
+    dq[0] = (-3 * q[0] + 4 * q[1] - q[2]) / (2 * step)
+    dq[-1] = (3 * q[-1] - 4 * q[-2] + q[-3]) / (2 * step)
+    ddq = np.empty_like(q)
+    ddq[1:-1] = ((q[2:] - q[1:-1]) - (q[1:-1] - q[:-2])) / step**2
+    ddq[0] = (2 * q[0] - 5 * q[1] + 4 * q[2] - q[3]) / step**2
+    ddq[-1] = (2 * q[-1] - 5 * q[-2] + 4 * q[-3] - q[-4]) / step**2
+    return dq, ddq
+
+
+def differentiate(
+    run: Run, processing: Processing, rows: tuple[int, int] | None = None
+) -> tuple[Array, Array, Array]:
+    """
+    Return the filtered positions and their derivatives, (N, n) each.
+
+    :param run: the measured positions.
+    :param processing: resolved options; the run's own rate serves where they are not resolved.
+    :param rows: first and last (exclusive) sample wanted; the filter sees as much around them as
+        it needs, so the result is that of the whole run within rounding. None means all.
+    """
+    N = len(run)
+    if N < 4:
+        raise DataError(f'a run of {N} samples is too short for central differences')
+    first, last = (0, N) if rows is None else rows
+    if not 0 <= first < last <= N:
+        raise OptionError(f'rows {first} to {last} are not within the {N} samples of the run')
+    if processing.cutoff_hz is None and processing.filter != 'none':
+        from robot_id.data.processing import resolve
+
+        processing = resolve(processing, run.rate)
+    low, high = _window(processing, run.rate, N, first, last)
+    q = run.position[low:high]
+    if processing.filter != 'none':
+        assert processing.cutoff_hz is not None
+        apply = filters.zero_phase if processing.filter == 'butterworth' else filters.forward
+        q = apply(q, processing.order, processing.cutoff_hz, run.rate)
+    dq, ddq = central_differences(q, run.step)
+    cut = slice(first - low, last - low)
+    return np.ascontiguousarray(q[cut]), dq[cut], ddq[cut]
+
+
+def _window(processing: Processing, rate: float, N: int, first: int, last: int) -> tuple[int, int]:
+    """Return the samples that the wanted ones depend on, none beyond the ends of the run."""
+    reach = 4
+    if processing.filter != 'none' and processing.cutoff_hz is not None:
+        reach += 2 * filters.settling(processing.order, processing.cutoff_hz, rate)
+    low, high = max(first - reach, 0), min(last + reach, N)
+    # A window that reaches an end of the run must extend it there just as the whole run does.
+    if high == N:
+        low = min(low, max(N - 2 * reach, 0))
+    if low == 0:
+        high = max(high, min(2 * reach, N))
+    return low, high

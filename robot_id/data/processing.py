@@ -1,0 +1,293 @@
+"""How measurements become equations: every filter option, its default, and where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from math import isfinite, pi
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.data import filters
+from robot_id.data.dataset import Run
+from robot_id.data.decimation import LARGEST_STAGE, Decimator, decimate, kept_samples, stages
+from robot_id.data.derivatives import central_differences, differentiate
+from robot_id.exceptions import DataError, OptionError, did_you_mean
+
+Array = NDArray[np.float64]
+
+FILTERS = ('butterworth', 'forward', 'none')
+DECIMATION_FILTERS = ('chebyshev', 'none')
+# Rigid robot dynamics lie below about 10 Hz (section 2 of paper 000): used when no loop is known.
+USUAL_BANDWIDTH_HZ = 10.0
+# The position filter passes 5 times the loop bandwidth and never more than a fifth of the rate.
+POSITION_MARGIN, LARGEST_CUTOFF = 5.0, 0.2
+# The decimation filter passes twice the loop bandwidth.
+DECIMATION_MARGIN = 2.0
+# Rows of W computed at a time.
+CHUNK = 8192
+
+
+@dataclass(frozen=True)
+class Processing:
+    """
+    Options between the measured positions and torques and the equations Y = W chi + rho.
+
+    None means derived from the loop bandwidth and the sampling rate by `resolve`.
+
+    :param filter: of the positions: 'butterworth' (zero-phase, forward and backward), 'forward'
+        (causal: shows the bias of table 1 of paper 004) or 'none' (section 4.4 of paper 000).
+    :param cutoff_hz: of that filter; derived: 5 times the loop bandwidth, at most rate/5.
+    :param order: of that filter.
+    :param decimation: n_d, one equation in n_d is kept; 1 = all; derived: so that the decimation
+        filter passes twice the loop bandwidth.
+    :param decimation_filter: 'chebyshev' (zero-phase type I, order 8, cut-off 0.8 f/(2 n_d)) or
+        'none' (one sample in n_d is taken as it is).
+    :param border: samples dropped at each end of each run, before decimation; derived: where the
+        transient of the position filter has decayed to 0.1 %.
+    :param border_s: the same in seconds; give one of the two.
+    :param dead_band: samples of joint j with |dq_j| below it are left out, rad/s or m/s; one
+        value, or one for each joint; None or 0 = none.
+    """
+
+    filter: str = 'butterworth'
+    cutoff_hz: float | None = None
+    order: int = 4
+    decimation: int | None = None
+    decimation_filter: str = 'chebyshev'
+    border: int | None = None
+    border_s: float | None = None
+    dead_band: float | Sequence[float] | None = None
+
+    def __post_init__(self) -> None:
+        _one_of('filter', self.filter, FILTERS)
+        _one_of('decimation_filter', self.decimation_filter, DECIMATION_FILTERS)
+        _positive('cutoff_hz', self.cutoff_hz)
+        if self.order != int(self.order) or not 1 <= self.order <= 12:
+            raise OptionError(f'order must be a whole number from 1 to 12, got {self.order!r}')
+        if self.decimation is not None:
+            stages(self.decimation)
+        if self.border is not None and (self.border != int(self.border) or self.border < 0):
+            raise OptionError(f'border must be a whole number, 0 or more, got {self.border!r}')
+        if self.border_s is not None and not (self.border_s >= 0 and isfinite(self.border_s)):
+            raise OptionError(f'border_s must be 0 s or more, got {self.border_s!r}')
+        if self.dead_band is not None:
+            band = np.asarray(self.dead_band, dtype=float)
+            if band.ndim > 1 or not np.all(np.isfinite(band)) or np.any(band < 0):
+                raise OptionError(f'dead_band must be 0 or more, got {self.dead_band!r}')
+
+    @property
+    def resolved(self) -> bool:
+        """Whether nothing is left to derive."""
+        cutoff = self.cutoff_hz is not None or self.filter == 'none'
+        return cutoff and self.decimation is not None and self.border is not None
+
+    def describe(self, rate: float | None = None) -> list[str]:
+        """
+        Return one line for each step, for printing.
+
+        :param rate: sampling frequency in Hz, for the lines that need it.
+        """
+        known = {f.name: getattr(self, f.name) for f in fields(self)}
+        text = {k: 'derived' if v is None else v for k, v in known.items()}
+        if self.filter == 'none':
+            lines = ['positions: no filter, central differences']
+        else:
+            way = 'zero-phase' if self.filter == 'butterworth' else 'forward only (delays)'
+            cutoff = text['cutoff_hz'] if self.cutoff_hz is None else f'{self.cutoff_hz:.4g} Hz'
+            lines = [
+                f'positions: Butterworth order {self.order}, cut-off {cutoff}, {way}, '
+                'central differences'
+            ]
+        seconds = f' ({self.border / rate:.3g} s)' if rate and self.border is not None else ''
+        lines.append(f'borders: {text["border"]} samples{seconds} dropped at each end of each run')
+        if self.decimation == 1:
+            lines.append('decimation: none')
+        elif self.decimation is None:
+            lines.append(f'decimation: derived, {self.decimation_filter} filter')
+        else:
+            split = ' x '.join(map(str, stages(self.decimation)))
+            cutoff = f', cut-off {0.4 * rate / self.decimation:.4g} Hz' if rate else ''
+            how = 'no filter' if self.decimation_filter == 'none' else f'Chebyshev{cutoff}'
+            lines.append(f'decimation: 1 sample in {self.decimation} ({split}), {how}')
+        band = np.atleast_1d(np.asarray(self.dead_band or 0.0, dtype=float))
+        if np.any(band > 0):
+            lines.append('dead band: |dq| >= ' + ', '.join(f'{v:.4g}' for v in band))
+        return lines
+
+
+def resolve(
+    processing: Processing,
+    rate: float,
+    bandwidth_rad_s: float | Sequence[float] | None = None,
+) -> Processing:
+    """
+    Fill what is None from the loop bandwidth and the sampling rate.
+
+    :param rate: sampling frequency f in Hz.
+    :param bandwidth_rad_s: natural frequency of the position loop, the largest of several joints
+        counts; None when no loop is known: 10 Hz is assumed.
+    """
+    if not (isfinite(rate) and rate > 0):
+        raise OptionError(f'the sampling rate must be positive, got {rate!r} Hz')
+    bandwidth = USUAL_BANDWIDTH_HZ
+    if bandwidth_rad_s is not None:
+        bandwidth = float(np.max(bandwidth_rad_s)) / (2 * pi)
+        _positive('bandwidth_rad_s', bandwidth)
+    cutoff = processing.cutoff_hz
+    if processing.filter != 'none':
+        if cutoff is None:
+            cutoff = min(POSITION_MARGIN * bandwidth, LARGEST_CUTOFF * rate)
+        elif cutoff >= rate / 2:
+            raise OptionError(
+                f'cutoff_hz = {cutoff:g} is not below half the sampling rate ({rate / 2:g} Hz)'
+            )
+    decimation = processing.decimation
+    if decimation is None:
+        decimation = _even_factor(0.8 * rate / 2 / (DECIMATION_MARGIN * bandwidth))
+    border = processing.border
+    if processing.border_s is not None:
+        in_seconds = round(processing.border_s * rate)
+        if border is not None and border != in_seconds:
+            raise OptionError(
+                f'border = {border} samples and border_s = {processing.border_s:g} s '
+                f'({in_seconds} samples) disagree: give one of the two'
+            )
+        border = in_seconds
+    elif border is None:
+        border = 2
+        if processing.filter != 'none' and cutoff is not None:
+            border += filters.settling(processing.order, cutoff, rate, filters.SMALL)
+    return replace(
+        processing, cutoff_hz=cutoff, decimation=decimation, border=border, border_s=None
+    )
+
+
+def dropped(dq: Array, dead_band: float | Sequence[float] | None) -> NDArray[np.bool_]:
+    """
+    Return which samples of which joint the dead band leaves out, (M, n) flags.
+
+    :param dq: (M, n) velocities of the kept samples.
+    :param dead_band: as in Processing.
+    """
+    band = np.asarray(0.0 if dead_band is None else dead_band, dtype=float)
+    if band.ndim and band.shape[0] != dq.shape[1]:
+        raise OptionError(f'dead_band has {band.shape[0]} values for {dq.shape[1]} joints')
+    return np.abs(dq) < band
+
+
+@dataclass(frozen=True)
+class Equations:
+    """
+    Some of the equations that a run gives, after filtering and parallel decimation.
+
+    :param time: (M,) seconds.
+    :param W: (M, n, b) observation matrix, joint j at time k in W[k, j].
+    :param Y: (M, n) torques.
+    :param keep: (M, n) False where the dead band leaves a sample of a joint out.
+    """
+
+    time: Array
+    W: Array
+    Y: Array
+    keep: NDArray[np.bool_]
+
+
+def equations(
+    run: Run,
+    processing: Processing,
+    regressor: Callable[[Array, Array, Array], Array],
+    chunk: int = CHUNK,
+) -> Iterator[Equations]:
+    """
+    Yield the equations of a run block by block; W is never held whole.
+
+    Positions are filtered and differentiated, W is computed from them, the borders are dropped,
+    and W, Y and the velocities are decimated by one and the same linear operation. The blocks put
+    together do not depend on `chunk`.
+
+    :param processing: resolved options.
+    :param regressor: gives (N, n, b) for q, dq, ddq of (N, n) each.
+    :param chunk: rows of W computed at a time.
+    """
+    if not processing.resolved:
+        processing = resolve(processing, run.rate)
+    assert processing.border is not None
+    assert processing.decimation is not None
+    first, last = usable(run, processing)
+    plain = processing.decimation == 1 or processing.decimation_filter == 'none'
+    decimator = None if plain else Decimator(processing.decimation)
+    n, done = run.position.shape[1], 0
+    b = 0
+    for low in range(first, last, chunk):
+        high = min(low + chunk, last)
+        q, dq, ddq = differentiate(run, processing, (low, high))
+        W = regressor(q, dq, ddq)
+        b = W.shape[2]
+        block = np.concatenate([W.reshape(high - low, n * b), run.torque[low:high], dq], axis=1)
+        if decimator is None:
+            kept = [block[-(low - first) % processing.decimation :: processing.decimation]]
+        elif high < last:
+            kept = [decimator.push(block)]
+        else:
+            kept = [decimator.push(block), decimator.finish()]
+        rows = np.concatenate(kept)
+        if rows.shape[0]:
+            at = first + processing.decimation * np.arange(done, done + rows.shape[0])
+            done += rows.shape[0]
+            yield Equations(
+                time=run.time[at],
+                W=rows[:, : n * b].reshape(-1, n, b),
+                Y=rows[:, n * b : n * b + n],
+                keep=~dropped(rows[:, n * b + n :], processing.dead_band),
+            )
+
+
+def usable(run: Run, processing: Processing) -> tuple[int, int]:
+    """
+    Return the first and the last (exclusive) sample between the borders of a run.
+
+    Raises DataError when the run is too short to leave one kept sample between them.
+    """
+    border, factor = processing.border or 0, processing.decimation or 1
+    first, last = border, len(run) - border
+    if last - first < max(2 * factor, 4):
+        raise DataError(
+            f'a run of {len(run)} samples from {run.time[0]:.3f} s is too short: {border} samples '
+            f'are dropped at each end and 1 in {factor} is kept; lower border or decimation'
+        )
+    return first, last
+
+
+def _even_factor(wanted: float) -> int:
+    """Return the largest factor up to the wanted one that splits into stages of at most 13."""
+    factor = max(int(wanted + 1e-9), 1)
+    while any(stage > LARGEST_STAGE for stage in stages(factor)):
+        factor -= 1
+    return factor
+
+
+def _one_of(name: str, value: str, known: Sequence[str]) -> None:
+    if value not in known:
+        raise OptionError(f"{name}: no choice '{value}', {did_you_mean(str(value), known)}")
+
+
+def _positive(name: str, value: float | None) -> None:
+    if value is not None and not (isfinite(value) and value > 0):
+        raise OptionError(f'{name} must be a positive number, got {value!r}')
+
+
+__all__ = [
+    'Decimator',
+    'Equations',
+    'Processing',
+    'central_differences',
+    'decimate',
+    'differentiate',
+    'dropped',
+    'equations',
+    'kept_samples',
+    'resolve',
+    'usable',
+]

@@ -1,0 +1,229 @@
+"""
+What the IDIM methods share: from measurements to W and Y, and from a solution to a Result.
+
+The inverse dynamic identification model tau = IDM(q, dq, ddq) chi is sampled along the motion,
+Y = W chi + rho, and solved for chi. The methods differ in how they weigh and solve.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.data.dataset import Dataset
+from robot_id.data.processing import Processing
+from robot_id.estimation import options, selection
+from robot_id.estimation.least_squares import Solution, deficiency, solve
+from robot_id.estimation.observation import Observation
+from robot_id.estimation.portion import portion
+from robot_id.estimation.prediction import Prediction, predict, relative_error_percent
+from robot_id.estimation.residuals import Whiteness, warn_if_correlated, whiteness
+from robot_id.estimation.result import Iteration, Result
+from robot_id.estimation.sampling import long_enough, resolve
+from robot_id.estimation.triangular import JointFactors
+from robot_id.exceptions import IdentificationError, OptionError
+from robot_id.progress import Progress, silent
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """
+    What a method found before it is judged.
+
+    :param solution: the solution.
+    :param R: (b + 1, b + 1) factor it was solved from, weights included.
+    :param extras: what only this method knows.
+    :param iterations: how many it took.
+    :param history: the iterations.
+    :param converged: whether they came to rest.
+    """
+
+    solution: Solution
+    R: Array
+    extras: dict[str, Any] = field(default_factory=dict)
+    iterations: int = 1
+    history: tuple[Iteration, ...] = ()
+    converged: bool = True
+
+
+@dataclass(frozen=True)
+class Idim(ABC):
+    """
+    Options of all IDIM methods.
+
+    :param processing: how the measurements are filtered, differentiated and decimated.
+    :param coulomb_slope: alpha of the smooth friction 2/pi atan(alpha dq); none means sign(dq).
+    :param unexcited: refuse data that leave parameters unexcited, or drop these parameters.
+    :param memory_mb: keep the rows of W up to this size, beyond it compute them again when needed.
+    """
+
+    name: ClassVar[str] = ''
+
+    processing: Processing = field(default_factory=Processing)
+    coulomb_slope: float | None = None
+    unexcited: Literal['refuse', 'drop'] = 'refuse'
+    memory_mb: float = 256.0
+
+    def __post_init__(self) -> None:
+        if self.coulomb_slope is not None and not self.coulomb_slope > 0.0:
+            raise OptionError(f'coulomb_slope: {self.coulomb_slope} must be above 0, or none')
+        if self.memory_mb < 0.0:
+            raise OptionError(f'memory_mb: {self.memory_mb} must not be negative')
+
+    @abstractmethod
+    def fit(
+        self,
+        observation: Observation,
+        factors: JointFactors,
+        kept: NDArray[np.bool_],
+        progress: Progress,
+    ) -> Fit:
+        """Solve for the kept parameters."""
+
+    def reduce(self, fit: Fit, rows: int, names: tuple[str, ...], inflation: float) -> Fit:
+        """Select the essential parameters; a method that cannot returns the fit as it is."""
+        return fit
+
+    def estimate(self, robot: Any, dataset: Dataset, progress: Progress = silent) -> Result:
+        """
+        Identify the base parameters of a robot.
+
+        :param robot: the Robot.
+        :param dataset: measurements with at least the robot's joints, in any order.
+        :param progress: called with the fraction done.
+        """
+        started = time.perf_counter()
+        dataset = dataset.select(robot.joint_names)
+        processing = resolve(self.processing, dataset, robot)
+        observation = Observation(
+            robot, dataset, processing, self.coulomb_slope, memory_mb=self.memory_mb
+        )
+        factors = observation.factors(portion(progress, 0.0, 0.6, 'observation matrix'))
+        kept, warnings = self._excited(factors)
+        warnings = long_enough(dataset, processing)[1] + warnings
+        fit = self.fit(observation, factors, kept, portion(progress, 0.6, 0.9, self.name))
+        if not fit.converged:
+            warnings += (f'{self.name} has not converged after {fit.iterations} iterations',)
+        prediction = predict(
+            robot, fit.solution.chi, dataset, processing, self.coulomb_slope,
+            portion(progress, 0.9, 1.0, 'residual'),
+        )  # fmt: skip
+        judged = judge(prediction)
+        warnings += warn_if_correlated(judged, robot.joint_names)
+        rows = int(factors.rows.sum())
+        fit = self.reduce(fit, rows, factors.names, max(w.inflation for w in judged))
+        chi, kept = fit.solution.chi, fit.solution.kept
+        rho, norms = factors.residual_norms(chi), factors.torque_norms()
+        progress(1.0, 'done')
+        return Result(
+            robot=robot.name,
+            method=self.name,
+            names=factors.names,
+            values=chi,
+            covariance=fit.solution.covariance,
+            essential=None if kept.all() else kept,
+            relative_error_percent=relative_error_percent(rho, norms),
+            relative_error_percent_per_joint=100.0 * rho / np.where(norms > 0.0, norms, np.nan),
+            condition_number=fit.solution.condition_number,
+            iterations=fit.iterations,
+            elapsed_s=time.perf_counter() - started,
+            converged=fit.converged,
+            history=fit.history,
+            options=self.describe(processing),
+            warnings=warnings,
+            extras={
+                'equations': rows,
+                'equations_per_joint': [int(r) for r in factors.rows],
+                'residual': {
+                    'lag_1': [w.lag_1 for w in judged],
+                    'ljung_box_p': [w.ljung_box_p for w in judged],
+                    'deviation_factor': [w.factor for w in judged],
+                },
+                'rate_hz': dataset.rate,
+                'processing': processing.describe(dataset.rate),
+                'data_notes': list(dataset.notes),
+                **fit.extras,
+            },
+        )
+
+    def describe(self, processing: Processing) -> dict[str, Any]:
+        """Return every option with the processing as it was resolved for these data."""
+        return options.to_dict(self) | options.to_dict(processing)
+
+    def _excited(self, factors: JointFactors) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
+        """Return which parameters the motion excites; refuse or warn when some are missing."""
+        lacking = deficiency(factors.stack(), factors.names)
+        kept = np.array([name not in lacking.names for name in factors.names])
+        if not lacking:
+            return kept, ()
+        if self.unexcited == 'refuse' or not kept.any():
+            raise IdentificationError(
+                f'{lacking}: record a richer motion, or leave them out with unexcited=drop'
+            )
+        return kept, (f'{lacking}; left out: {", ".join(lacking.names)}',)
+
+
+@dataclass(frozen=True)
+class SelectingIdim(Idim):
+    """
+    Options of the methods that can select essential parameters.
+
+    :param essential: keep only the essential parameters (backward elimination with an F-test).
+    :param f_level: quantile of the F distribution that the growth of the error may reach.
+    """
+
+    essential: bool = False
+    f_level: float = 0.95
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0.0 < self.f_level < 1.0:
+            raise OptionError(f'f_level: {self.f_level} must lie between 0 and 1')
+
+    def reduce(self, fit: Fit, rows: int, names: tuple[str, ...], inflation: float) -> Fit:
+        """Eliminate parameters while the F-test allows it."""
+        if not self.essential:
+            return fit
+        solution, removed = selection.eliminate(
+            fit.R, rows, names, fit.solution, self.f_level, inflation
+        )
+        extras = fit.extras | {'removed': removed}
+        return Fit(solution, fit.R, extras, fit.iterations, fit.history, fit.converged)
+
+
+def judge(prediction: Prediction) -> list[Whiteness]:
+    """Return the whiteness of each joint's residual."""
+    return [
+        whiteness(
+            [run.measured[:, j] - run.predicted[:, j] for run in prediction.runs],
+            [run.used[:, j] for run in prediction.runs],
+        )
+        for j in range(len(prediction.joint_names))
+    ]
+
+
+def joint_weights(factors: JointFactors) -> tuple[Array, Array]:
+    """
+    Return (n,) weights 1 / sigma_j and sigma_j of each joint's own residual (paper 004, eq. 6).
+
+    A joint that its model explains to the last digit would get an infinite weight: sigma_j is kept above rounding.
+    """
+    sigma = factors.joint_deviations()
+    rms = factors.torque_norms() / np.sqrt(np.maximum(factors.rows, 1))
+    sigma = np.maximum(sigma, 1e-12 * max(rms.max(initial=0.0), 1e-300))
+    return 1.0 / sigma, sigma
+
+
+def solve_weighted(
+    factors: JointFactors, kept: NDArray[np.bool_], weights: Array | None = None
+) -> tuple[Solution, Array]:
+    """Solve the whole system with one weight per joint; also return the factor it came from."""
+    R = factors.stack(weights)
+    return solve(R, int(factors.rows.sum()), factors.names, kept), R

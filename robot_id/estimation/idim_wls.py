@@ -1,0 +1,38 @@
+"""IDIM with weighted least squares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.estimation.idim import Fit, SelectingIdim, joint_weights, solve_weighted
+from robot_id.estimation.observation import Observation
+from robot_id.estimation.triangular import JointFactors
+from robot_id.progress import Progress
+
+
+@dataclass(frozen=True)
+class IdimWls(SelectingIdim):
+    """
+    Weighted least squares: each joint's equations are divided by the deviation of its own residual.
+
+    sigma_j^2 = ||rho_j||_min^2 / (r_j - p_j) from the regression of joint j alone (paper 004,
+    eq. 6), so that large joints do not drown the wrist.
+    """
+
+    name: ClassVar[str] = 'idim_wls'
+
+    def fit(
+        self,
+        observation: Observation,
+        factors: JointFactors,
+        kept: NDArray[np.bool_],
+        progress: Progress,
+    ) -> Fit:
+        """Solve with the weights 1 / sigma_j."""
+        weights, sigma = joint_weights(factors)
+        solution, R = solve_weighted(factors, kept, weights)
+        return Fit(solution, R, {'joint_deviations': sigma.tolist()})

@@ -1,0 +1,53 @@
+"""All methods by name. A new method is one file in this room and one line in `METHODS`."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from robot_id.data.dataset import Dataset
+from robot_id.estimation import options
+from robot_id.estimation.result import Result
+from robot_id.exceptions import OptionError, did_you_mean
+from robot_id.progress import Progress, silent
+
+# name: 'module:class', imported only when it is used.
+METHODS: dict[str, str] = {
+    'idim_ols': 'robot_id.estimation.idim_ols:IdimOls',
+    'idim_wls': 'robot_id.estimation.idim_wls:IdimWls',
+    'idim_irls': 'robot_id.estimation.idim_irls:IdimIrls',
+    'idim_tls': 'robot_id.estimation.idim_tls:IdimTls',
+}
+
+
+class Method(Protocol):
+    """A dataclass of options that can estimate."""
+
+    def estimate(self, robot: Any, dataset: Dataset, progress: Progress = silent) -> Result:
+        """Identify the base parameters of a robot from a data set."""
+        ...
+
+
+def names() -> list[str]:
+    """Return the names of all methods."""
+    return list(METHODS)
+
+
+def method_class(name: str) -> type[Any]:
+    """Return the class of a method; an unknown name is refused with the nearest known one."""
+    if name not in METHODS:
+        raise OptionError(f"no method '{name}': {did_you_mean(name, METHODS)}")
+    module, _, attribute = METHODS[name].partition(':')
+    return getattr(importlib.import_module(module), attribute)
+
+
+def create(name: str, values: Mapping[str, Any] | None = None) -> Method:
+    """Make a method with its options by key (texts or typed values), the rest at their defaults."""
+    return options.build(method_class(name), values, owner=name)
+
+
+def summary(name: str) -> str:
+    """Return the first line of a method's docstring."""
+    return inspect.cleandoc(method_class(name).__doc__ or '').partition('\n')[0]

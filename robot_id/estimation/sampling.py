@@ -1,0 +1,145 @@
+"""One walk through a data set: states at the measured rate in, decimated rows out, chunk by chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.data import processing as room
+from robot_id.data.dataset import Dataset, Run
+from robot_id.data.processing import Decimator, Processing, differentiate, dropped, usable
+from robot_id.exceptions import DataError
+from robot_id.progress import Progress, silent
+
+Array = NDArray[np.float64]
+# Samples at a time: the regressor of a six-axis arm then takes some 25 MB.
+CHUNK = 8192
+
+
+@dataclass(frozen=True)
+class States:
+    """
+    Filtered motion and measured torques of successive samples.
+
+    :param q: (N, n) positions.
+    :param dq: (N, n) velocities.
+    :param ddq: (N, n) accelerations.
+    :param torque: (N, n) torques.
+    """
+
+    q: Array
+    dq: Array
+    ddq: Array
+    torque: Array
+
+
+@dataclass(frozen=True)
+class Rows:
+    """
+    Decimated rows.
+
+    :param run: index of the run they come from.
+    :param time: (M,) seconds.
+    :param values: (M, C) decimated columns.
+    :param used: (M, n) samples of each joint that the dead band leaves in.
+    """
+
+    run: int
+    time: Array
+    values: Array
+    used: NDArray[np.bool_]
+
+
+def resolve(processing: Processing, dataset: Dataset, robot: Any) -> Processing:
+    """Fill in what is derived from the sampling rate and the loop that the robot file gives."""
+    loops = robot.description.loops
+    bandwidth = robot.loop().bandwidth if 'default' in loops else None
+    return room.resolve(processing, dataset.rate, bandwidth)
+
+
+def long_enough(dataset: Dataset, processing: Processing) -> tuple[list[int], tuple[str, ...]]:
+    """
+    Return the runs that leave samples between their borders, and a warning about the others.
+
+    When none does, the reason for the longest one is raised.
+    """
+    indices, short = [], []
+    for k, run in enumerate(dataset.runs):
+        try:
+            usable(run, processing)
+            indices.append(k)
+        except DataError:
+            short.append(k)
+    if not indices:
+        usable(max(dataset.runs, key=len), processing)
+    if not short:
+        return indices, ()
+    lost = sum(dataset.runs[k].duration for k in short)
+    return indices, (
+        f'{len(short)} of {len(dataset.runs)} runs are too short for the filters and are left '
+        f'out ({lost:.3g} s of {sum(run.duration for run in dataset.runs):.3g} s)',
+    )
+
+
+def walk(
+    dataset: Dataset,
+    processing: Processing,
+    columns: Callable[[States], Array],
+    progress: Progress = silent,
+    chunk: int = CHUNK,
+) -> Iterator[Rows]:
+    """
+    Yield decimated rows of columns that are computed from the states.
+
+    Neither filters nor decimation cross the border of a run, and the rows do not depend on the
+    chunk. Runs that are too short for the filters are passed over (see `long_enough`).
+
+    :param dataset: the measurements.
+    :param processing: resolved for them.
+    :param columns: gives (N, C) columns of N states.
+    :param progress: called with the fraction of the samples done.
+    :param chunk: samples at a time.
+    """
+    indices, _ = long_enough(dataset, processing)
+    total, done = sum(len(dataset.runs[k]) for k in indices), 0
+    for k in indices:
+        run = dataset.runs[k]
+        for rows, samples in _walk_run(k, run, processing, columns, chunk):
+            yield rows
+            progress(min((done + samples) / total, 1.0))
+        done += len(run)
+
+
+def _walk_run(
+    k: int, run: Run, processing: Processing, columns: Callable[[States], Array], chunk: int
+) -> Iterator[tuple[Rows, int]]:
+    first, last = usable(run, processing)
+    factor = processing.decimation or 1
+    filtered = factor > 1 and processing.decimation_filter != 'none'
+    decimator = Decimator(factor) if filtered else None
+    n, done = run.position.shape[1], 0
+    for low in range(first, last, chunk):
+        high = min(low + chunk, last)
+        q, dq, ddq = differentiate(run, processing, (low, high))
+        wide = columns(States(q, dq, ddq, run.torque[low:high]))
+        block = np.concatenate([wide, dq], axis=1)
+        if not np.all(np.isfinite(block)):
+            raise DataError(
+                f'run {k + 1} has values that are not finite between {run.time[low]:.3f} s and '
+                f'{run.time[high - 1]:.3f} s'
+            )
+        if decimator is None:
+            values = block[-(low - first) % factor :: factor]
+        else:
+            values = decimator.push(block)
+            if high == last:
+                values = np.concatenate([values, decimator.finish()])
+        if values.shape[0]:
+            at = first + factor * np.arange(done, done + values.shape[0])
+            done += values.shape[0]
+            used = ~dropped(values[:, -n:], processing.dead_band)
+            yield Rows(k, run.time[at], values[:, :-n], used), high

@@ -1,0 +1,126 @@
+"""The triangular factor of [W Y], updated row block by row block: all that least squares needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+class RowFactor:
+    """
+    R of a QR factorisation of all rows that were added, in memory of a few (k, k) blocks.
+
+    Rows wait in a buffer until there are enough to make one factorisation worth its cost; the
+    result depends on the rows alone (up to signs), not on how they were cut into blocks.
+
+    :param columns: number k of columns.
+    """
+
+    def __init__(self, columns: int) -> None:
+        self.columns = columns
+        self.rows = 0
+        self._blocks: list[Array] = []
+        self._waiting = 0
+
+    def add(self, rows: Array) -> None:
+        """Take in a block of rows (r, k)."""
+        if rows.shape[1] != self.columns:
+            raise ValueError(f'rows have {rows.shape[1]} columns, the factor {self.columns}')
+        self.rows += rows.shape[0]
+        self._waiting += rows.shape[0]
+        self._blocks.append(np.array(rows, dtype=float))
+        if self._waiting > 8 * self.columns:
+            self._reduce()
+
+    def _reduce(self) -> None:
+        if self._waiting:
+            self._blocks = [np.linalg.qr(np.concatenate(self._blocks), mode='r')]
+            self._waiting = 0
+
+    @property
+    def R(self) -> Array:  # noqa: N802
+        """(k, k) upper triangular; rows of zeros fill it up when fewer than k rows were added."""
+        self._reduce()
+        R = np.zeros((self.columns, self.columns))
+        if self._blocks:
+            R[: self._blocks[0].shape[0]] = self._blocks[0]
+        return R
+
+
+@dataclass(frozen=True)
+class JointFactors:
+    """
+    The factors of every joint's own system Y_j = W_j chi, from which all solutions follow.
+
+    OLS, WLS, TLS, the residual norm of each joint and the condition number need no row of W again.
+
+    :param names: the b parameter names.
+    :param columns: for each joint the indices of the parameters that act on it, (b_j,).
+    :param R: for each joint the (b_j + 1, b_j + 1) factor of [W_j Y_j].
+    :param rows: (n,) number of equations of each joint.
+    """
+
+    names: tuple[str, ...]
+    columns: tuple[Indices, ...]
+    R: tuple[Array, ...]
+    rows: NDArray[np.int_]
+
+    @classmethod
+    def of_rows(cls, names: Sequence[str], blocks: Sequence[tuple[Array, Array]]) -> JointFactors:
+        """Factor whole matrices: one (W_j, Y_j) for each joint, W_j of shape (r_j, b)."""
+        b = len(names)
+        factors = [RowFactor(b + 1) for _ in blocks]
+        for factor, (W, Y) in zip(factors, blocks):
+            factor.add(np.column_stack([W, Y]))
+        return cls(
+            tuple(names),
+            tuple(np.arange(b) for _ in blocks),
+            tuple(factor.R for factor in factors),
+            np.array([factor.rows for factor in factors]),
+        )
+
+    def stack(self, weights: Array | None = None) -> Array:
+        """Return the (b + 1, b + 1) factor of the whole system, rows of joint j times weights[j]."""
+        b = len(self.names)
+        whole = RowFactor(b + 1)
+        for j, (columns, R) in enumerate(zip(self.columns, self.R)):
+            rows = np.zeros((R.shape[0], b + 1))
+            rows[:, np.append(columns, b)] = R if weights is None else weights[j] * R
+            whole.add(rows)
+        return whole.R
+
+    def residual_norms(self, chi: Array) -> Array:
+        """(n,) ||Y_j - W_j chi||."""
+        return np.array(
+            [
+                np.linalg.norm(R[:, -1] - R[:, :-1] @ chi[columns])
+                for columns, R in zip(self.columns, self.R)
+            ]
+        )
+
+    def torque_norms(self) -> Array:
+        """(n,) ||Y_j||."""
+        return np.array([np.linalg.norm(R[:, -1]) for R in self.R])
+
+    def joint_deviations(self) -> Array:
+        """
+        Return (n,) sigma_j of each joint's own regression, eq. 6 of paper 004.
+
+        sigma_j^2 = ||rho_j||_min^2 / (r_j - p_j), with p_j the rank of W_j.
+        """
+        sigmas = []
+        for R, rows in zip(self.R, self.rows):
+            norms = np.linalg.norm(R[:, :-1], axis=0)
+            scaled = R[:, :-1] / np.where(norms > 0.0, norms, 1.0)
+            U, s, _ = np.linalg.svd(scaled, full_matrices=False)
+            rank = int(np.sum(s > 1e-10 * max(s.max(initial=0.0), 1e-300)))
+            Y = R[:, -1]
+            rho = Y - U[:, :rank] @ (U[:, :rank].T @ Y)
+            sigmas.append(np.linalg.norm(rho) / np.sqrt(max(rows - rank, 1)))
+        return np.array(sigmas)
