@@ -38,7 +38,7 @@ class ExtendedKalmanFilter(KalmanFilter):
         noise = np.concatenate([self.process_std, self.drift_std]) ** 2
         counters = np.zeros(2)
         done = _run(
-            self.model.arrays, self.z, self._good, self._L, self._d, Q, acting, noise,
+            self.model.arrays, self.z, self._good, self._L, self._d, Q, acting, self.guard, noise,
             self.measurement_std**2, self.model.slope, self.model.step, self.model.midpoint,
             counters,
         )  # fmt: skip
@@ -52,7 +52,7 @@ class ExtendedKalmanFilter(KalmanFilter):
 
 
 @numba.njit(cache=True, nogil=True, error_model='numpy')
-def _run(model, z, good, L, d, Q, acting, noise, r, slope, step, midpoint, counters):  # type: ignore[no-untyped-def]
+def _run(model, z, good, L, d, Q, acting, guard, noise, r, slope, step, midpoint, counters):  # type: ignore[no-untyped-def]
     """Filter a block; return the number of samples that went well."""
     n, size = Q.shape[1], z.shape[0]
     n2 = 2 * n
@@ -62,16 +62,8 @@ def _run(model, z, good, L, d, Q, acting, noise, r, slope, step, midpoint, count
         drift = drift or noise[j] > 0.0
     full = np.eye(size)
     for k in range(Q.shape[0]):
-        tries = 0
-        while not state_kernels.advance(model, z, acting[k], slope, step, midpoint, ahead, F):
-            if tries == 20:
-                return k
-            tries += 1
-            for j in range(n2, size):
-                back = z[j] - good[j - n2]
-                z[j] = good[j - n2] + (0.5 * back if tries < 20 else 0.0)
-        if tries > 0:
-            counters[0] += 1
+        if not state_kernels.advance(model, z, acting[k], slope, step, midpoint, ahead, F):
+            return k
         good[:] = z[n2:]
         z[:] = ahead
         if drift:
@@ -83,6 +75,8 @@ def _run(model, z, good, L, d, Q, acting, noise, r, slope, step, midpoint, count
             h[n + j] = 1.0
             counters[1] += ud.observe(z, L, d, h, Q[k, j], r[j], gain)
             h[n + j] = 0.0
+        if state_kernels.step_back(model, z[n2:], good, guard):
+            counters[0] += 1
         for j in range(size):
             if not np.isfinite(z[j]):
                 return k

@@ -7,8 +7,10 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robot_id.dynamics.simulation import sample_configurations
 from robot_id.exceptions import DataError, IdentificationError, OptionError
 from robot_id.model import Robot
+from robot_id.online.state_kernels import positive
 from robot_id.online.state_model import StateModel
 from robot_id.online.status import ParameterStatus, Status
 
@@ -21,10 +23,10 @@ class KalmanFilter(ABC):
 
     Feed one sample or a block with `update`; ask for the estimate at any time. An estimate that
     makes M(q) not positive definite has no direct model: the parameters are then moved back
-    towards the last values that had one (the set of good values is convex, so a step back
-    always helps where the old ones are good), which is counted; where even these fail, or
-    the numbers are no longer finite, the filter stops, says so in `failure`, and gives no
-    estimate.
+    towards the last good ones until M(q) is positive definite in all guard configurations (the
+    set of such parameters is convex, so a step back always helps); this is counted. Where M(q) is
+    lost nevertheless, or the numbers are no longer finite, the filter stops, says so in
+    `failure`, and gives no estimate.
 
     :param robot: the robot.
     :param step: sampling period, seconds.
@@ -37,6 +39,8 @@ class KalmanFilter(ABC):
         constant ones.
     :param discretisation: 'midpoint' or the paper's 'euler'.
     :param coulomb_slope: None for sign(dq).
+    :param guard: (K, n) configurations for that test; None takes 16 within the joint limits.
+        Those where the start values fail already are left out.
     """
 
     def __init__(
@@ -52,6 +56,7 @@ class KalmanFilter(ABC):
         drift_std: ArrayLike = 0.0,
         discretisation: str = 'midpoint',
         coulomb_slope: float | None = None,
+        guard: ArrayLike | None = None,
     ):
         self.robot = robot
         self.model = StateModel(robot, step, discretisation, coulomb_slope)
@@ -65,6 +70,10 @@ class KalmanFilter(ABC):
         if np.any(self.measurement_std == 0.0):
             raise OptionError('measurement_std must be positive')
         self.drift_std = _vector('drift_std', drift_std, b, lowest=0.0)
+        configurations = sample_configurations(robot, 16) if guard is None else np.array(guard)
+        arrays = self.model.arrays
+        kept = [q for q in configurations if positive(arrays, self.start, q[None, :])]
+        self.guard = np.array(kept).reshape(-1, n)
         self.reset()
 
     def reset(self) -> None:

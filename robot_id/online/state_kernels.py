@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.dynamics.direct import acceleration, scratch
-from robot_id.dynamics.kernels import FAST
+from robot_id.dynamics.kernels import FAST, add_rotors, cholesky_solve, composite, poses
 from robot_id.dynamics.regressor import _column_maps, _regressor
 from robot_id.dynamics.tree import Tree, tree_of
 from robot_id.model import Robot
@@ -180,4 +180,34 @@ def accelerations(model, Z, tau, slope, out):  # type: ignore[no-untyped-def]
         for j in range(n):
             if not np.isfinite(out[s, j]):
                 return False
+    return True
+
+
+@numba.njit(**FAST)
+def positive(model, chi, configurations):  # type: ignore[no-untyped-def]
+    """Return whether M(q) of chi is positive definite in all (K, n) configurations."""
+    nb, n = model.tree.parent.shape[0], configurations.shape[1]
+    inertia, values = _parameters(model, chi)
+    R, p, C = np.empty((nb, 3, 3)), np.empty((nb, 3)), np.empty((nb, 10))
+    M, nothing = np.empty((n, n)), np.zeros(n)
+    for k in range(configurations.shape[0]):
+        poses(model.tree, configurations[k], R, p)
+        composite(model.tree, inertia, R, p, C, M)
+        add_rotors(model.tree, values, M)
+        if not cholesky_solve(M, nothing):
+            return False
+    return True
+
+
+@numba.njit(**FAST)
+def step_back(model, chi, good, configurations):  # type: ignore[no-untyped-def]
+    """Halve the way from good to chi, in place, until M(q) is positive; False if chi was."""
+    if positive(model, chi, configurations):
+        return False
+    for _ in range(30):
+        for j in range(chi.shape[0]):
+            chi[j] = good[j] + 0.5 * (chi[j] - good[j])
+        if positive(model, chi, configurations):
+            return True
+    chi[:] = good
     return True

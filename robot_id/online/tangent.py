@@ -17,8 +17,6 @@ from robot_id.dynamics.kernels import (
     add_rotors,
     composite,
     cross,
-    into_body,
-    into_parent,
     motions,
     newton_euler,
     poses,
@@ -32,12 +30,20 @@ def _x(a, b):  # type: ignore[no-untyped-def]
 
 @numba.njit(**FAST)
 def _in(R, v):  # type: ignore[no-untyped-def]
-    return into_body(R, v[0], v[1], v[2])
+    return (
+        R[0, 0] * v[0] + R[1, 0] * v[1] + R[2, 0] * v[2],
+        R[0, 1] * v[0] + R[1, 1] * v[1] + R[2, 1] * v[2],
+        R[0, 2] * v[0] + R[1, 2] * v[1] + R[2, 2] * v[2],
+    )
 
 
 @numba.njit(**FAST)
 def _out(R, v):  # type: ignore[no-untyped-def]
-    return into_parent(R, v[0], v[1], v[2])
+    return (
+        R[0, 0] * v[0] + R[0, 1] * v[1] + R[0, 2] * v[2],
+        R[1, 0] * v[0] + R[1, 1] * v[1] + R[1, 2] * v[2],
+        R[2, 0] * v[0] + R[2, 1] * v[1] + R[2, 2] * v[2],
+    )
 
 
 @numba.njit(**FAST)

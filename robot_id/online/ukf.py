@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from robot_id.online.kalman import KalmanFilter
+from robot_id.online.state_kernels import step_back
 from robot_id.online.state_model import NotPositive
 
 Array = NDArray[np.float64]
@@ -27,6 +28,7 @@ class UnscentedKalmanFilter(KalmanFilter):
 
     def _restart(self, P: Array) -> None:
         n2, size = 2 * self.n, self.model.size
+        self.narrowed = 0
         self._S = np.zeros((size, size))
         self._S[:n2, :n2] = np.diag(self.state_std)
         values, vectors = np.linalg.eigh(P)
@@ -37,44 +39,51 @@ class UnscentedKalmanFilter(KalmanFilter):
         noise = np.diag(np.concatenate([self.process_std, self.drift_std]))
         noise = noise[:, np.any(noise != 0.0, axis=0)]
         for k in range(len(Q)):
-            try:
-                self._predict(acting[k], noise)
-            except NotPositive:
-                if not self._step_back(acting[k], noise):
-                    return k
+            if not self._predict(acting[k], noise):
+                return k
             self._correct(Q[k])
+            chi = self.z[2 * self.n :]
+            self.moved_back += step_back(self.model.arrays, chi, self._good, self.guard)
             if not np.all(np.isfinite(self.z)):
                 return k
         return len(Q)
 
-    def _step_back(self, tau: Array, noise: Array) -> bool:
-        """Move the parameters towards the last good ones and tighten the spread until f exists."""
-        n2 = 2 * self.n
-        for tries in range(12):
-            self.z[n2:] = self._good + 0.5 * (self.z[n2:] - self._good)
-            if tries >= 2:
-                self._S[n2:] *= 0.7
+    def _predict(self, tau: Array, noise: Array) -> bool:
+        """
+        Advance the mean and the root one step; False when M(q) is lost for good.
+
+        Where a sigma point is no possible robot, the points are drawn closer: the covariance is
+        the same, the differences become derivatives, as in the extended filter.
+        """
+        for h in self.spread * 4.0 ** -np.arange(8.0):
             try:
-                self._predict(tau, noise)
+                f = self.model.advance_many(self._points(h), tau)
             except NotPositive:
+                self.narrowed += h == self.spread
                 continue
-            self.moved_back += 1
+            self._good = self.z[2 * self.n :].copy()
+            self._combine(f, h, noise)
             return True
         return False
 
-    def _predict(self, tau: Array, noise: Array) -> None:
-        h, size = self.spread, self.model.size
+    def _points(self, h: float) -> Array:
+        size = self.model.size
         points = np.tile(self.z, (2 * size + 1, 1))
         points[1 : size + 1] += h * self._S.T
         points[size + 1 :] -= h * self._S.T
-        f = self.model.advance_many(points, tau)
-        self._good = self.z[2 * self.n :].copy()
+        return points
+
+    def _combine(self, f: Array, h: float, noise: Array) -> None:
+        size = self.model.size
         plus, minus = f[1 : size + 1], f[size + 1 :]
-        self.z = ((h * h - size) * f[0] + 0.5 * (plus + minus).sum(axis=0)) / (h * h)
-        first = (plus - minus).T / (2.0 * h)
-        second = np.sqrt(h * h - 1.0) / (2.0 * h * h) * (plus + minus - 2.0 * f[0]).T
-        used = np.any(second[: 2 * self.n] != 0.0, axis=0)
-        self._S = _lower(np.hstack([first, second[:, used], noise]))
+        columns = [(plus - minus).T / (2.0 * h), noise]
+        self.z = f[0].copy()
+        if h > 1.0:
+            bend = plus + minus - 2.0 * f[0]
+            self.z += bend.sum(axis=0) / (2.0 * h * h)
+            used = np.any(bend[:, : 2 * self.n] != 0.0, axis=1)
+            columns.append(np.sqrt(h * h - 1.0) / (2.0 * h * h) * bend[used].T)
+        self._S = _lower(np.hstack(columns))
 
     def _correct(self, y: Array) -> None:
         n, size = self.n, self.model.size
