@@ -175,6 +175,8 @@ class RobotDescription(_Strict):
     :param a_priori: known values of standard parameters before any identification.
     :param truth: standard parameters of the simulated robot.
     :param coulomb_slope: alpha of 2/pi atan(alpha dq) in simulation and control.
+    :param identification_slope: alpha of the plant that IDIM-IV, DIDIM and CLOE simulate, where
+        the real friction is steeper than the one above; None: the same.
     :param motion: the trajectory that `simulate` plays when none is given (see trajectory room).
     """
 
@@ -192,6 +194,7 @@ class RobotDescription(_Strict):
     truth: dict[str, Number] = {}
     noise: Noise = Noise()
     coulomb_slope: Positive = 1000.0
+    identification_slope: Positive | None = None
     motion: dict[str, Any] | None = None
 
     @model_validator(mode='after')

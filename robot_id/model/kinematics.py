@@ -192,12 +192,7 @@ def pinocchio_inertia(row: Array) -> pin.Inertia:
         if np.any(row):
             raise DescriptionError('a body with inertia but no mass has no pinocchio form')
         return pin.Inertia.Zero()
-    c, mass = row[6:9] / row[9], row[9]
-    skew = pin.skew(c)
-    at_origin = np.array(
-        [[row[0], row[1], row[2]], [row[1], row[3], row[4]], [row[2], row[4], row[5]]]
-    )
-    return pin.Inertia(mass, c, at_origin + mass * skew @ skew)
+    return pin.Inertia.FromDynamicParameters(row[TO_PINOCCHIO])
 
 
 def _lock(model: pin.Model, locked: dict[str, float]) -> pin.Model:
