@@ -12,7 +12,7 @@ from robot_id.exceptions import DataError, OptionError
 from robot_id.online.information import SquareRootInformation
 from robot_id.online.memory import Memory
 from robot_id.online.status import ParameterStatus, Status
-from robot_id.online.supervision import LIVE, Rule, Verdict, nothing
+from robot_id.online.supervision import FROZEN, LIVE, PARTIAL, Rule, Verdict, nothing
 
 Array = NDArray[np.float64]
 
@@ -246,8 +246,10 @@ class RecursiveEstimator(ABC):
         if self.supervisor is not None:
             state, reason = self.verdict.state, self.verdict.reason
         else:
-            state = tuple(LIVE if flag else 'frozen' for flag in live)
-            reason = tuple('' if flag else 'waiting for enough data' for flag in live)
+            known = LIVE if live.all() else PARTIAL if self._theta.size else FROZEN
+            why = {LIVE: '', PARTIAL: 'the window determines only combinations'}
+            state = (known,) * self.b
+            reason = (why.get(known, 'waiting for enough data'),) * self.b
         return Status(
             parameters=tuple(
                 ParameterStatus(name, float(value), float(std), s, r)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from robot_id.exceptions import DataError, OptionError
-from robot_id.online import ud
+from robot_id.online import udv
 from robot_id.online.information import Moments
 from robot_id.online.recursive import RecursiveEstimator
 
@@ -43,7 +43,7 @@ class RecursiveInstrumentalVariables(RecursiveEstimator):
         if self._theta.size:
             e = y - W @ self._held
             H = self._project(W)
-            self.left_out += ud.observe_instrument_rows(
+            self.left_out += udv.observe_instrument_rows(
                 self._theta, self._Lu, self._Lv, self._d, H, self._project(Z), e, forgetting
             )
             residual = e - H @ self._theta
