@@ -165,19 +165,21 @@ def figure(robot: Robot, path: str | Path, names: tuple[str, ...] = ('ZZ1R', 'Fc
     columns = [robot.base.index(name) for name in names]
     picture = Figure(figsize=(11, 4 + 2.2 * len(names)), layout='constrained')
     axes = picture.subplots(len(names) + 1, 2, squeeze=False)
-    runs = [record(robot, seed=seed) for seed in range(3)]
     slow = record(robot, 60.0, slow_torque=2.0)
+    runs = [record(robot, seed=seed) for seed in range(3)]
+    left = [
+        (f'C{k}', label if number == 0 else None, identify(robot, run, method, filtering)[0])
+        for k, (method, filtering, label) in enumerate(CURVES)
+        for number, run in enumerate(runs)
+    ]
+    right = [
+        (f'C{k}', label, identify(robot, slow, method, filtering, every=200, decimation=5)[0])
+        for k, (method, filtering, label) in list(enumerate(CURVES))[3:]
+    ]
     for row, column in enumerate(columns):
-        for k, (method, filtering, label) in enumerate(CURVES):
-            for number, run in enumerate(runs):
-                course, _ = identify(robot, run, method, filtering)
-                text = label if number == 0 else None
-                axes[row, 0].plot(
-                    course.time, course.values[:, column], f'C{k}', lw=0.8, label=text
-                )
-        for k, (method, filtering, label) in ((3, CURVES[3]), (4, CURVES[4])):
-            course, _ = identify(robot, slow, method, filtering, every=200)
-            axes[row, 1].plot(course.time, course.values[:, column], f'C{k}', label=label)
+        for ax, curves in zip(axes[row], (left, right)):
+            for colour, text, course in curves:
+                ax.plot(course.time, course.values[:, column], colour, lw=0.8, label=text)
         for ax in axes[row]:
             ax.axhline(truth[column], color='k', lw=0.6)
             ax.set_ylim(*sorted((-0.2 * truth[column], 2.0 * truth[column])))
@@ -187,10 +189,10 @@ def figure(robot: Robot, path: str | Path, names: tuple[str, ...] = ('ZZ1R', 'Fc
     rested = record(robot, 14.0, rest_s=8.0)
     start = 0.7 * truth
     rules = ((None, 'none'), (EigenvalueRule(), 'eigenvalue'), (CheapRule(), 'cheap'))
+    watched = [(label, supervised(robot, rested, rule, start)[0]) for rule, label in rules]
     for ax, name in zip(axes[-1], ('Fv2', 'Fc2')):
         column = robot.base.index(name)
-        for rule, label in rules:
-            course, _ = supervised(robot, rested, rule, start)
+        for label, course in watched:
             ax.plot(course.time, course.values[:, column], label=f'supervision: {label}')
         ax.axhline(truth[column], color='k', lw=0.6)
         ax.set_ylim(*sorted((-2.0 * truth[column], 4.0 * truth[column])))
