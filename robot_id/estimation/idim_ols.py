@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +19,16 @@ class IdimOls(SelectingIdim):
     """
     Ordinary least squares on the inverse dynamic model: every equation counts the same.
 
-    chi = arg min ||Y - W chi||, covariance sigma^2 (W'W)^-1 with
-    sigma^2 = ||Y - W chi||^2 / (r - b).
+    chi = arg min ||Y - W chi||. The textbook covariance is sigma^2 (W'W)^-1 with
+    sigma^2 = ||Y - W chi||^2 / (r - b); it holds when all joints are equally noisy. Else each
+    joint counts with s_j^2 = ||rho_j||^2 / (r_j (1 - b/r)).
+
+    :param deviations: joint allows for the noise of each joint; pooled is the textbook formula.
     """
 
     name: ClassVar[str] = 'idim_ols'
+
+    deviations: Literal['joint', 'pooled'] = 'joint'
 
     def fit(
         self,
@@ -33,4 +38,9 @@ class IdimOls(SelectingIdim):
         progress: Progress,
     ) -> Fit:
         """Solve with equal weights."""
-        return Fit(*solve_weighted(factors, kept))
+        solution, R = solve_weighted(factors, kept)
+        noise = np.full(observation.n, np.sqrt(solution.variance))
+        if self.deviations == 'joint':
+            rows = np.maximum(factors.rows * (1.0 - kept.sum() / factors.rows.sum()), 1.0)
+            noise = factors.residual_norms(solution.chi) / np.sqrt(rows)
+        return Fit(solution, R, np.ones(observation.n), noise)

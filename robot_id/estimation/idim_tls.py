@@ -48,10 +48,13 @@ class IdimTls(Idim):
         solution = total_least_squares(
             R, int(factors.rows.sum()), kept, self._exact(factors.names)
         )
-        return Fit(solution, R, {'joint_deviations': sigma.tolist()} if self.weighted else {})
+        extras = {'joint_deviations': sigma.tolist()} if self.weighted else {}
+        return Fit(solution, R, extras=extras)
 
     def _exact(self, names: tuple[str, ...]) -> NDArray[np.bool_]:
         for pattern in self.exact:
             if pattern not in ('Off*', 'none') and not any(fnmatchcase(n, pattern) for n in names):
-                raise OptionError(f"exact: no parameter '{pattern}', {did_you_mean(pattern, names)}")
+                raise OptionError(
+                    f"exact: no parameter '{pattern}', {did_you_mean(pattern, names)}"
+                )
         return np.array([any(fnmatchcase(n, p) for p in self.exact) for n in names])

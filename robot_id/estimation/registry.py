@@ -53,7 +53,7 @@ def method_class(name: str) -> type[Any]:
 
 
 def create(name: str, values: Mapping[str, Any] | None = None) -> Method:
-    """Make a method with its options by key (texts or typed values), the rest at their defaults."""
+    """Make a method with its options by key, texts or typed values; the rest are defaults."""
     return options.build(method_class(name), values, owner=name)
 
 

@@ -1,0 +1,235 @@
+"""Collects the numbers of one topic, grouped by what the messages name and how much they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rosbags.typesys import Stores, get_typestore
+
+from robot_id.data import cdr
+from robot_id.exceptions import DataError
+
+Array = NDArray[np.float64]
+Key = tuple[tuple[str, ...], tuple[int, ...]]
+
+BATCH = 16384
+# Rows of a block beyond what was expected; large enough to be given back to the system.
+_BLOCK = 1 << 20
+# A count in damaged metadata must not ask for all the memory.
+_LARGEST = 1 << 24
+# More patterns than this for messages of one size: take them one by one.
+_PATTERNS = 8
+
+
+@lru_cache(maxsize=1)
+def typestore() -> Any:
+    """Return the message definitions of ROS 2."""
+    return get_typestore(Stores.ROS2_JAZZY)
+
+
+class Growing:
+    """
+    Rows that arrive in pieces, stored in a few large blocks.
+
+    Small arrays that stay among thousands of messages that go would leave the memory in shreds.
+
+    :param expected: rows of the first block.
+    """
+
+    def __init__(self, expected: int) -> None:
+        self._expected = min(max(expected, 1), _LARGEST)
+        self._blocks: list[Any] = []
+        self.count = 0
+        self._free = 0
+
+    def append(self, rows: Any) -> None:
+        """Copy rows to the end."""
+        self.count += len(rows)
+        while len(rows):
+            if not self._free:
+                size = self._expected if not self._blocks else _BLOCK
+                self._blocks.append(np.empty((size, *rows.shape[1:]), dtype=rows.dtype))
+                self._free = size
+            block = self._blocks[-1]
+            part = rows[: self._free]
+            start = len(block) - self._free
+            block[start : start + len(part)] = part
+            self._free -= len(part)
+            rows = rows[len(part) :]
+
+    def take(self) -> Any:
+        """Return all rows in one piece and forget them."""
+        blocks, self._blocks = self._blocks, []
+        last = blocks.pop()
+        last = last[: len(last) - self._free]
+        return np.concatenate([*blocks, last]) if blocks else last
+
+
+class Group:
+    """
+    Messages with the same joint names and the same lengths.
+
+    :param arrays: number of arrays in a message.
+    :param expected: number of messages, where it is known.
+    """
+
+    def __init__(self, arrays: int, expected: int) -> None:
+        self._parts = [Growing(expected) for _ in range(3 + arrays)]
+
+    def __len__(self) -> int:
+        return self._parts[0].count
+
+    def add(self, order: Any, stamps: Any, received: Any, arrays: list[Array]) -> None:
+        """Take messages: their numbers, header stamps, receive times (ns) and arrays."""
+        for part, rows in zip(self._parts, (order, stamps, received, *arrays)):
+            part.append(rows)
+
+    def take(self) -> tuple[Any, Any, Any, list[Array]]:
+        """Return order, stamps, received (M,) and the arrays (M, count), and forget them."""
+        order, stamps, received, *arrays = (part.take() for part in self._parts)
+        return order, stamps, received, arrays
+
+
+class Collector:
+    """
+    Takes the serialised messages of a topic and gives their numbers by group.
+
+    :param topic: for messages to the user.
+    :param layout: finds the numbers in a message, see cdr.py.
+    :param generic: gives names, stamp in ns and arrays of a message that has another layout.
+    :param stamped: whether the messages begin with a header.
+    :param expected: number of messages, where it is known.
+    """
+
+    def __init__(
+        self,
+        topic: str,
+        layout: Callable[[bytes], cdr.Layout],
+        generic: Callable[[bytes], tuple[tuple[str, ...], int, list[Array]]],
+        stamped: bool = True,
+        expected: int = 0,
+    ) -> None:
+        self.topic = topic
+        self.groups: dict[Key, Group] = {}
+        self.count = 0
+        self._layout, self._generic, self._stamped = layout, generic, stamped
+        self._expected = expected or _BLOCK
+        self._patterns: dict[int, list[tuple[bytes, cdr.Layout]]] = {}
+        self._data: list[bytes] = []
+        self._received: list[int] = []
+
+    def add(self, received: int, data: bytes) -> None:
+        """Take one message."""
+        self._data.append(data)
+        self._received.append(received)
+        if len(self._data) >= BATCH:
+            self.flush()
+
+    def flush(self) -> None:
+        """Take apart what has been waiting."""
+        data, received = self._data, np.array(self._received, dtype=np.int64)
+        self._data, self._received = [], []
+        sizes = np.array([len(each) for each in data])
+        for size in np.unique(sizes):
+            self._take(data, received, np.flatnonzero(sizes == size), int(size))
+        self.count += len(data)
+
+    def _take(self, data: list[bytes], received: Any, index: NDArray[np.intp], size: int) -> None:
+        """Take messages of one size apart by the patterns known, learning new ones."""
+        patterns = self._patterns.setdefault(size, [])
+        tried = 0
+        while index.size:
+            if tried == len(patterns) and not self._learn(patterns, data[index[0]]):
+                self._one_by_one(data, received, index)
+                return
+            template, layout = patterns[tried]
+            tried += 1
+            same = data if index.size == len(data) else [data[i] for i in index]
+            stamps, arrays, fits = cdr.unpack(same, layout, template, self._stamped)
+            if not fits.all():
+                stamps, arrays = stamps[fits], [values[fits] for values in arrays]
+            if fits.any():
+                chosen = index[fits]
+                self._store(layout.names, chosen, stamps, received[chosen], arrays)
+            index = index[~fits]
+
+    def _learn(self, patterns: list[tuple[bytes, cdr.Layout]], data: bytes) -> bool:
+        if len(patterns) >= _PATTERNS:
+            return False
+        try:
+            patterns.append((data, self._layout(data)))
+        except (cdr.LayoutError, UnicodeDecodeError):
+            return False
+        return True
+
+    def _one_by_one(self, data: list[bytes], received: Any, index: NDArray[np.intp]) -> None:
+        for i in index:
+            try:
+                names, stamp, arrays = self._generic(data[i])
+            except Exception as error:
+                # The deserialiser raises many kinds of errors on bytes that are no such message.
+                raise DataError(
+                    f'topic {self.topic}: message {self.count + int(i) + 1} cannot be read '
+                    f'({" ".join(str(error).split()) or type(error).__name__})'
+                ) from error
+            self._store(
+                names,
+                np.array([i]),
+                np.array([stamp], dtype=np.int64),
+                received[[i]],
+                [values[None] for values in arrays],
+            )
+
+    def _store(
+        self, names: tuple[str, ...], index: Any, stamps: Any, received: Any, arrays: list[Array]
+    ) -> None:
+        key = names, tuple(values.shape[1] for values in arrays)
+        if key not in self.groups:
+            # The first group is likely to be the only one.
+            expected = self._expected if not self.groups else BATCH
+            self.groups[key] = Group(len(arrays), expected)
+        self.groups[key].add(index + self.count, stamps, received, arrays)
+
+
+def joint_states(topic: str, expected: int = 0) -> Collector:
+    """Return a collector of position, velocity and effort."""
+
+    def generic(data: bytes) -> tuple[tuple[str, ...], int, list[Array]]:
+        message = typestore().deserialize_cdr(data, 'sensor_msgs/msg/JointState')
+        arrays = [message.position, message.velocity, message.effort]
+        return tuple(message.name), _nanoseconds(message), [np.asarray(a, float) for a in arrays]
+
+    return Collector(topic, cdr.joint_state_layout, generic, expected=expected)
+
+
+def trajectories(topic: str, expected: int = 0) -> Collector:
+    """Return a collector of the positions, velocities, accelerations (and effort) of one point."""
+
+    def generic(data: bytes) -> tuple[tuple[str, ...], int, list[Array]]:
+        message = typestore().deserialize_cdr(data, 'trajectory_msgs/msg/JointTrajectory')
+        if len(message.points) != 1:
+            raise ValueError(f'{len(message.points)} points, a reference has one')
+        point = message.points[0]
+        arrays = [point.positions, point.velocities, point.accelerations, point.effort]
+        names = tuple(message.joint_names)
+        return names, _nanoseconds(message), [np.asarray(a, float) for a in arrays]
+
+    return Collector(topic, cdr.trajectory_layout, generic, expected=expected)
+
+
+def multi_arrays(topic: str, expected: int = 0) -> Collector:
+    """Return a collector of the values of a Float64MultiArray."""
+
+    def generic(data: bytes) -> tuple[tuple[str, ...], int, list[Array]]:
+        message = typestore().deserialize_cdr(data, 'std_msgs/msg/Float64MultiArray')
+        return (), 0, [np.asarray(message.data, float)]
+
+    return Collector(topic, cdr.multi_array_layout, generic, stamped=False, expected=expected)
+
+
+def _nanoseconds(message: Any) -> int:
+    return int(message.header.stamp.sec) * 1_000_000_000 + int(message.header.stamp.nanosec)
