@@ -120,6 +120,7 @@ class Ekf:
             iterations=self.passes,
             warnings=_warnings(moved, nis, dataset, factor),
             extras={
+                'equations': kalman.samples * robot.n,
                 'track': [track.to_dict() for track in tracks],
                 'normalised_innovation': nis,
                 'moved_back': moved,

@@ -158,6 +158,7 @@ class Rls:
             history=(Iteration(identifier.estimate, float('nan')),),
             warnings=warnings,
             extras={
+                'equations': round(status.rows),
                 'track': track.to_dict(),
                 'status': status.to_dict(),
                 'data_notes': list(dataset.notes),

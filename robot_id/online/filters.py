@@ -92,7 +92,7 @@ class Differences:
         The first block gives N - 2 of them, every later one N.
         """
         if self._tail is not None:
-            block = np.vstack([self._tail, block])
+            block = np.concatenate([self._tail, block])
         self._tail = block[-2:].copy()
         h = self.step
         if block.shape[0] < 3:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robot_id import dynamics
 from robot_id.exceptions import DataError, OptionError, did_you_mean
 from robot_id.model import Robot
 from robot_id.online.energy import EnergyModel
@@ -18,6 +17,7 @@ from robot_id.online.recursive import RecursiveEstimator
 from robot_id.online.recursive_iv import RecursiveInstrumentalVariables
 from robot_id.online.recursive_ls import RecursiveLeastSquares
 from robot_id.online.rest import RestDetector
+from robot_id.online.state_kernels import model_of, regressor
 from robot_id.online.status import Status
 from robot_id.online.supervision import Rule
 
@@ -81,6 +81,8 @@ class OnlineIdentifier:
         self.robot, self.rate_hz, self.method = robot, float(rate_hz), method
         self.filtering, self.decimation = filtering, int(decimation)
         self.coulomb_slope, self.held_torque = coulomb_slope, held_torque
+        self._model = model_of(robot)
+        self._slope = 0.0 if coulomb_slope is None else float(coulomb_slope)
         step = 1.0 / self.rate_hz
         self._differences, self._reference_delay = Differences(step), _Delay()
         self._torque_delay = _Delay()
@@ -204,13 +206,12 @@ class OnlineIdentifier:
         if self.method == 'integral':
             W, y = self._energy(q, dq, tau)
         else:
-            W = dynamics.regressor(self.robot, q, dq, ddq, self.coulomb_slope)
+            W = regressor(self._model, q, dq, ddq, self._slope)
             y = tau
         Z = None
         if self.method == 'riv' and wanted is not None:
-            Z = dynamics.regressor(
-                self.robot, wanted[:, 0], wanted[:, 1], wanted[:, 2], self.coulomb_slope
-            )
+            wanted = np.ascontiguousarray(np.swapaxes(wanted, 0, 1))
+            Z = regressor(self._model, wanted[0], wanted[1], wanted[2], self._slope)
         if self.filtering == 'model' and self.method != 'integral':
             W, y = self._filters[0](W), self._filters[1](y)
             Z = None if Z is None else self._filters[2](Z)

@@ -88,8 +88,7 @@ class RecursiveEstimator(ABC):
         self.squares = 0.0
         self._held = self.start / self.scale
         self._theta = np.zeros(0)
-        self._columns: NDArray[np.intp] | None = None  # None: all columns
-        self._basis: Array | None = None
+        self._direct(None, None)
         self._since_verdict = 0
         self.verdict: Verdict = nothing(self.b, 'waiting for enough data', False)
         self.information: SquareRootInformation | None = SquareRootInformation(self.b, self.memory)
@@ -124,12 +123,9 @@ class RecursiveEstimator(ABC):
             self.rejected_reason = f'sample {self.samples + self.rejected}: not finite'
             return False
         weight = 1.0 / self.noise
-        weighted = W * self.scale
-        weighted *= weight[:, None]
-        instruments = None
-        if Z is not None:
-            instruments = Z * self.scale
-            instruments *= weight[:, None]
+        factor = weight[:, None] * self.scale
+        weighted = W * factor
+        instruments = None if Z is None else Z * factor
         self._take(weighted, y * weight, instruments)
         self.samples += 1
         return True
@@ -160,10 +156,21 @@ class RecursiveEstimator(ABC):
         if not same or self.memory.kind == 'window':
             self._rebuild(self.verdict.columns, self.verdict.basis)
 
+    def _direct(self, columns: NDArray[np.intp] | None, basis: Array | None) -> None:
+        """Let only these directions move from now on; None stands for all."""
+        self._columns, self._basis = columns, basis
+        self._matrix: Array | None = None
+        if columns is not None and basis is not None:
+            self._matrix = np.zeros((self.b, basis.shape[1]))
+            self._matrix[columns] = basis
+
     def _project(self, W: Array) -> Array:
-        if self._columns is not None:
-            W = np.ascontiguousarray(W[:, self._columns])
-        return W if self._basis is None else W @ self._basis
+        """(m, b) rows -> (m, k) rows in the directions that move."""
+        if self._matrix is not None:
+            return W @ self._matrix
+        if self._columns is None or self._columns.size == self.b:
+            return W
+        return np.ascontiguousarray(W[:, self._columns])
 
     def _move(self, theta: Array) -> None:
         """Add B theta to what is held."""

@@ -80,13 +80,13 @@ class RecursiveInstrumentalVariables(RecursiveEstimator):
             self.moments.sums[:, -1] - self.moments.sums[:, :-1] @ held,
         )
         old = (self._columns, self._basis)
-        self._columns, self._basis = columns, basis
+        self._direct(columns, basis)
         Ak = self._project(self._project(A).T).T
         bk = self._project(rhs[None, :])[0]
         factors = _unsymmetric_factors(Ak)
         if factors is None:
             # No stable factors now: keep the old filter, the next verdict tries again.
-            self._columns, self._basis = old
+            self._direct(*old)
             return
         self._held = held
         self._Lu, self._Lv, self._d = factors

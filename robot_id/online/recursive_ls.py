@@ -85,9 +85,7 @@ class RecursiveLeastSquares(RecursiveEstimator):
         assert self.information is not None
         self._held = self.estimate / self.scale
         R, rhs = self.information.factor, self.information.right_side
-        self._columns, self._basis = columns, basis
-        if columns is None:
-            self._columns, self._basis = _determined(R)
+        self._direct(*(_determined(R) if columns is None else (columns, basis)))
         rows = np.column_stack([self._project(R), rhs - R @ self._held])
         k = rows.shape[1] - 1
         if k == 0:

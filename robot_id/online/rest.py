@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
@@ -32,24 +33,35 @@ class RestDetector:
 
     def reset(self) -> None:
         """Forget the past."""
-        self._recent: Array | None = None
-        self._left = np.zeros(self.span.size, int)
+        self._ring = np.zeros((self._length, self.span.size))
+        self._count = np.zeros(1, np.int64)
+        self._left = np.zeros(self.span.size, np.int64)
 
     def __call__(self, q: Array) -> NDArray[np.bool_]:
         """Take (N, n) positions; return (N, n) flags of resting joints."""
-        N, n = q.shape
-        if not self.active or N == 0:
-            return np.zeros((N, n), bool)
-        past = q[:0] if self._recent is None else self._recent
-        rows = np.vstack([past, q])
-        self._recent = rows[-(self._length - 1) :].copy()
-        out = np.empty((N, n), bool)
-        for k in range(N):
-            last = len(past) + k + 1
-            seen = rows[max(last - self._length, 0) : last]
-            still = np.zeros(n, bool)
-            if len(seen) == self._length:
-                still = seen.max(axis=0) - seen.min(axis=0) < self.span
-            self._left = np.where(still, self._settling, np.maximum(self._left - 1, 0))
-            out[k] = still | (self._left > 0)
-        return out
+        flags = np.zeros(q.shape, np.bool_)
+        if self.active:
+            _scan(q, self._ring, self._count, self.span, self._settling, self._left, flags)
+        return flags
+
+
+@njit(cache=True)
+def _scan(q, ring, count, span, settling, left, flags):  # type: ignore[no-untyped-def]
+    """Put positions into the ring (length, n) and flag joints that stayed within their span."""
+    length, n = ring.shape
+    for k in range(q.shape[0]):
+        ring[count[0] % length] = q[k]
+        count[0] += 1
+        for j in range(n):
+            still = count[0] >= length
+            if still:
+                lowest, highest = q[k, j], q[k, j]
+                for i in range(length):
+                    lowest = min(lowest, ring[i, j])
+                    highest = max(highest, ring[i, j])
+                still = highest - lowest < span[j]
+            if still:
+                left[j] = settling
+            elif left[j] > 0:
+                left[j] -= 1
+            flags[k, j] = still or left[j] > 0

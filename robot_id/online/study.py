@@ -164,15 +164,15 @@ def figure(robot: Robot, path: str | Path, names: tuple[str, ...] = ('ZZ1R', 'Fc
     truth = robot.truth()
     columns = [robot.base.index(name) for name in names]
     picture = Figure(figsize=(11, 4 + 2.2 * len(names)), layout='constrained')
-    axes = picture.subplots(len(names) + 1, 2, squeeze=False)
+    axes: Any = picture.subplots(len(names) + 1, 2, squeeze=False)
     slow = record(robot, 60.0, slow_torque=2.0)
     runs = [record(robot, seed=seed) for seed in range(3)]
-    left = [
+    left: list[tuple[str, str | None, Course]] = [
         (f'C{k}', label if number == 0 else None, identify(robot, run, method, filtering)[0])
         for k, (method, filtering, label) in enumerate(CURVES)
         for number, run in enumerate(runs)
     ]
-    right = [
+    right: list[tuple[str, str | None, Course]] = [
         (f'C{k}', label, identify(robot, slow, method, filtering, every=200, decimation=5)[0])
         for k, (method, filtering, label) in list(enumerate(CURVES))[3:]
     ]
