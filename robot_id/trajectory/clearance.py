@@ -1,0 +1,223 @@
+"""Distance of the links to each other and to the floor, from the geometry of the URDF."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+
+import coal
+import numpy as np
+import pinocchio as pin
+
+from robot_id.exceptions import DescriptionError
+from robot_id.model import Robot
+from robot_id.trajectory.trajectory import Array
+
+_POSTURES = 200
+_PENALTY = 300.0
+
+
+class Clearance:
+    """
+    Smallest distances along a motion, for pairs of links that are not neighbours.
+
+    Neighbours in the chain touch by construction; so do pairs that overlap in nearly all postures
+    (their simple shapes intersect), which are left out and named in `notes`.
+
+    :param robot: whose joints, in order, are the columns of all positions.
+    :param urdf: its file, with <collision> geometry.
+    :param margin: smallest allowed distance, m.
+    :param floor: whether the lowest point of the base stands on a floor, across gravity.
+    """
+
+    def __init__(self, robot: Robot, urdf: Path, margin: float = 0.02, floor: bool = True) -> None:
+        self.margin = margin
+        self.notes: list[str] = []
+        try:
+            self.model = pin.buildModelFromUrdf(str(urdf))
+            self.geometry = pin.buildGeomFromUrdf(
+                self.model, str(urdf), pin.GeometryType.COLLISION, package_dirs=[str(urdf.parent)]
+            )
+        except (ValueError, RuntimeError) as error:
+            line = ' '.join(str(error).split())
+            raise DescriptionError(
+                f'{urdf}: its collision geometry cannot be read ({line})'
+            ) from error
+        self.data = self.model.createData()
+        self._map_joints(robot)
+        if floor:
+            self._add_floor(robot)
+        self._choose_pairs(robot)
+
+    def _map_joints(self, robot: Robot) -> None:
+        """Prepare the way from the robot's columns to pinocchio's configuration vector."""
+        kinematics = robot.kinematics
+        A = kinematics.expansion()
+        self.velocity_map = np.zeros((self.model.nv, robot.n))
+        self.offset = np.zeros(self.model.nv)
+        for joint_id in range(1, self.model.njoints):
+            name, v = self.model.names[joint_id], self.model.joints[joint_id].idx_v
+            if name in kinematics.body_names:
+                i = kinematics.body_names.index(name)
+                self.velocity_map[v], self.offset[v] = A[i], kinematics.offset[i]
+            else:
+                self.offset[v] = robot.description.locked.get(name, 0.0)
+        # Joint j moves point p of body i only if j is among the ancestors of i.
+        self.moves = np.zeros((self.model.njoints, self.model.nv), bool)
+        for joint_id in range(1, self.model.njoints):
+            for ancestor in self.model.supports[joint_id]:
+                if ancestor > 0:
+                    self.moves[joint_id, self.model.joints[ancestor].idx_v] = True
+
+    def _add_floor(self, robot: Robot) -> None:
+        g = robot.gravity
+        base = [o for o in self.geometry.geometryObjects if o.parentJoint == 0]
+        if not np.any(g) or not base:
+            self.notes.append(
+                'no floor: ' + ('no gravity' if base else 'the base has no geometry')
+            )
+            return
+        up = -g / np.linalg.norm(g)
+        frame = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), up).matrix()
+        height = min(_lowest(o, frame) for o in base)
+        slab = coal.Box(20.0, 20.0, 1.0)
+        place = pin.SE3(frame, frame @ np.array([0.0, 0.0, height - 0.5]))
+        self.geometry.addGeometryObject(pin.GeometryObject('floor', 0, place, slab))
+
+    def _choose_pairs(self, robot: Robot) -> None:
+        objects = self.geometry.geometryObjects
+        parents = [int(p) for p in self.model.parents]
+        pairs = []
+        for a in range(len(objects)):
+            for b in range(a + 1, len(objects)):
+                i, j = objects[a].parentJoint, objects[b].parentJoint
+                if i == j or (parents[max(i, j)] == min(i, j) and max(i, j) > 0):
+                    continue
+                pairs.append((a, b))
+        self._set_pairs(pairs)
+        if not pairs:
+            return
+        limits = robot.limits
+        low = np.where(np.isfinite(limits.lower), limits.lower, -np.pi)
+        high = np.where(np.isfinite(limits.upper), limits.upper, np.pi)
+        rng = np.random.default_rng(0)
+        overlap = np.mean(self.distances(rng.uniform(low, high, (_POSTURES, robot.n))) <= 0.0, 0)
+        for (a, b), share in zip(pairs, overlap):
+            if share > 0.95:
+                self.notes.append(
+                    f'{objects[a].name} and {objects[b].name} overlap by construction: not checked'
+                )
+        self._set_pairs([pair for pair, share in zip(pairs, overlap) if share <= 0.95])
+
+    def _set_pairs(self, pairs: list[tuple[int, int]]) -> None:
+        self.geometry.removeAllCollisionPairs()
+        for pair in pairs:
+            self.geometry.addCollisionPair(pin.CollisionPair(*pair))
+        self.pairs = pairs
+        self.geometry_data = pin.GeometryData(self.geometry)
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def copy(self) -> Clearance:
+        """Return a clearance with work space of its own, for another thread."""
+        twin = copy.copy(self)
+        twin.data = self.model.createData()
+        twin.geometry_data = pin.GeometryData(self.geometry)
+        return twin
+
+    def name(self, pair: int) -> str:
+        """Return the two names of a pair, for messages."""
+        objects = self.geometry.geometryObjects
+        return ' and '.join(objects[k].name for k in self.pairs[pair])
+
+    def _place(self, q: Array) -> None:
+        """Compute all distances in one posture (n,)."""
+        angles = self.velocity_map @ q + self.offset
+        configuration = np.empty(self.model.nq)
+        for joint in self.model.joints[1:]:
+            angle = angles[joint.idx_v]
+            if joint.nq == 2:
+                configuration[joint.idx_q : joint.idx_q + 2] = np.cos(angle), np.sin(angle)
+            else:
+                configuration[joint.idx_q] = angle
+        pin.computeDistances(
+            self.model, self.data, self.geometry, self.geometry_data, configuration
+        )
+
+    def distances(self, q: Array) -> Array:
+        """(N, n) positions -> (N, pairs) distances in m, negative where two links overlap."""
+        D = np.empty((len(q), len(self.pairs)))
+        for k, posture in enumerate(q):
+            self._place(posture)
+            D[k] = [r.min_distance for r in self.geometry_data.distanceResults]
+        return D
+
+    def penalty(self, q: Array) -> tuple[float, Array]:
+        """
+        Return c mean((margin' - d)^2_+)/margin'^2 over the motion, and its slope in q (N, n).
+
+        margin' is half again the margin, so that samples in between keep the margin too.
+        """
+        keep = 1.5 * self.margin + 1e-3
+        value, slope = 0.0, np.zeros_like(q)
+        scale = _PENALTY / len(q) / keep**2
+        for k, posture in enumerate(q):
+            self._place(posture)
+            results = self.geometry_data.distanceResults
+            near = [p for p, r in enumerate(results) if r.min_distance < keep]
+            if not near:
+                continue
+            J = pin.computeJointJacobians(self.model, self.data)
+            for p in near:
+                short = keep - results[p].min_distance
+                value += scale * short**2
+                slope[k] -= 2.0 * scale * short * self._distance_slope(p, results[p], J)
+        return value, slope
+
+    def _distance_slope(self, pair: int, result: coal.DistanceResult, J: Array) -> Array:
+        """(n,) d distance / d q: the relative speed of the nearest points along the normal."""
+        speeds = []
+        for index, point in zip(
+            self.pairs[pair], (result.getNearestPoint1(), result.getNearestPoint2())
+        ):
+            parent = self.geometry.geometryObjects[index].parentJoint
+            columns = J[:3] + np.cross(J[3:].T, point).T
+            speeds.append(np.where(self.moves[parent], columns, 0.0))
+        return (result.normal @ (speeds[1] - speeds[0])) @ self.velocity_map
+
+    def keeps(self, q: Array) -> bool:
+        """Tell whether all postures (N, n) keep the margin; stops at the first that does not."""
+        for posture in q:
+            self._place(posture)
+            if any(r.min_distance < self.margin for r in self.geometry_data.distanceResults):
+                return False
+        return True
+
+    def worst(self, q: Array) -> tuple[float, str]:
+        """Return the smallest distance along a motion (N, n) and the names of the pair."""
+        if not self.pairs:
+            return float('inf'), ''
+        D = self.distances(q)
+        k = int(np.argmin(D.min(axis=0)))
+        return float(D.min()), self.name(k)
+
+
+def geometry_file(robot: Robot) -> Path | None:
+    """Return the robot's URDF if it has collision geometry."""
+    path = robot.urdf_path
+    if path is None or b'<collision' not in path.read_bytes():
+        return None
+    return path
+
+
+def _lowest(geometry: pin.GeometryObject, frame: Array) -> float:
+    """Return the lowest height of a geometry fixed to the base, along the third axis of frame."""
+    shape, place = geometry.geometry, geometry.placement
+    shape.computeLocalAABB()
+    box = shape.aabb_local
+    corners = np.array(
+        [[x, y, z] for x in (box.min_[0], box.max_[0]) for y in (box.min_[1], box.max_[1])
+         for z in (box.min_[2], box.max_[2])]
+    )  # fmt: skip
+    return float(np.min((corners @ place.rotation.T + place.translation) @ frame[:, 2]))
