@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -56,7 +57,21 @@ def progress_bar() -> Iterator[Callback]:
             bar.stop()
 
 
-def save(write: Callable[[Path], None], path: str | Path) -> None:
+def check_writable(*paths: str | None) -> None:
+    """Refuse a file that cannot be written before the work begins, not after it."""
+    for path in paths:
+        if path is None:
+            continue
+        file, folder = Path(path), Path(path).absolute().parent
+        if file.is_dir():
+            raise DataError(f'{path}: cannot write, it is a directory')
+        if not folder.is_dir():
+            raise DataError(f"{path}: cannot write, there is no directory '{folder}'")
+        if not os.access(file if file.exists() else folder, os.W_OK):
+            raise DataError(f'{path}: cannot write, permission denied')
+
+
+def save(write: Callable[[Path], object], path: str | Path) -> None:
     """Write a file; a place that cannot be written is one line that names it."""
     try:
         write(Path(path))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import click
 
-from robot_id import data
-from robot_id.cli.console import output, progress_bar, save, warn
+from robot_id.cli.console import check_writable, output, progress_bar, save, warn
+from robot_id.cli.measurements import load_for
 from robot_id.estimation import options, registry
-from robot_id.estimation.prediction import predict
-from robot_id.estimation.sampling import resolve
+from robot_id.estimation.validation import validate
 from robot_id.model import load_robot
 from robot_id.report.plots import plot_prediction
 from robot_id.report.tables import error_table, parameter_table, result_lines
@@ -17,29 +16,39 @@ from robot_id.report.tables import error_table, parameter_table, result_lines
 @click.command()
 @click.option('--robot', required=True, help='A shipped name, a robot file or a URDF.')
 @click.option('--method', default='idim_wls', show_default=True, help='See robot-id methods.')
-@click.option('--data', 'data_path', required=True, metavar='DATA', help='rosbag2, csv, mat, npz.')
+@click.option(
+    '--data',
+    'paths',
+    required=True,
+    multiple=True,
+    metavar='DATA',
+    help='rosbag2, csv, mat or npz; give it again for more runs.',
+)
 @click.option('--mapping', metavar='FILE', help='Which columns are what: a name or a YAML file.')
-@click.option('--set', 'settings', multiple=True, metavar='KEY=VALUE', help='Option of the method.')
+@click.option(
+    '--set', 'settings', multiple=True, metavar='KEY=VALUE', help='Option of the method.'
+)
 @click.option('--json', 'json_file', metavar='FILE', help='Write the result to a JSON file.')
 @click.option('--plot', 'plot_directory', metavar='DIR', help='Draw torques and residuals there.')
 def command(
     robot: str,
     method: str,
-    data_path: str,
+    paths: tuple[str, ...],
     mapping: str | None,
     settings: tuple[str, ...],
     json_file: str | None,
     plot_directory: str | None,
 ) -> None:
     """Identify the base parameters of a robot from measurements."""
+    check_writable(json_file)
     estimator = registry.create(method, options.parse(settings))
     model = load_robot(robot)
-    dataset = data.load(data_path, mapping, model)
+    dataset = load_for(model, paths, mapping)
     with progress_bar() as progress:
         result = estimator.estimate(model, dataset, progress)
     console = output()
     console.print(parameter_table(result))
-    per_joint = result.relative_error_percent_per_joint
+    per_joint = result.relative_error_percent_per_joint.tolist()
     console.print(error_table(model.joint_names, result.relative_error_percent, per_joint))
     for line in result_lines(result):
         console.print(line, markup=False, soft_wrap=True)
@@ -47,9 +56,6 @@ def command(
     if json_file:
         save(result.save, json_file)
     if plot_directory:
-        dataset = dataset.select(model.joint_names)
-        resolved = resolve(estimator.processing, dataset, model)
-        slope = estimator.coulomb_slope
-        prediction = predict(model, result.values, dataset, resolved, slope)
-        for path in plot_prediction(prediction, plot_directory, f'{model.name}, {method}'):
+        fitted = validate(model, result, dataset).prediction
+        for path in plot_prediction(fitted, plot_directory, f'{model.name}, {method}'):
             console.print(f'picture: {path}', markup=False, soft_wrap=True)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from robot_id.cli.console import output, save
+from robot_id.cli.console import check_writable, output, save
 from robot_id.estimation import options, registry
 
 
@@ -17,12 +17,15 @@ from robot_id.estimation import options, registry
 @click.option('--json', 'json_file', metavar='FILE', help='Also write the list to a JSON file.')
 def command(name: str | None, json_file: str | None) -> None:
     """List the identification methods, or the options of the method NAME."""
+    check_writable(json_file)
     console = output()
     chosen = [name] if name else registry.names()
     listed = {method: _describe(method) for method in chosen}
     if name:
         console.print(f'{name}: {registry.summary(name)}', markup=False)
-        table = Table('option', 'value', 'default', 'meaning', title=f'--set option=value of {name}')
+        table = Table(
+            'option', 'value', 'default', 'meaning', title=f'--set option=value of {name}'
+        )
         for key, option in listed[name]['options'].items():
             table.add_row(key, option['type'], _text(option['default']), option['help'])
     else:
@@ -53,4 +56,6 @@ def _describe(method: str) -> dict[str, Any]:
 def _text(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ','.join(map(str, value))
-    return 'none' if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    return (
+        'none' if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    )

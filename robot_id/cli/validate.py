@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from robot_id import data
-from robot_id.cli.console import output, progress_bar, save, warn
+from robot_id.cli.console import check_writable, output, progress_bar, save, warn
+from robot_id.cli.measurements import load_for
 from robot_id.estimation import options
 from robot_id.estimation.result import Result
 from robot_id.estimation.validation import Conditions, validate
@@ -17,25 +17,36 @@ from robot_id.report.tables import validation_table
 @click.command()
 @click.option('--robot', required=True, help='A shipped name, a robot file or a URDF.')
 @click.option('--params', required=True, metavar='FILE', help='JSON file that identify wrote.')
-@click.option('--data', 'data_path', required=True, metavar='DATA', help='rosbag2, csv, mat, npz.')
+@click.option(
+    '--data',
+    'paths',
+    required=True,
+    multiple=True,
+    metavar='DATA',
+    help='rosbag2, csv, mat or npz; give it again for more runs.',
+)
 @click.option('--mapping', metavar='FILE', help='Which columns are what: a name or a YAML file.')
-@click.option('--set', 'settings', multiple=True, metavar='KEY=VALUE', help='Option of processing.')
+@click.option(
+    '--set', 'settings', multiple=True, metavar='KEY=VALUE', help='Processing other than identify.'
+)
 @click.option('--json', 'json_file', metavar='FILE', help='Write the errors to a JSON file.')
 @click.option('--plot', 'plot_directory', metavar='DIR', help='Draw torques and residuals there.')
 def command(
     robot: str,
     params: str,
-    data_path: str,
+    paths: tuple[str, ...],
     mapping: str | None,
     settings: tuple[str, ...],
     json_file: str | None,
     plot_directory: str | None,
 ) -> None:
-    """Predict the torques of other data with identified parameters; processed as identify did."""
+    """Predict the torques of other data with identified parameters, processed as identify did."""
+    check_writable(json_file)
     model = load_robot(robot)
     result = Result.load(params)
-    dataset = data.load(data_path, mapping, model)
-    conditions = Conditions.of(result, dataset.rate, options.parse(settings))
+    overrides = options.parse(settings)
+    dataset = load_for(model, paths, mapping)
+    conditions = Conditions.of(result, dataset.rate, overrides)
     with progress_bar() as progress:
         validation = validate(model, result, dataset, conditions, progress)
     console = output()

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from robot_id.dynamics.controller import Controller, Law
 from robot_id.dynamics.inverse import inertia_matrix
+from robot_id.dynamics.regressor import regressor
 from robot_id.dynamics.simulation import sample_configurations
 from robot_id.exceptions import SimulationError
 from robot_id.model import Loop, Robot
@@ -27,6 +28,15 @@ def loop_inertia(robot: Robot, chi: Array) -> Array:
         joint = robot.joint_names[int(np.argmin(J))]
         raise SimulationError(f"{robot.name}: the estimate gives joint '{joint}' no inertia")
     return J
+
+
+def loop_inertia_slope(robot: Robot, chi: Array) -> Array:
+    """(n, b) d J_j/d chi: M_jj(q) is linear in chi, taken where it is largest."""
+    q = sample_configurations(robot)
+    largest = np.argmax(np.diagonal(inertia_matrix(robot, chi, q), axis1=1, axis2=2), axis=0)
+    still, unit = np.zeros((robot.n, robot.n)), np.eye(robot.n)
+    moved = regressor(robot, q[largest], still, unit) - regressor(robot, q[largest], still, still)
+    return np.array([moved[j, j] for j in range(robot.n)])
 
 
 def tune(

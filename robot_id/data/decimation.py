@@ -44,12 +44,33 @@ def stages(factor: int) -> tuple[int, ...]:
     """
     if factor != int(factor) or factor < 1:
         raise OptionError(f'decimation must be a whole number of at least 1, got {factor!r}')
-    best: list[tuple[int, ...]] = [()] if factor == 1 else [(factor,)]
-    if factor > LARGEST_STAGE:
-        for first in range(min(LARGEST_STAGE, factor // 2), 1, -1):
-            if factor % first == 0:
-                best.append(tuple(sorted((first, *stages(factor // first)), reverse=True)))
-    return min(best, key=lambda split: (max((*split, LARGEST_STAGE)), len(split), split))
+    small, rest = 1, int(factor)
+    for prime in (2, 3, 5, 7, 11, 13):
+        while rest % prime == 0:
+            small, rest = small * prime, rest // prime
+    large = []
+    divisor = LARGEST_STAGE + 1
+    while rest > 1:
+        if divisor * divisor > rest:
+            divisor = rest
+        while rest % divisor == 0:
+            large.append(divisor)
+            rest //= divisor
+        divisor += 1
+    return tuple(sorted((*large, *_even_split(small)), reverse=True))
+
+
+@lru_cache(maxsize=1024)
+def _even_split(factor: int) -> tuple[int, ...]:
+    """Split a factor that has no prime above 13."""
+    if factor <= LARGEST_STAGE:
+        return (factor,) if factor > 1 else ()
+    splits = [
+        tuple(sorted((first, *_even_split(factor // first)), reverse=True))
+        for first in range(2, LARGEST_STAGE + 1)
+        if factor % first == 0
+    ]
+    return min(splits, key=lambda split: (len(split), split))
 
 
 def kept_samples(samples: int, factor: int) -> NDArray[np.intp]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from math import isfinite, pi
 
@@ -19,14 +19,14 @@ Array = NDArray[np.float64]
 
 FILTERS = ('butterworth', 'forward', 'none')
 DECIMATION_FILTERS = ('chebyshev', 'none')
-# Rigid robot dynamics lie below about 10 Hz (section 2 of paper 000): used when no loop is known.
-USUAL_BANDWIDTH_HZ = 10.0
-# The position filter passes 5 times the loop bandwidth and never more than a fifth of the rate.
+# Rigid robot dynamics lie below about 10 Hz (section 2 of paper 000), however stiff the loop is.
+RIGID_HZ = 10.0
+# A loop is sampled some 50 times faster than its bandwidth: used when no loop is known.
+SAMPLES_PER_BANDWIDTH = 50.0
+# The position filter passes 5 times the bandwidth and never more than a fifth of the rate.
 POSITION_MARGIN, LARGEST_CUTOFF = 5.0, 0.2
-# The decimation filter passes twice the loop bandwidth.
+# The decimation filter passes twice the bandwidth.
 DECIMATION_MARGIN = 2.0
-# Rows of W computed at a time.
-CHUNK = 8192
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,15 @@ class Processing:
     """
     Options between the measured positions and torques and the equations Y = W chi + rho.
 
-    None means derived from the loop bandwidth and the sampling rate by `resolve`.
+    None means derived from the loop bandwidth and the sampling rate by `resolve`. The bandwidth of
+    the dynamics is that of the loop, at most 10 Hz, and rate/50 where no loop is known.
 
     :param filter: of the positions: 'butterworth' (zero-phase, forward and backward), 'forward'
         (causal: shows the bias of table 1 of paper 004) or 'none' (section 4.4 of paper 000).
-    :param cutoff_hz: of that filter; derived: 5 times the loop bandwidth, at most rate/5.
+    :param cutoff_hz: of that filter; derived: 5 times the bandwidth, at most rate/5.
     :param order: of that filter.
     :param decimation: n_d, one equation in n_d is kept; 1 = all; derived: so that the decimation
-        filter passes twice the loop bandwidth.
+        filter passes twice the bandwidth.
     :param decimation_filter: 'chebyshev' (zero-phase type I, order 8, cut-off 0.8 f/(2 n_d)) or
         'none' (one sample in n_d is taken as it is).
     :param border: samples dropped at each end of each run, before decimation; derived: where the
@@ -111,7 +112,7 @@ class Processing:
             cutoff = f', cut-off {0.4 * rate / self.decimation:.4g} Hz' if rate else ''
             how = 'no filter' if self.decimation_filter == 'none' else f'Chebyshev{cutoff}'
             lines.append(f'decimation: 1 sample in {self.decimation} ({split}), {how}')
-        band = np.atleast_1d(np.asarray(self.dead_band or 0.0, dtype=float))
+        band = np.atleast_1d(_band(self.dead_band))
         if np.any(band > 0):
             lines.append('dead band: |dq| >= ' + ', '.join(f'{v:.4g}' for v in band))
         return lines
@@ -127,14 +128,15 @@ def resolve(
 
     :param rate: sampling frequency f in Hz.
     :param bandwidth_rad_s: natural frequency of the position loop, the largest of several joints
-        counts; None when no loop is known: 10 Hz is assumed.
+        counts, up to 10 Hz; None when no loop is known: rate/50 is assumed, up to 10 Hz.
     """
     if not (isfinite(rate) and rate > 0):
         raise OptionError(f'the sampling rate must be positive, got {rate!r} Hz')
-    bandwidth = USUAL_BANDWIDTH_HZ
+    bandwidth = rate / SAMPLES_PER_BANDWIDTH
     if bandwidth_rad_s is not None:
         bandwidth = float(np.max(bandwidth_rad_s)) / (2 * pi)
         _positive('bandwidth_rad_s', bandwidth)
+    bandwidth = min(bandwidth, RIGID_HZ)
     cutoff = processing.cutoff_hz
     if processing.filter != 'none':
         if cutoff is None:
@@ -171,77 +173,10 @@ def dropped(dq: Array, dead_band: float | Sequence[float] | None) -> NDArray[np.
     :param dq: (M, n) velocities of the kept samples.
     :param dead_band: as in Processing.
     """
-    band = np.asarray(0.0 if dead_band is None else dead_band, dtype=float)
+    band = _band(dead_band)
     if band.ndim and band.shape[0] != dq.shape[1]:
         raise OptionError(f'dead_band has {band.shape[0]} values for {dq.shape[1]} joints')
     return np.abs(dq) < band
-
-
-@dataclass(frozen=True)
-class Equations:
-    """
-    Some of the equations that a run gives, after filtering and parallel decimation.
-
-    :param time: (M,) seconds.
-    :param W: (M, n, b) observation matrix, joint j at time k in W[k, j].
-    :param Y: (M, n) torques.
-    :param keep: (M, n) False where the dead band leaves a sample of a joint out.
-    """
-
-    time: Array
-    W: Array
-    Y: Array
-    keep: NDArray[np.bool_]
-
-
-def equations(
-    run: Run,
-    processing: Processing,
-    regressor: Callable[[Array, Array, Array], Array],
-    chunk: int = CHUNK,
-) -> Iterator[Equations]:
-    """
-    Yield the equations of a run block by block; W is never held whole.
-
-    Positions are filtered and differentiated, W is computed from them, the borders are dropped,
-    and W, Y and the velocities are decimated by one and the same linear operation. The blocks put
-    together do not depend on `chunk`.
-
-    :param processing: resolved options.
-    :param regressor: gives (N, n, b) for q, dq, ddq of (N, n) each.
-    :param chunk: rows of W computed at a time.
-    """
-    if not processing.resolved:
-        processing = resolve(processing, run.rate)
-    assert processing.border is not None
-    assert processing.decimation is not None
-    first, last = usable(run, processing)
-    plain = processing.decimation == 1 or processing.decimation_filter == 'none'
-    decimator = None if plain else Decimator(processing.decimation)
-    n, done = run.position.shape[1], 0
-    b = 0
-    for low in range(first, last, chunk):
-        high = min(low + chunk, last)
-        q, dq, ddq = differentiate(run, processing, (low, high))
-        W = regressor(q, dq, ddq)
-        b = W.shape[2]
-        block = np.concatenate([W.reshape(high - low, n * b), run.torque[low:high], dq], axis=1)
-        if decimator is None:
-            kept = [block[-(low - first) % processing.decimation :: processing.decimation]]
-        elif high < last:
-            kept = [decimator.push(block)]
-        else:
-            kept = [decimator.push(block), decimator.finish()]
-        rows = np.concatenate(kept)
-        if rows.shape[0]:
-            at = first + processing.decimation * np.arange(done, done + rows.shape[0])
-            done += rows.shape[0]
-            yield Equations(
-                time=run.time[at],
-                W=rows[:, : n * b].reshape(-1, n, b),
-                Y=rows[:, n * b : n * b + n],
-                keep=~dropped(rows[:, n * b + n :], processing.dead_band),
-            )
 
 
 def usable(run: Run, processing: Processing) -> tuple[int, int]:
@@ -258,6 +193,10 @@ def usable(run: Run, processing: Processing) -> tuple[int, int]:
             f'are dropped at each end and 1 in {factor} is kept; lower border or decimation'
         )
     return first, last
+
+
+def _band(dead_band: float | Sequence[float] | None) -> Array:
+    return np.asarray(0.0 if dead_band is None else dead_band, dtype=float)
 
 
 def _even_factor(wanted: float) -> int:
@@ -280,13 +219,11 @@ def _positive(name: str, value: float | None) -> None:
 
 __all__ = [
     'Decimator',
-    'Equations',
     'Processing',
     'central_differences',
     'decimate',
     'differentiate',
     'dropped',
-    'equations',
     'kept_samples',
     'resolve',
     'usable',

@@ -16,7 +16,8 @@ class Law(IntEnum):
     Control laws, with e = qr - q and the controller's own velocity estimate dq.
 
     PD_CASCADE: tau = kp kv e - kv dq (paper 000 eq. 40). PD: tau = kp kv e + kv (dqr - dq).
-    COMPUTED_TORQUE: tau = M(qr) w + N(qr, dqr), w = kp e + kv (dqr - dq) + ddqr (paper 003 eq. 11).
+    COMPUTED_TORQUE: tau = M(qr) w + N(qr, dqr), w = kp e + kv (dqr - dq) + ddqr (paper 003
+    eq. 11).
     COMPUTED_TORQUE_MEASURED: the same with M and N at the measured q, dq.
     """
 
@@ -38,7 +39,7 @@ class Controller:
     :param torque_limit: (n,) saturation, infinite for none.
     :param parameters: (b,) model of the computed torque laws.
     :param coulomb_slope: alpha of the friction in that model.
-    :param averaged_velocity: backward difference of the two-sample average instead of the position.
+    :param averaged_velocity: backward difference of the two-sample average, not of the position.
     """
 
     law: Law

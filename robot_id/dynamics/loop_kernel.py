@@ -2,8 +2,8 @@
 The compiled closed loop: sampled controller, zero-order hold, plant by RK4 with substeps.
 
 At sample k the controller sees the measured position and sets the torque; the plant then moves to
-sample k + 1. What is recorded at k satisfies the inverse model exactly: ddq_k is the acceleration at
-(q_k, dq_k) under the torque of sample k and the external torque.
+sample k + 1. What is recorded at k satisfies the inverse model exactly: ddq_k is the acceleration
+at (q_k, dq_k) under the torque of sample k and the external torque.
 """
 
 from __future__ import annotations

@@ -47,13 +47,11 @@ class Disturbances:
     def of_robot(cls, robot: Robot, seed: int = 0) -> Disturbances:
         """Return the noise of the robot file."""
         noise = robot.description.noise
-        return cls(
-            *(
-                None if values is None else np.array(values)
-                for values in (noise.encoder_step, noise.position_std, noise.torque_std)
-            ),
-            seed=seed,
+        step, position, torque = (
+            None if values is None else np.array(values)
+            for values in (noise.encoder_step, noise.position_std, noise.torque_std)
         )
+        return cls(step, position, torque, seed=seed)
 
 
 @dataclass(frozen=True)
@@ -61,8 +59,8 @@ class Simulation:
     """
     Records of a closed-loop run, N samples at the rate of the controller, (N, n) each.
 
-    position, velocity, acceleration are exact; torque is what the controller commanded, and together
-    they satisfy the inverse model. measured_* is what a logger would see.
+    position, velocity, acceleration are exact; torque is what the controller commanded, and
+    together they satisfy the inverse model. measured_* is what a logger would see.
     """
 
     reference: Reference
@@ -86,12 +84,19 @@ class Simulation:
 
     def to_run(self, every: int = 1) -> Run:
         """Return what a logger would record, one sample in `every`."""
-        r = self.reference
-        columns = (
-            r.time, self.measured_position, self.measured_torque, None,
-            r.position, r.velocity, r.acceleration,
-        )  # fmt: skip
-        return Run(*(None if x is None else np.ascontiguousarray(x[::every]) for x in columns))
+        reference = self.reference
+
+        def kept(x: Array) -> Array:
+            return np.ascontiguousarray(x[::every])
+
+        return Run(
+            kept(reference.time),
+            kept(self.measured_position),
+            kept(self.measured_torque),
+            reference_position=kept(reference.position),
+            reference_velocity=kept(reference.velocity),
+            reference_acceleration=kept(reference.acceleration),
+        )
 
 
 def simulate(

@@ -87,7 +87,7 @@ class Idim(ABC):
     ) -> Fit:
         """Solve for the kept parameters."""
 
-    def reduce(self, fit: Fit, rows: int, names: tuple[str, ...], inflation: float) -> Fit:
+    def reduce(self, fit: Fit, factors: JointFactors, inflation: float) -> Fit:
         """Select the essential parameters; a method that cannot returns the fit as it is."""
         return fit
 
@@ -118,7 +118,7 @@ class Idim(ABC):
         judged = judge(prediction)
         warnings += warn_if_correlated(judged, robot.joint_names)
         rows = int(factors.rows.sum())
-        fit = self.reduce(fit, rows, factors.names, max(w.inflation for w in judged))
+        fit = self.reduce(fit, factors, max(w.inflation for w in judged))
         chi, kept = fit.solution.chi, fit.solution.kept
         rho, norms = factors.residual_norms(chi), factors.torque_norms()
         progress(1.0, 'done')
@@ -159,6 +159,12 @@ class Idim(ABC):
 
     def _excited(self, factors: JointFactors) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
         """Return which parameters the motion excites; refuse or warn when some are missing."""
+        rows, b = int(factors.rows.sum()), len(factors.names)
+        if rows <= b:
+            raise IdentificationError(
+                f'{rows} equations are left for {b} parameters: record more motion, decimate less '
+                'or narrow the dead band'
+            )
         lacking = deficiency(factors.stack(), factors.names)
         kept = np.array([name not in lacking.names for name in factors.names])
         if not lacking:
@@ -187,12 +193,12 @@ class SelectingIdim(Idim):
         if not 0.0 < self.f_level < 1.0:
             raise OptionError(f'f_level: {self.f_level} must lie between 0 and 1')
 
-    def reduce(self, fit: Fit, rows: int, names: tuple[str, ...], inflation: float) -> Fit:
+    def reduce(self, fit: Fit, factors: JointFactors, inflation: float) -> Fit:
         """Eliminate parameters while the F-test allows it."""
         if not self.essential:
             return fit
         solution, removed = selection.eliminate(
-            fit.R, rows, names, fit.solution, self.f_level, inflation
+            fit.R, int(factors.rows.sum()), factors.names, fit.solution, self.f_level, inflation
         )
         extras = fit.extras | {'removed': removed}
         return Fit(solution, fit.R, extras, fit.iterations, fit.history, fit.converged)
@@ -213,7 +219,8 @@ def joint_weights(factors: JointFactors) -> tuple[Array, Array]:
     """
     Return (n,) weights 1 / sigma_j and sigma_j of each joint's own residual (paper 004, eq. 6).
 
-    A joint that its model explains to the last digit would get an infinite weight: sigma_j is kept above rounding.
+    A joint that its model explains to the last digit would get an infinite weight, so sigma_j is
+    kept above rounding.
     """
     sigma = factors.joint_deviations()
     rms = factors.torque_norms() / np.sqrt(np.maximum(factors.rows, 1))

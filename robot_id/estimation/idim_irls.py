@@ -85,8 +85,12 @@ class IdimIrls(SelectingIdim):
                 history.append(Iteration(solution.chi, rho))
                 progress(len(history) / self.max_iterations, f'iteration {len(history)}')
         residuals = observation.residuals(solution.chi)
-        shares = [float(np.mean(weight(r / s, self.loss, c) < 0.5)) for r, s in zip(residuals, scale)]
-        solution = replace(solution, covariance=self._covariance(factors, kept, scale, residuals, c))
+        shares = [
+            float(np.mean(weight(r / s, self.loss, c) < 0.5)) for r, s in zip(residuals, scale)
+        ]
+        solution = replace(
+            solution, covariance=self._covariance(factors, kept, scale, residuals, c)
+        )
         extras = {'joint_scales': scale.tolist(), 'downweighted_share': shares}
         rested = bool(moved <= self.tolerance)
         return Fit(solution, R, extras, len(history), tuple(history), rested)

@@ -53,5 +53,7 @@ class IdimTls(Idim):
     def _exact(self, names: tuple[str, ...]) -> NDArray[np.bool_]:
         for pattern in self.exact:
             if pattern not in ('Off*', 'none') and not any(fnmatchcase(n, pattern) for n in names):
-                raise OptionError(f"exact: no parameter '{pattern}', {did_you_mean(pattern, names)}")
+                raise OptionError(
+                    f"exact: no parameter '{pattern}', {did_you_mean(pattern, names)}"
+                )
         return np.array([any(fnmatchcase(n, p) for p in self.exact) for n in names])

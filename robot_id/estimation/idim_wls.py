@@ -17,7 +17,7 @@ from robot_id.progress import Progress
 @dataclass(frozen=True)
 class IdimWls(SelectingIdim):
     """
-    Weighted least squares: each joint's equations are divided by the deviation of its own residual.
+    Weighted least squares: each joint's equations are divided by its own residual deviation.
 
     sigma_j^2 = ||rho_j||_min^2 / (r_j - p_j) from the regression of joint j alone (paper 004,
     eq. 6), so that large joints do not drown the wrist.

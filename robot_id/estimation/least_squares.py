@@ -1,4 +1,4 @@
-"""Least squares on the triangular factor of [W Y]: solution, covariance, rank, condition number."""
+"""Least squares on the triangular factor of [W Y]: solution, covariance, rank, condition."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import numpy as np
 import scipy.linalg as sl
 from numpy.typing import NDArray
 
+from robot_id.estimation.triangular import triangle
 from robot_id.exceptions import IdentificationError
 
 Array = NDArray[np.float64]
 # A column this small beside the largest one holds rounding, not motion.
 _SILENT = 1e-9
-# A column whose part outside the span of the others is this small, relative to itself, repeats them.
+# A column repeats the others when the part of it outside their span is this small.
 _DEPENDENT = 1e-8
 
 
@@ -120,7 +121,7 @@ def solve(
     lacking = deficiency(R[:, np.append(kept, True)], [n for n, k in zip(names, kept) if k])
     if lacking:
         raise IdentificationError(f'{lacking}: move more joints or remove these parameters')
-    T = np.linalg.qr(R[:, np.append(kept, True)], mode='r')
+    T = triangle(R[:, np.append(kept, True)])
     U, z = T[:p, :p], T[:p, p]
     values = sl.solve_triangular(U, z)
     residual = float(np.linalg.norm(T[p:, p]))
@@ -130,9 +131,7 @@ def solve(
     chi[kept] = values
     covariance = np.full((b, b), np.nan)
     covariance[np.ix_(kept, kept)] = variance * (inverse @ inverse.T)
-    return Solution(
-        chi, covariance, kept, residual, variance, condition_number(U), rows - p
-    )
+    return Solution(chi, covariance, kept, residual, variance, condition_number(U), rows - p)
 
 
 def condition_number(U: Array) -> float:

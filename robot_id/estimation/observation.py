@@ -57,7 +57,9 @@ class Observation:
         self.names: tuple[str, ...] = tuple(robot.base.names)
         self.n: int = robot.n
         self.columns = acting_columns(robot)
-        width = sum(len(columns) + 1 for columns in self.columns)
+        b = len(self.names)
+        self._flat = np.concatenate([j * b + columns for j, columns in enumerate(self.columns)])
+        width = len(self._flat) + self.n
         rows = len(dataset) / (processing.decimation or 1)
         self._keep = 8.0 * width * rows <= memory_mb * 1e6
         self._kept: list[Block] | None = None
@@ -71,9 +73,9 @@ class Observation:
         for rows in walk(self.dataset, self.processing, self._wide, progress):
             last = 0
             for j, columns in enumerate(self.columns):
-                first, last = last, last + len(columns) + 1
-                own = rows.values[rows.used[:, j], first:last]
-                block = (j, own[:, :-1], own[:, -1])
+                first, last = last, last + len(columns)
+                used = rows.used[:, j]
+                block = (j, rows.values[used, first:last], rows.values[used, j - self.n])
                 if self._keep:
                     kept.append(block)
                 yield block
@@ -108,18 +110,12 @@ class Observation:
         return [np.concatenate(part) if part else np.empty(0) for part in parts]
 
     def _wide(self, states: States) -> Array:
-        """(N, sum of b_j + 1) the columns of every joint and its torque, side by side."""
+        """(N, sum of b_j, plus n) the acting columns of every joint side by side, then torques."""
         W = dynamics.regressor(
             self.robot, states.q, states.dq, states.ddq, coulomb_slope=self.coulomb_slope
         )
-        width = sum(len(columns) + 1 for columns in self.columns)
-        wide = np.empty((W.shape[0], width))
-        last = 0
-        for j, columns in enumerate(self.columns):
-            first, last = last, last + len(columns) + 1
-            wide[:, first : last - 1] = W[:, j, columns]
-            wide[:, last - 1] = states.torque[:, j]
-        return wide
+        acting = W.reshape(W.shape[0], -1).take(self._flat, axis=1)
+        return np.concatenate([acting, states.torque], axis=1)
 
 
 def acting_columns(robot: Any, states: int = 64) -> tuple[Indices, ...]:

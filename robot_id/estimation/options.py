@@ -1,9 +1,9 @@
 """
 Options of a method are the fields of its dataclass; here they are listed and read from text.
 
-A field that is itself a dataclass (such as `processing`) contributes its own fields under their plain
-names, so `--set cutoff_hz=20` reaches the filter without a prefix. The help text of an option is its
-`:param` line in the class docstring: it is written once.
+A field that is itself a dataclass (such as `processing`) contributes its own fields under their
+plain names, so `--set cutoff_hz=20` reaches the filter without a prefix. The help text of an
+option is its `:param` line in the class docstring: it is written once.
 """
 
 from __future__ import annotations
@@ -144,7 +144,9 @@ def convert(value: Any, kind: Any, key: str) -> Any:
 
 
 def _convert_union(value: Any, inner: tuple[Any, ...], kind: Any, key: str) -> Any:
-    words = [word for part in inner if typing.get_origin(part) is Literal for word in part.__args__]
+    words = [
+        word for part in inner if typing.get_origin(part) is Literal for word in part.__args__
+    ]
     if isinstance(value, str) and value in words:
         return value
     if type(None) in inner and (value is None or str(value).lower() in _NOTHING):

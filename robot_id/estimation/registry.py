@@ -19,6 +19,10 @@ METHODS: dict[str, str] = {
     'idim_wls': 'robot_id.estimation.idim_wls:IdimWls',
     'idim_irls': 'robot_id.estimation.idim_irls:IdimIrls',
     'idim_tls': 'robot_id.estimation.idim_tls:IdimTls',
+    'idim_iv': 'robot_id.estimation.idim_iv:IdimIv',
+    'didim': 'robot_id.estimation.didim:Didim',
+    'cloe': 'robot_id.estimation.cloe:Cloe',
+    'clie': 'robot_id.estimation.cloe:Clie',
 }
 
 
@@ -44,7 +48,7 @@ def method_class(name: str) -> type[Any]:
 
 
 def create(name: str, values: Mapping[str, Any] | None = None) -> Method:
-    """Make a method with its options by key (texts or typed values), the rest at their defaults."""
+    """Make a method with its options by key, texts or typed values; the rest are defaults."""
     return options.build(method_class(name), values, owner=name)
 
 

@@ -117,7 +117,7 @@ class Result:
             'simulations': self.simulations,
             'elapsed_s': _number(self.elapsed_s),
             'converged': self.converged,
-            'options': self.options,
+            'options': _finite(self.options),
             'warnings': list(self.warnings),
             'covariance': [[_number(v) for v in row] for row in self.covariance],
             'history': [
@@ -128,7 +128,7 @@ class Result:
                 }
                 for step in self.history
             ],
-            'extras': self.extras,
+            'extras': _finite(self.extras),
         }
 
     def save(self, path: str | Path) -> None:
@@ -202,3 +202,12 @@ def _number(value: float) -> float | None:
 
 def _value(value: float | None) -> float:
     return float('nan') if value is None else float(value)
+
+
+def _finite(value: Any) -> Any:
+    """Return nested lists and dictionaries with null in place of what JSON has no number for."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return _number(value) if isinstance(value, float) else value

@@ -1,4 +1,4 @@
-"""One walk through a data set: states at the measured rate in, decimated rows out, chunk by chunk."""
+"""One walk through a data set: states at the measured rate in, decimated rows out, in chunks."""
 
 from __future__ import annotations
 

@@ -36,7 +36,8 @@ def eliminate(
         repeat each other carry the information of r / inflation, so F is divided by it.
     :return: the reduced solution and the names in the order of their removal.
     """
-    best, removed = full, []
+    best = full
+    removed: list[str] = []
     freedom = max(full.freedom / inflation, 1.0)
     scale = full.variance * inflation
     while best.kept.sum() > 1:

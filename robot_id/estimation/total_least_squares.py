@@ -7,6 +7,7 @@ import scipy.linalg as sl
 from numpy.typing import NDArray
 
 from robot_id.estimation.least_squares import Solution, condition_number
+from robot_id.estimation.triangular import triangle
 from robot_id.exceptions import IdentificationError
 
 Array = NDArray[np.float64]
@@ -39,7 +40,7 @@ def total_least_squares(
             f'{rows} equations for {p} parameters: record more motion or decimate less'
         )
     norms = np.linalg.norm(R, axis=0)
-    T = np.linalg.qr(R[:, np.append(order, b)] / norms[np.append(order, b)], mode='r')
+    T = triangle(R[:, np.append(order, b)] / norms[np.append(order, b)])
     _, s, Vt = np.linalg.svd(T[k:, k:])
     v = Vt[-1]
     gap = s[-2] - s[-1]

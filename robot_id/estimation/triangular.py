@@ -12,6 +12,11 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 
+def triangle(rows: Array) -> Array:
+    """Return R of the QR factorisation of a matrix, min(r, k) rows."""
+    return np.asarray(np.linalg.qr(rows, mode='r'), dtype=np.float64)
+
+
 class RowFactor:
     """
     R of a QR factorisation of all rows that were added, in memory of a few (k, k) blocks.
@@ -40,11 +45,11 @@ class RowFactor:
 
     def _reduce(self) -> None:
         if self._waiting:
-            self._blocks = [np.linalg.qr(np.concatenate(self._blocks), mode='r')]
+            self._blocks = [triangle(np.concatenate(self._blocks))]
             self._waiting = 0
 
     @property
-    def R(self) -> Array:  # noqa: N802
+    def R(self) -> Array:
         """(k, k) upper triangular; rows of zeros fill it up when fewer than k rows were added."""
         self._reduce()
         R = np.zeros((self.columns, self.columns))
@@ -86,7 +91,7 @@ class JointFactors:
         )
 
     def stack(self, weights: Array | None = None) -> Array:
-        """Return the (b + 1, b + 1) factor of the whole system, rows of joint j times weights[j]."""
+        """Return the (b + 1, b + 1) factor of all joints, the rows of joint j times weights[j]."""
         b = len(self.names)
         whole = RowFactor(b + 1)
         for j, (columns, R) in enumerate(zip(self.columns, self.R)):

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from robot_id.exceptions import DescriptionError
+from robot_id.exceptions import DescriptionError, did_you_mean
 
 Array = NDArray[np.float64]
 
@@ -83,10 +83,14 @@ class BaseParameters:
         return f'{self.names[k]} = {right}'
 
 
-def preference_order(names: tuple[str, ...]) -> NDArray[np.int64]:
-    """Return the order in which the columns are offered to the base; friction comes last."""
+def preference_order(
+    names: tuple[str, ...], last: frozenset[str] = frozenset()
+) -> NDArray[np.int64]:
+    """Return the order in which the columns are offered to the base; friction comes late."""
 
     def rank(name: str) -> int:
+        if name in last:
+            return len(PREFERENCE) + 1
         stem = re.sub(r'\d+[+-]?$', '', name)
         for k, group in enumerate(PREFERENCE):
             if stem in group:
@@ -100,6 +104,7 @@ def find_base(
     W: Array,
     names: tuple[str, ...],
     renamed: dict[str, tuple[str, float]] | None = None,
+    last: frozenset[str] = frozenset(),
     tolerance: float = 1e-9,
 ) -> BaseParameters:
     """
@@ -107,13 +112,13 @@ def find_base(
 
     :param W: (r, s) standard regressor with many more rows than columns.
     :param renamed: standard name -> (name, factor) of base parameters under another name.
+    :param last: names never in the base, since others span their column (direct rotors).
     """
-    order = preference_order(names)
+    order = preference_order(names, last)
     norms = np.linalg.norm(W, axis=0)
     scale = norms.max()
     live = [i for i in order if norms[i] > tolerance * scale]
-    # Householder QR without pivoting: |R_kk| is what column k adds to the columns before it. A
-    # dependent column leaves a rounding residue there, so rows are judged one by one.
+    # Gram-Schmidt, twice for accuracy: what is left of a column is what it adds to the others.
     Q, basis = np.empty((W.shape[0], 0)), []
     rest = []
     for i in live:
@@ -135,6 +140,7 @@ def find_base(
         beta = _clean(beta)
     else:
         beta = np.zeros((len(columns), 0))
+    _refuse_mixed_friction(beta, names, columns, dependent)
     renamed = renamed or {}
     base_names, factor = [], np.ones(len(columns))
     for k, column in enumerate(columns):
@@ -144,8 +150,30 @@ def find_base(
         base_names.append(name + ('R' if np.any(beta[k]) else ''))
     unknown = set(renamed) - {names[c] for c in columns}
     if unknown:
-        raise DescriptionError(f"renamed: '{min(unknown)}' is not a base parameter of this robot")
+        hint = did_you_mean(min(unknown), [names[c] for c in columns])
+        raise DescriptionError(f"renamed: '{min(unknown)}' is not a base parameter, {hint}")
     return BaseParameters(tuple(base_names), columns, dependent, beta, factor, names)
+
+
+def _refuse_mixed_friction(
+    beta: Array,
+    names: tuple[str, ...],
+    columns: NDArray[np.int64],
+    dependent: NDArray[np.int64],
+) -> None:
+    """
+    Refuse groupings into one-sided Coulomb friction.
+
+    A constant force (gravity on a slide) is Fc+ less Fc-, but only as long as friction is a sign:
+    the smooth friction of a simulation would lose it at rest.
+    """
+    for k, column in enumerate(columns):
+        if re.fullmatch(r'Fc\d+[+-]', names[column]) and np.any(beta[k]):
+            other = names[dependent[int(np.flatnonzero(beta[k])[0])]]
+            raise DescriptionError(
+                f"the asymmetric Coulomb friction '{names[column]}' cannot be told from '{other}': "
+                "choose 'coulomb' and 'offset' for that joint, or 'rotor_inertia: none'"
+            )
 
 
 def _clean(beta: Array) -> Array:

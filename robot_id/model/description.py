@@ -1,5 +1,5 @@
 """
-The robot file: its schema, and reading it with errors that name the key.
+The schema of a robot file.
 
 Everything is SI on the joint side: m, rad, kg, s, N, N.m; angles of an MDH table may be written as
 expressions of pi ('-pi/2').
@@ -7,65 +7,12 @@ expressions of pi ('-pi/2').
 
 from __future__ import annotations
 
-import ast
-import math
-import operator
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-import yaml
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, field_validator, model_validator
 
-from robot_id.exceptions import DescriptionError, did_you_mean
+from robot_id.model.numbers import NotNegative, NotZero, Number, Positive
 
-_OPERATORS = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.USub: operator.neg,
-    ast.UAdd: operator.pos,
-}
-
-
-def evaluate(expression: Any) -> float:
-    """Return the value of a number or of an expression such as '-pi/2' or '2*pi/3'."""
-
-    def value(node: ast.AST) -> float:
-        if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
-            return float(node.value)
-        if isinstance(node, ast.Name) and node.id == 'pi':
-            return math.pi
-        if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
-            return _OPERATORS[type(node.op)](value(node.left), value(node.right))  # type: ignore[operator]
-        if isinstance(node, ast.UnaryOp) and type(node.op) in _OPERATORS:
-            return _OPERATORS[type(node.op)](value(node.operand))  # type: ignore[operator]
-        raise ValueError(f'not a number or an expression of pi: {expression!r}')
-
-    if isinstance(expression, bool):
-        raise ValueError(f'not a number: {expression!r}')
-    if isinstance(expression, (int, float)):
-        number = float(expression)
-    else:
-        try:
-            number = value(ast.parse(str(expression), mode='eval').body)
-        except (SyntaxError, ZeroDivisionError) as error:
-            raise ValueError(f'not a number or an expression of pi: {expression!r}') from error
-    if not math.isfinite(number):
-        raise ValueError(f'must be finite, got {expression!r}')
-    return number
-
-
-Number = Annotated[float, BeforeValidator(evaluate)]
-Positive = Annotated[float, BeforeValidator(evaluate), Field(gt=0)]
-NotNegative = Annotated[float, BeforeValidator(evaluate), Field(ge=0)]
 FrictionTerm = Literal['viscous', 'coulomb', 'offset', 'asymmetric_viscous', 'asymmetric_coulomb']
 
 
@@ -115,11 +62,23 @@ class Joint(_Strict):
     """
 
     name: str
-    gear_ratio: Number = 1.0
+    gear_ratio: NotZero = 1.0
     drive_gain: Positive = 1.0
     rotor_inertia: Literal['geared', 'direct', 'none'] = 'geared'
     friction: tuple[FrictionTerm, ...] = ('viscous', 'coulomb', 'offset')
     limits: JointLimits = JointLimits()
+
+    @field_validator('friction')
+    @classmethod
+    def _no_double_terms(cls, terms: tuple[str, ...]) -> tuple[str, ...]:
+        for term in terms:
+            if terms.count(term) > 1:
+                raise ValueError(f"'{term}' appears more than once")
+            if f'asymmetric_{term}' in terms:
+                raise ValueError(f"choose '{term}' or 'asymmetric_{term}', not both")
+        if 'offset' in terms and 'asymmetric_coulomb' in terms:
+            raise ValueError("'asymmetric_coulomb' already holds the 'offset', choose one of them")
+        return terms
 
 
 class Alias(_Strict):
@@ -175,6 +134,8 @@ class RobotDescription(_Strict):
     :param a_priori: known values of standard parameters before any identification.
     :param truth: standard parameters of the simulated robot.
     :param coulomb_slope: alpha of 2/pi atan(alpha dq) in simulation and control.
+    :param identification_slope: alpha of the plant that IDIM-IV, DIDIM and CLOE simulate, where
+        the real friction is steeper than the one above; None: the same.
     :param motion: the trajectory that `simulate` plays when none is given (see trajectory room).
     """
 
@@ -192,6 +153,7 @@ class RobotDescription(_Strict):
     truth: dict[str, Number] = {}
     noise: Noise = Noise()
     coulomb_slope: Positive = 1000.0
+    identification_slope: Positive | None = None
     motion: dict[str, Any] | None = None
 
     @model_validator(mode='after')
@@ -203,12 +165,13 @@ class RobotDescription(_Strict):
             for name in names:
                 if names.count(name) > 1:
                     raise ValueError(f"joints: '{name}' appears more than once")
-            self._check_sizes(len(names))
+            self.check_sizes(len(names))
         elif self.mdh is not None:
             raise ValueError("an 'mdh' table needs 'joints' with one entry per row")
         return self
 
-    def _check_sizes(self, n: int) -> None:
+    def check_sizes(self, n: int) -> None:
+        """Refuse lists that have not one entry per joint."""
         if self.mdh is not None and len(self.mdh) != n:
             raise ValueError(f'mdh has {len(self.mdh)} rows for {n} joints')
         if self.coupling is not None and (
@@ -225,50 +188,3 @@ class RobotDescription(_Strict):
             values = getattr(self.noise, key)
             if values is not None and len(values) != n:
                 raise ValueError(f'noise.{key} has {len(values)} values for {n} joints')
-
-
-def read_description(path: Path) -> RobotDescription:
-    """Read and check a robot file; a mistake is one line with the file, the key and the fix."""
-    try:
-        data = yaml.safe_load(path.read_text())
-    except OSError as error:
-        raise DescriptionError(f'{path}: {error.strerror}') from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise DescriptionError(f'{path}: not YAML ({" ".join(str(error).split())})') from error
-    if not isinstance(data, dict):
-        raise DescriptionError(
-            f'{path}: a robot file is a mapping of keys, got {type(data).__name__}'
-        )
-    return parse_description(data, str(path))
-
-
-def parse_description(data: dict[str, Any], source: str) -> RobotDescription:
-    """Check a robot file that is already a dictionary."""
-    try:
-        return RobotDescription.model_validate(data)
-    except ValidationError as error:
-        raise DescriptionError(f'{source}: {_first_problem(error)}') from error
-
-
-def _first_problem(error: ValidationError) -> str:
-    problem = error.errors()[0]
-    place = '.'.join(str(part) for part in problem['loc'])
-    if problem['type'] == 'extra_forbidden':
-        known = _known_keys(problem['loc'][:-1])
-        return f"unknown key '{place}', {did_you_mean(str(problem['loc'][-1]), known)}"
-    message = problem['msg'].removeprefix('Value error, ')
-    if problem['type'] == 'missing':
-        return f"key '{place}' is missing"
-    return f'{place}: {message}' if place else message
-
-
-def _known_keys(location: tuple[int | str, ...]) -> list[str]:
-    """Return the keys that the model at this place of the file knows."""
-    models: dict[str, type[BaseModel]] = {
-        'mdh': MdhRow, 'joints': Joint, 'limits': JointLimits, 'loops': Loop, 'noise': Noise,
-        'renamed': Alias,
-    }  # fmt: skip
-    model: type[BaseModel] = RobotDescription
-    for part in location:
-        model = models.get(str(part), model)
-    return list(model.model_fields)

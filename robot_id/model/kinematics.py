@@ -8,16 +8,14 @@ mimic joint shares the dof of another). Inertial parameters live at the origin o
 from __future__ import annotations
 
 import math
-import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from robot_id.exceptions import DescriptionError, did_you_mean
 from robot_id.model.description import MdhRow
+from robot_id.model.inertia import pinocchio_inertia
 
 Array = NDArray[np.float64]
 
@@ -65,6 +63,10 @@ class Kinematics:
         A[np.arange(len(self.parent)), self.dof] = self.ratio
         return A
 
+    def own_body(self, j: int) -> int:
+        """Return the body that joint j itself carries (mimic joints carry others)."""
+        return self.body_names.index(self.joint_names[j])
+
 
 def from_mdh(rows: tuple[MdhRow, ...], names: tuple[str, ...]) -> Kinematics:
     """Build a serial chain from a modified-DH table."""
@@ -91,73 +93,6 @@ def from_mdh(rows: tuple[MdhRow, ...], names: tuple[str, ...]) -> Kinematics:
     )
 
 
-def from_urdf(path: Path, locked: dict[str, float] | None = None) -> Kinematics:
-    """
-    Build the tree of a URDF: fixed joints merged, locked joints frozen, mimic joints tied.
-
-    :param locked: joints that do not move, with their position.
-    """
-    text = _read(path)
-    try:
-        model = pin.buildModelFromXML(text)
-    except (ValueError, RuntimeError) as error:
-        raise DescriptionError(f'{path}: pinocchio cannot read it ({_one_line(error)})') from error
-    mimics = _mimic_tags(path, text)
-    locked = dict(locked or {})
-    names = list(model.names)[1:]
-    for name in locked:
-        if name not in names:
-            raise DescriptionError(
-                f"{path}: no joint '{name}' to lock, {did_you_mean(name, names)}"
-            )
-    if locked:
-        model = _lock(model, locked)
-    types = {'revolute': _urdf_axes(text), 'limits': _urdf_limits(text)}
-    return _extract(path, model, mimics, types['revolute'], types['limits'])
-
-
-def _extract(
-    path: Path,
-    model: pin.Model,
-    mimics: dict[str, tuple[str, float, float]],
-    axes: dict[str, tuple[str, Array]],
-    limits: dict[str, Array],
-) -> Kinematics:
-    names = list(model.names)[1:]
-    for name in names:
-        if axes[name][0] not in ('revolute', 'continuous', 'prismatic'):
-            raise DescriptionError(
-                f"{path}: joint '{name}' is {axes[name][0]}, only revolute, continuous, prismatic "
-                "and fixed joints can be handled; put it under 'locked'"
-            )
-    if not names:
-        raise DescriptionError(f'{path}: no moving joint')
-    independent = tuple(name for name in names if name not in mimics)
-    nb = len(names)
-    dof, ratio, offset = np.empty(nb, np.int64), np.ones(nb), np.zeros(nb)
-    for i, name in enumerate(names):
-        master, ratio[i], offset[i] = mimics.get(name, (name, 1.0, 0.0))
-        if master not in independent:
-            raise DescriptionError(
-                f"{path}: joint '{name}' mimics '{master}', which is not a free joint"
-            )
-        dof[i] = independent.index(master)
-    return Kinematics(
-        joint_names=independent,
-        body_names=tuple(names),
-        parent=np.array([model.parents[i + 1] - 1 for i in range(nb)], np.int64),
-        rotation=np.array([model.jointPlacements[i + 1].rotation for i in range(nb)]),
-        translation=np.array([model.jointPlacements[i + 1].translation for i in range(nb)]),
-        axis=np.array([axes[name][1] for name in names]),
-        prismatic=np.array([axes[name][0] == 'prismatic' for name in names]),
-        dof=dof,
-        ratio=ratio,
-        offset=offset,
-        inertia=np.array([inertia_row(model.inertias[i + 1]) for i in range(nb)]),
-        limits=np.array([limits[name] for name in independent]),
-    )
-
-
 def to_pinocchio(kinematics: Kinematics, gravity: Array, inertia: Array) -> pin.Model:
     """Return a pinocchio model with a scalar joint per body and the given (nb, 10) inertias."""
     model = pin.Model()
@@ -174,102 +109,3 @@ def to_pinocchio(kinematics: Kinematics, gravity: Array, inertia: Array) -> pin.
         )
         model.appendBodyToJoint(joint, pinocchio_inertia(inertia[i]), pin.SE3.Identity())
     return model
-
-
-# pinocchio orders [M MX MY MZ XX XY YY XZ YZ ZZ]; ours is [XX XY XZ YY YZ ZZ MX MY MZ M].
-FROM_PINOCCHIO = np.array([4, 5, 7, 6, 8, 9, 1, 2, 3, 0])
-TO_PINOCCHIO = np.argsort(FROM_PINOCCHIO)
-
-
-def inertia_row(inertia: pin.Inertia) -> Array:
-    """Return the 10 parameters of a pinocchio inertia at the origin of its frame."""
-    return np.asarray(inertia.toDynamicParameters())[FROM_PINOCCHIO]
-
-
-def pinocchio_inertia(row: Array) -> pin.Inertia:
-    """Return a pinocchio inertia from our 10 parameters (a massless body must be all zero)."""
-    if row[9] == 0.0:
-        if np.any(row):
-            raise DescriptionError('a body with inertia but no mass has no pinocchio form')
-        return pin.Inertia.Zero()
-    c, mass = row[6:9] / row[9], row[9]
-    skew = pin.skew(c)
-    at_origin = np.array(
-        [[row[0], row[1], row[2]], [row[1], row[3], row[4]], [row[2], row[4], row[5]]]
-    )
-    return pin.Inertia(mass, c, at_origin + mass * skew @ skew)
-
-
-def _lock(model: pin.Model, locked: dict[str, float]) -> pin.Model:
-    q = pin.neutral(model)
-    for name, value in locked.items():
-        joint = model.joints[model.getJointId(name)]
-        if joint.nq == 2:
-            q[joint.idx_q : joint.idx_q + 2] = [math.cos(value), math.sin(value)]
-        elif joint.nq == 1:
-            q[joint.idx_q] = value
-    return pin.buildReducedModel(model, [model.getJointId(name) for name in locked], q)
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text()
-    except OSError as error:
-        raise DescriptionError(f'{path}: {error.strerror or error}') from error
-
-
-def _urdf_joints(text: str) -> list[ElementTree.Element]:
-    return ElementTree.fromstring(text).findall('joint')
-
-
-def _urdf_axes(text: str) -> dict[str, tuple[str, Array]]:
-    """Return type and unit axis of every joint of the URDF."""
-    axes = {}
-    for joint in _urdf_joints(text):
-        tag = joint.find('axis')
-        xyz = tag.get('xyz', '1 0 0') if tag is not None else '1 0 0'
-        axis = np.array([float(v) for v in xyz.split()])
-        norm = np.linalg.norm(axis)
-        axes[joint.get('name', '')] = (
-            joint.get('type', ''),
-            axis / norm if norm > 0 else np.array([1.0, 0.0, 0.0]),
-        )
-    return axes
-
-
-def _urdf_limits(text: str) -> dict[str, Array]:
-    limits = {}
-    for joint in _urdf_joints(text):
-        tag = joint.find('limit')
-        row = np.full(4, np.nan)
-        if tag is not None:
-            for k, key in enumerate(('lower', 'upper', 'velocity', 'effort')):
-                if tag.get(key) is not None and not (joint.get('type') == 'continuous' and k < 2):
-                    row[k] = float(tag.get(key, 'nan'))
-            if row[1] <= row[0]:
-                row[:2] = np.nan
-            row[2:][row[2:] <= 0.0] = np.nan
-        limits[joint.get('name', '')] = row
-    return limits
-
-
-def _mimic_tags(path: Path, text: str) -> dict[str, tuple[str, float, float]]:
-    mimics = {}
-    for joint in _urdf_joints(text):
-        tag = joint.find('mimic')
-        if tag is None:
-            continue
-        name = joint.get('name', '')
-        master = tag.get('joint')
-        if master is None:
-            raise DescriptionError(f"{path}: joint '{name}' has a mimic tag with no joint")
-        mimics[name] = (
-            master,
-            float(tag.get('multiplier', '1')),
-            float(tag.get('offset', '0')),
-        )
-    return mimics
-
-
-def _one_line(error: Exception) -> str:
-    return ' '.join(str(error).split())[:200]

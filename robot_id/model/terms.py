@@ -94,8 +94,8 @@ def build_terms(joints: tuple[Joint, ...], coupling: Array | None) -> Terms:
         if coupled and 'viscous' in joint.friction:
             add(f'Fvm{label}', j, _coupled(Kind.VISCOUS, c, j, keep_own=False))
         if coupled and 'coulomb' in joint.friction:
-            parts = [(Kind.COULOMB, i, float(c[i]), c) for i in np.flatnonzero(c)]
-            add(f'Fcm{label}', j, [*parts, (Kind.COULOMB, j, -1.0, unit[j])])
+            parts = [(int(Kind.COULOMB), int(i), float(c[i]), c) for i in np.flatnonzero(c)]
+            add(f'Fcm{label}', j, [*parts, (int(Kind.COULOMB), j, -1.0, unit[j])])
         if 'offset' in joint.friction:
             add(f'Off{label}', j, [(Kind.OFFSET, j, 1.0, unit[j])])
     return Terms(
@@ -148,18 +148,11 @@ def direct_rotors(joints: tuple[Joint, ...], kinematics: Kinematics) -> dict[int
     for j, joint in enumerate(joints):
         if joint.rotor_inertia != 'direct':
             continue
-        body = kinematics.body_names.index(kinematics.joint_names[j])
+        body = kinematics.own_body(j)
         a, row = kinematics.axis[body], np.zeros(10)
         if kinematics.prismatic[body]:
             row[9] = 1.0
         else:
-            row[:6] = [
-                a[0] * a[0],
-                a[0] * a[1],
-                a[0] * a[2],
-                a[1] * a[1],
-                a[1] * a[2],
-                a[2] * a[2],
-            ]
+            row[:6] = np.outer(a, a)[np.triu_indices(3)]
         rotors[j] = row
     return rotors

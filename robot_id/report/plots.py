@@ -29,7 +29,9 @@ def plot_prediction(prediction: Prediction, directory: str | Path, title: str = 
     times = _one_after_another([run.time for run in prediction.runs])
     files = []
     for j, joint in enumerate(prediction.joint_names):
-        figure, (top, bottom) = plt.subplots(2, 1, sharex=True, figsize=(10, 6), height_ratios=[2, 1])
+        figure, (top, bottom) = plt.subplots(
+            2, 1, sharex=True, figsize=(10, 6), height_ratios=[2, 1]
+        )
         for k, (time, run) in enumerate(zip(times, prediction.runs)):
             measured, predicted = (
                 np.where(run.used[:, j], torque[:, j], np.nan)

@@ -33,7 +33,7 @@ def parameter_table(result: Result) -> Table:
 
 def error_table(joint_names: Sequence[str], total: float, per_joint: Sequence[float]) -> Table:
     """Return the relative torque error in all and per joint."""
-    table = Table(title='relative torque error 100 ||Y - W chi|| / ||Y||')
+    table = Table(title='torque error')
     table.add_column('joint')
     table.add_column('percent', justify='right')
     for name, percent in zip(joint_names, per_joint):

@@ -1,4 +1,4 @@
-"""Streaming factors against whole matrices; rank, covariance and selection against closed forms."""
+"""Streaming factors against whole matrices; rank, covariance, selection against closed forms."""
 
 import numpy as np
 import pytest
@@ -77,9 +77,7 @@ def test_a_column_of_zeros_is_named():
         solve(R, 400, NAMES)
     kept = np.array([True, True, False, True])
     reduced = solve(R, 400, NAMES, kept)
-    np.testing.assert_allclose(
-        reduced.chi[kept], np.linalg.lstsq(W[:, kept], Y)[0], rtol=1e-9
-    )
+    np.testing.assert_allclose(reduced.chi[kept], np.linalg.lstsq(W[:, kept], Y)[0], rtol=1e-9)
     assert np.isnan(reduced.covariance[2]).all()
 
 
@@ -88,7 +86,7 @@ def test_repeated_columns_are_named_together_with_what_they_repeat():
     W[:, 3] = 2.0 * W[:, 0] - W[:, 1]
     lacking = deficiency(JointFactors.of_rows(NAMES, [(W, Y)]).stack(), NAMES)
     assert len(lacking.names) == 1
-    (name, others), = lacking.repeated
+    ((name, others),) = lacking.repeated
     assert {name, *others} == {'a', 'b', 'd'}
     assert 'does not tell' in str(lacking)
 

@@ -1,0 +1,48 @@
+# make setup | demo | test | lint | bench | clean
+
+VENV := .venv
+BIN := $(VENV)/bin
+# The Python to build on: the one that .venv has, or python3; say PYTHON=python3.12 for another.
+ifeq ($(origin PYTHON),undefined)
+PYTHON := $(shell $(BIN)/python -c 'import sys; print(sys._base_executable)' 2>/dev/null || echo python3)
+endif
+
+# One thread per process: the tests use the cores by themselves.
+export OMP_NUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS ?= 1
+
+ISOLATED := $(BIN)/python tools/isolated.py
+# Tests that need ROS stay together on one worker.
+PYTEST_ARGS ?= -n 2 --dist loadgroup
+
+.PHONY: help setup demo test lint bench clean
+
+help:
+	@echo 'make setup   .venv with ROS 2, robot_id_msgs and robot_id (done by the others too)'
+	@echo 'make demo    see it work'
+	@echo 'make test    lint, types and tests'
+	@echo 'make lint    lint and types only'
+	@echo 'make bench   measure the speed'
+	@echo 'make clean   remove everything that was built'
+
+setup:
+	@command -v $(PYTHON) >/dev/null 2>&1 || { echo 'setup: no $(PYTHON) on this machine; install Python 3.10 to 3.13 (Debian or Ubuntu: sudo apt install python3 python3-venv python3-dev)' >&2; exit 1; }
+	@$(PYTHON) tools/setup
+
+demo: setup
+	@$(ISOLATED) $(BIN)/python tools/demo.py
+
+lint: setup
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+test: lint
+	@$(ISOLATED) $(BIN)/python -m pytest $(PYTEST_ARGS)
+
+bench: setup
+	@if ls bench/bench_*.py >/dev/null 2>&1; then $(ISOLATED) $(BIN)/python -m bench; else echo 'bench: no benchmarks yet'; fi
+
+clean:
+	rm -rf $(VENV) build install log .pytest_cache .ruff_cache .mypy_cache .hypothesis *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,221 @@
+"""From raw stamped samples to uniformly sampled runs, with a note for all that was done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.data.dataset import Run
+from robot_id.data.resampling import interpolate
+from robot_id.exceptions import DataError
+
+Array = NDArray[np.float64]
+
+# Up to this many steps without a sample are filled by interpolation, more split the run.
+LARGEST_HOLE = 5.5
+# Stamps this near to a uniform grid (in steps) are that grid, written with few digits.
+ROUNDING = 0.02
+# Messages may overtake each other by so many places; more is a clock that was set back.
+REORDERING = 100
+# A rate so near to a whole number of Hz is that number.
+NOMINAL = 0.005
+# Shorter pieces between gaps are of no use.
+SHORTEST = 8
+
+
+@dataclass(frozen=True)
+class Raw:
+    """
+    Samples as they were recorded.
+
+    :param source: file (and topic) for messages.
+    :param time: (N,) seconds as stamped.
+    :param channels: (N, n) each, by field name of Run.
+    :param joint_names: of the n columns.
+    :param first_row: number of the first row for messages, counted from 1.
+    :param rows: (N,) numbers of the rows from 0 when some were taken out or moved.
+    """
+
+    source: str
+    time: Array
+    channels: Mapping[str, Array]
+    joint_names: tuple[str, ...]
+    first_row: int = 1
+    rows: NDArray[np.intp] | None = None
+
+    def place(self, index: int) -> str:
+        """Return where a sample is, for messages."""
+        row = index if self.rows is None else int(self.rows[index])
+        return f'row {self.first_row + row} (t = {self.time[index]:.6g} s)'
+
+
+def clean(raw: Raw, rate_hz: float | None = None) -> tuple[list[Run], list[str]]:
+    """
+    Return uniform runs and what was done to get them; refuse what cannot be mended.
+
+    Samples that are not finite are taken out, stamps put in order, gaps split the run, and what
+    is irregular is resampled (4-point cubic for positions and velocities, linear for the rest).
+
+    :param rate_hz: rate to resample to; the rate of the data when None.
+    """
+    notes: list[str] = []
+    raw = _finite(raw, notes)
+    raw = _in_order(raw, notes)
+    if raw.time.shape[0] < 2:
+        raise DataError(f'{raw.source}: {raw.time.shape[0]} sample(s), at least 2 are needed')
+    steps = np.diff(raw.time)
+    step = _step(steps) if rate_hz is None else 1.0 / rate_hz
+    limit = LARGEST_HOLE * float(np.median(steps))
+    ends = np.flatnonzero(steps > limit) + 1
+    for end in ends[:3]:
+        notes.append(
+            f'{raw.source}: gap of {steps[end - 1]:.4g} s before {raw.place(int(end))}: '
+            'the run is split there'
+        )
+    if len(ends) > 3:
+        notes.append(f'{raw.source}: {len(ends) - 3} more gaps, each splits the run')
+    runs = []
+    borders = [0, *ends.tolist(), raw.time.shape[0]]
+    changed = _Changes()
+    for first, last in pairwise(borders):
+        if last - first < min(SHORTEST, raw.time.shape[0]):
+            notes.append(
+                f'{raw.source}: {last - first} sample(s) between gaps at '
+                f'{raw.place(first)} are left out'
+            )
+            continue
+        runs.append(_uniform(raw, first, last, step, rate_hz is not None, changed))
+    if not runs:
+        raise DataError(f'{raw.source}: only pieces of fewer than {SHORTEST} samples between gaps')
+    notes += changed.notes(raw.source, step)
+    return runs, notes
+
+
+def _finite(raw: Raw, notes: list[str]) -> Raw:
+    """Take out rows with NaN or infinite values."""
+    good = np.isfinite(raw.time)
+    places = [f'time, row {raw.first_row + int(i)}' for i in np.flatnonzero(~good)[:1]]
+    for name, values in raw.channels.items():
+        finite = np.isfinite(values)
+        if finite.all():
+            continue
+        row, joint = np.argwhere(~finite)[0]
+        places.append(f"{name} of joint '{raw.joint_names[joint]}', {raw.place(int(row))}")
+        good &= finite.all(axis=1)
+    if not places:
+        return raw
+    lost = int(good.size - good.sum())
+    if lost > good.size / 2:
+        raise DataError(f'{raw.source}: {lost} of {good.size} rows are not finite, {places[0]}')
+    notes.append(
+        f'{raw.source}: {lost} row(s) with NaN or infinite values taken out, first: '
+        + '; '.join(places)
+    )
+    return _take(raw, np.flatnonzero(good))
+
+
+def _in_order(raw: Raw, notes: list[str]) -> Raw:
+    """Put stamps into order and take out repeated samples."""
+    steps = np.diff(raw.time)
+    if steps.size == 0 or steps.min() > 0:
+        return raw
+    backward = np.flatnonzero(steps < 0)
+    if backward.size:
+        order = np.argsort(raw.time, kind='stable')
+        moved = int(np.abs(order - np.arange(order.size)).max())
+        at = int(backward[0]) + 1
+        if moved > REORDERING or backward.size > 0.2 * order.size:
+            raise DataError(
+                f'{raw.source}: time runs back from {raw.time[at - 1]:.6g} s at '
+                f'{raw.place(at)}: a clock that was set back or several recordings in one; '
+                "give each part by 'rows' in the mapping"
+            )
+        notes.append(
+            f'{raw.source}: {backward.size} stamp(s) out of order were sorted, first at '
+            f'{raw.place(at)}'
+        )
+        raw = _take(raw, order)
+        steps = np.diff(raw.time)
+    repeated = np.flatnonzero(steps == 0) + 1
+    if repeated.size == 0:
+        return raw
+    for name, values in raw.channels.items():
+        differ = np.flatnonzero((values[repeated] != values[repeated - 1]).any(axis=1))
+        if differ.size:
+            place = raw.place(int(repeated[differ[0]]))
+            raise DataError(
+                f'{raw.source}: two samples with the stamp of {place}'
+                f" and different {name}: stamps too coarse? Give 'rate_hz' and no 'time'"
+            )
+    notes.append(
+        f'{raw.source}: {repeated.size} repeated sample(s) taken out, first at '
+        f'{raw.place(int(repeated[0]))}'
+    )
+    keep = np.ones(raw.time.size, dtype=bool)
+    keep[repeated] = False
+    return _take(raw, np.flatnonzero(keep))
+
+
+def _step(steps: Array) -> float:
+    """Return the sampling period: the mean step without holes, or that of a whole rate near it."""
+    step = float(steps[steps < 1.5 * np.median(steps)].mean())
+    nominal = round(1.0 / step)
+    return 1.0 / nominal if nominal and abs(nominal * step - 1.0) < NOMINAL else step
+
+
+class _Changes:
+    """What the pieces of one recording needed, told once for all of them."""
+
+    def __init__(self) -> None:
+        self.resampled = self.filled = self.rounded = 0
+        self.jitter = 0.0
+
+    def notes(self, source: str, step: float) -> list[str]:
+        lines = []
+        if self.resampled:
+            lines.append(
+                f'{source}: irregular stamps (up to {100 * self.jitter:.0f} % of a step off), '
+                f'{self.resampled} samples resampled to {1 / step:.6g} Hz'
+            )
+        if self.filled:
+            lines.append(f'{source}: {self.filled} short hole(s) filled by interpolation')
+        if self.rounded:
+            lines.append(f'{source}: rounded stamps replaced by a uniform grid')
+        return lines
+
+
+def _uniform(raw: Raw, first: int, last: int, step: float, forced: bool, changed: _Changes) -> Run:
+    """Return a piece without gaps as a run with a constant step."""
+    time = raw.time[first:last]
+    own = float((time[-1] - time[0]) / (time.size - 1))
+    grid = time[0] + own * np.arange(time.size)
+    off = float(np.abs(time - grid).max()) / own
+    same = abs(own - step) <= (1e-6 if forced else 2 * NOMINAL) * step
+    if off <= ROUNDING and same:
+        changed.rounded += off > 1e-6
+        channels = {name: values[first:last] for name, values in raw.channels.items()}
+        return Run(time=grid if off > 1e-9 else time, **channels)
+    changed.jitter = max(changed.jitter, float(np.abs(np.diff(time) / step - 1).max()))
+    changed.filled += int((np.diff(time) > 1.5 * max(step, own)).sum())
+    grid = time[0] + step * np.arange(int((time[-1] - time[0]) / step + 1e-9) + 1)
+    changed.resampled += grid.size
+    channels = {
+        name: interpolate(time, values[first:last], grid, cubic=name not in ('torque', 'control'))
+        for name, values in raw.channels.items()
+    }
+    return Run(time=grid, **channels)
+
+
+def _take(raw: Raw, index: NDArray[np.intp]) -> Raw:
+    return Raw(
+        raw.source,
+        raw.time[index],
+        {name: values[index] for name, values in raw.channels.items()},
+        raw.joint_names,
+        raw.first_row,
+        index if raw.rows is None else raw.rows[index],
+    )

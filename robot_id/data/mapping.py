@@ -1,0 +1,237 @@
+"""
+The mapping file: which columns, variables or topics of a user's data are what, and in which unit.
+
+Column and row numbers count from 1, and ranges include both ends, as people read them in a
+spreadsheet: `rows: [636, 3510]` takes the 636th to the 3510th data row (a header is not counted).
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import yaml
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+
+from robot_id.data import units
+from robot_id.exceptions import DataError, did_you_mean
+
+CHANNELS = tuple(units.OF_CHANNEL)
+# Where the mappings that ship are: beside the sources, or where the package was installed.
+_SHIPPED = 'config/mappings'
+
+
+def _column_list(value: Any) -> Any:
+    """Accept `3`, `name`, `2-7` or a list of these."""
+    columns: list[Any] = []
+    for item in value if isinstance(value, list) else [value]:
+        span = re.fullmatch(r'(\d+)\s*-\s*(\d+)', item) if isinstance(item, str) else None
+        columns += range(int(span[1]), int(span[2]) + 1) if span else [item]
+    return columns
+
+
+def _row_ranges(value: Any) -> Any:
+    """Accept one pair, a list of pairs, or these per file name."""
+    if isinstance(value, dict):
+        return {name: _row_ranges(ranges) for name, ranges in value.items()}
+    if isinstance(value, list) and value and not isinstance(value[0], list):
+        return [value]
+    return value
+
+
+Columns = Annotated[list[int | str], BeforeValidator(_column_list)]
+RowRange = Annotated[list[int], Field(min_length=2, max_length=2)]
+Matrix = list[list[float]]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra='forbid', frozen=True)
+
+
+class TimeColumn(_Strict):
+    """
+    The time of the samples.
+
+    :param column: number (from 1) or header name in a csv.
+    :param variable: name in a .mat or .npz; parts of a struct as `a.b`.
+    :param unit: s (default), ms, us, ns or min.
+    :param file: as for the channels.
+    """
+
+    column: int | str | None = None
+    variable: str | None = None
+    unit: str = 's'
+    file: str | None = None
+
+
+class Channel(_Strict):
+    """
+    One measured quantity of all joints, in the order of the joints.
+
+    joint value = matrix * (scale * unit * raw) + offset for torques, and for positions and their
+    derivatives joint value = matrix^-1 * (scale * unit * raw) + offset (offset of positions only).
+
+    :param columns: numbers (from 1), header names, or a range `2-7`; of `variable` when given.
+    :param variable: name(s) in a .mat or .npz.
+    :param file: file name within the DATA directory, or beside DATA; DATA itself when left out.
+    :param unit: of the raw values, see robot_id/data/units.py; SI when left out.
+    :param scale: factor, or one per joint, or the name of a variable of the file: drive gains,
+        gear ratios, signs.
+    :param motor_matrix: (n, n) motor side from joint side: motor positions = matrix * joint
+        positions; joint torques = matrix * motor torques.
+    :param offset: added to joint positions at the end, rad or m, one value or one per joint.
+    """
+
+    columns: Columns | None = None
+    variable: str | list[str] | None = None
+    file: str | None = None
+    unit: str | None = None
+    scale: float | list[float] | str | None = None
+    motor_matrix: Matrix | None = None
+    offset: float | list[float] | None = None
+
+
+class Topics(_Strict):
+    """
+    Topics of a bag, matched with and without a leading namespace.
+
+    :param joint_states: sensor_msgs/JointState, effort = motor torque on the joint side.
+    :param reference: trajectory_msgs/JointTrajectory with one point a message; optional.
+    :param effort_commands: std_msgs/Float64MultiArray in the order of the joints; optional.
+    """
+
+    joint_states: str = 'joint_states'
+    reference: str | None = 'reference'
+    effort_commands: str | None = 'effort_commands'
+
+
+class Mapping(_Strict):
+    """
+    A mapping file.
+
+    :param description: one line for people.
+    :param joints: joint names in the order of the columns; those of the robot when left out.
+    :param rate_hz: sampling rate when there is no time column; with one, the rate to resample to.
+    :param rows: first and last data row of each run; per file name when several files share a
+        mapping (files that are not named are taken whole).
+    :param time: the time column, None for a constant rate.
+    :param topics: for bags.
+    """
+
+    description: str = ''
+    joints: list[str] | None = None
+    rate_hz: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    rows: Annotated[
+        list[RowRange] | dict[str, list[RowRange]] | None, BeforeValidator(_row_ranges)
+    ] = None
+    time: TimeColumn | None = None
+    position: Channel | None = None
+    torque: Channel | None = None
+    velocity: Channel | None = None
+    reference_position: Channel | None = None
+    reference_velocity: Channel | None = None
+    reference_acceleration: Channel | None = None
+    control: Channel | None = None
+    topics: Topics | None = None
+
+    @model_validator(mode='after')
+    def _complete(self) -> Mapping:
+        if self.topics is None:
+            for name in ('position', 'torque'):
+                if getattr(self, name) is None:
+                    raise ValueError(f"no key '{name}': say where the {name} is, or give topics")
+            if self.time is None and self.rate_hz is None:
+                raise ValueError("neither 'time' nor 'rate_hz': give one of them")
+        for name, channel in self.channels().items():
+            known = units.OF_CHANNEL[name]
+            if channel.unit is not None and channel.unit not in known:
+                hint = did_you_mean(channel.unit, known)
+                raise ValueError(f"{name}: no unit '{channel.unit}', {hint}")
+            if name == 'torque' and channel.unit in units.SIGNAL and channel.scale is None:
+                raise ValueError(f"torque in '{channel.unit}' needs the drive gain as 'scale'")
+            if channel.offset is not None and name not in ('position', 'reference_position'):
+                raise ValueError(f"{name}: 'offset' is for positions only")
+        return self
+
+    def channels(self) -> dict[str, Channel]:
+        """Return the channels that are given."""
+        found = {name: getattr(self, name) for name in CHANNELS}
+        return {name: channel for name, channel in found.items() if channel is not None}
+
+    def rows_of(self, file: str) -> list[list[int]] | None:
+        """Return the row ranges that apply to a file."""
+        return self.rows.get(file) if isinstance(self.rows, dict) else self.rows
+
+
+def shipped_mappings() -> dict[str, Path]:
+    """Return the mappings that ship, by name."""
+    package = Path(__file__).resolve().parents[1]
+    for folder in (package.parent / _SHIPPED, package / _SHIPPED, *_installed_shares()):
+        if folder.is_dir():
+            return {path.stem: path for path in sorted(folder.glob('*.yaml'))}
+    return {}
+
+
+def _installed_shares() -> list[Path]:
+    """Return where a ROS or pip installation of the package puts its configuration."""
+    package = Path(__file__).resolve()
+    return [parent / 'share' / 'robot_id' / _SHIPPED for parent in package.parents]
+
+
+def load_mapping(name: str | Path | Mapping) -> Mapping:
+    """
+    Return the mapping of a shipped name or of a file; refuse what is wrong in one line.
+
+    :param name: for example 'emps_benchmark', or the path of a YAML file.
+    """
+    if isinstance(name, Mapping):
+        return name
+    path = Path(name)
+    if not path.is_file():
+        shipped = shipped_mappings()
+        if str(name) not in shipped:
+            raise DataError(
+                f"mapping '{name}': no such file, nor one that ships; "
+                f'{did_you_mean(str(name), shipped)}'
+            )
+        path = shipped[str(name)]
+    try:
+        content = yaml.safe_load(path.read_text())
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f'mapping {path}: {error}') from error
+    except yaml.YAMLError as error:
+        raise DataError(f'mapping {path}: not YAML ({_one_line(error)})') from error
+    if not isinstance(content, dict):
+        raise DataError(f'mapping {path}: not a table of keys and values')
+    try:
+        return Mapping.model_validate(content)
+    except ValidationError as error:
+        raise DataError(f'mapping {path}: {_explain(error)}') from error
+
+
+def _explain(error: ValidationError) -> str:
+    """Return the first problem of a mapping in one line, with its key."""
+    first = error.errors()[0]
+    place = [str(part) for part in first['loc']]
+    if first['type'] == 'extra_forbidden':
+        known = list(Mapping.model_fields)
+        if len(place) > 1:
+            owners = {'time': TimeColumn.model_fields, 'topics': Topics.model_fields}
+            known = list(owners.get(place[0], Channel.model_fields))
+        return f"unknown key '{'.'.join(place)}', {did_you_mean(place[-1], known)}"
+    message = first['msg'].removeprefix('Value error, ')
+    value = first.get('input')
+    shown = f', got {value!r}' if isinstance(value, str | int | float) else ''
+    return f'{".".join(place)}: {message}{shown}' if place else f'{message}'
+
+
+def _one_line(error: Exception) -> str:
+    return ' '.join(str(error).split())

@@ -1,0 +1,117 @@
+"""The one door to recorded data: `load` reads whatever a user has into a Dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from robot_id.data.assembling import from_tables
+from robot_id.data.automatic import guess_mapping
+from robot_id.data.bag_messages import is_bag
+from robot_id.data.cleaning import clean
+from robot_id.data.dataset import Dataset, Run
+from robot_id.data.mapping import Mapping, Topics, load_mapping
+from robot_id.data.plausibility import check_plausible
+from robot_id.exceptions import DataError
+
+if TYPE_CHECKING:
+    from robot_id.model import Robot
+
+# Runs of one data set share their rate within this.
+_SAME_RATE = 0.01
+
+
+def load(
+    path: str | Path | Sequence[str | Path],
+    mapping: str | Path | Mapping | None = None,
+    robot: Robot | None = None,
+    joint_names: Sequence[str] | None = None,
+) -> Dataset:
+    """
+    Read measurements: rosbag2 directory, .mcap, .db3, .csv, .csv.gz, .mat, .npz, or several.
+
+    :param path: a file or directory, or a list of them whose runs are put together.
+    :param mapping: name of a mapping that ships, path of a mapping file, or None: bags are read as
+        joint_states, tables by the names of their columns or variables.
+    :param robot: its joints are wanted, and notes tell where the data are far from its limits.
+    :param joint_names: joints wanted and their order, those of the robot when None. Matched by
+        name where the data have names; columns without names are taken to be in this order.
+    """
+    if joint_names is None and robot is not None:
+        joint_names = robot.joint_names
+    names = tuple(joint_names) if joint_names is not None else None
+    if not isinstance(path, str | Path):
+        return _join([load(each, mapping, robot, names) for each in path])
+    path = Path(path)
+    if not path.exists():
+        raise DataError(f'{path}: no such file or directory')
+    chosen = load_mapping(mapping) if mapping is not None else None
+    if is_bag(path) and (chosen is None or chosen.topics is not None):
+        dataset = _load_bag(path, chosen, names)
+    else:
+        dataset = _load_tables(path, chosen, names)
+    if names is not None:
+        dataset = dataset.select(names)
+    if robot is not None and names == robot.joint_names:
+        dataset = replace(dataset, notes=(*dataset.notes, *_implausible(dataset, robot)))
+    return dataset
+
+
+def _implausible(dataset: Dataset, robot: Robot) -> list[str]:
+    limits, bodies = robot.limits, robot.kinematics
+    slides = [bool(bodies.prismatic[bodies.dof == j].any()) for j in range(robot.n)]
+    return check_plausible(
+        dataset, limits.lower, limits.upper, limits.velocity, limits.torque, slides
+    )
+
+
+def _load_bag(path: Path, mapping: Mapping | None, names: tuple[str, ...] | None) -> Dataset:
+    # Bags need their own library: those who only have a csv do without it.
+    from robot_id.data.bags import read_bag
+
+    topics = mapping.topics if mapping is not None else None
+    wanted = names or (tuple(mapping.joints) if mapping and mapping.joints else None)
+    raw, notes = read_bag(path, topics or Topics(), wanted)
+    runs, done = clean(raw, mapping.rate_hz if mapping else None)
+    return Dataset(raw.joint_names, tuple(runs), str(path), (*notes, *done))
+
+
+def _load_tables(path: Path, mapping: Mapping | None, names: tuple[str, ...] | None) -> Dataset:
+    table = None
+    if mapping is None:
+        if path.is_dir():
+            raise DataError(f'{path}: no bag; a directory needs a mapping that names its files')
+        mapping, table = guess_mapping(path)
+    if mapping.position is None:
+        raise DataError(f'{path}: the mapping is for bags (topics), this is none')
+    pieces, notes = from_tables(path, mapping, names, table)
+    runs: list[Run] = []
+    for raw in pieces:
+        found, done = clean(raw, mapping.rate_hz if mapping.time else None)
+        runs += found
+        notes += done
+    _check_rates(runs, str(path))
+    return Dataset(pieces[0].joint_names, tuple(runs), str(path), tuple(notes))
+
+
+def _join(sets: list[Dataset]) -> Dataset:
+    if not sets:
+        raise DataError('no data files given')
+    first = sets[0]
+    others = [each.select(first.joint_names) for each in sets[1:]]
+    runs = [run for each in (first, *others) for run in each.runs]
+    source = ', '.join(each.source for each in sets)
+    _check_rates(runs, source)
+    notes = tuple(note for each in sets for note in each.notes)
+    return replace(first, runs=tuple(runs), source=source, notes=notes)
+
+
+def _check_rates(runs: list[Run], source: str) -> None:
+    for number, run in enumerate(runs[1:], start=2):
+        if abs(run.rate / runs[0].rate - 1) > _SAME_RATE:
+            raise DataError(
+                f'{source}: run {number} has {run.rate:.6g} Hz, run 1 has {runs[0].rate:.6g} Hz; '
+                "give 'rate_hz' in a mapping to resample them"
+            )

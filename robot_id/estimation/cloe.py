@@ -1,0 +1,204 @@
+"""CLOE and CLIE: output errors of the closed loop with the robot's own, fixed gains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+import scipy.optimize
+from numpy.typing import NDArray
+
+from robot_id.dynamics import Controller, Simulation
+from robot_id.estimation.didim import loop_jacobian, simulated_torque, weighted_fit
+from robot_id.estimation.least_squares import Solution
+from robot_id.estimation.loop_method import (
+    LoopMethod,
+    Outcome,
+    careful_step,
+    first_simulation,
+    has_settled,
+    relative_error,
+)
+from robot_id.estimation.loop_problem import LoopProblem, positive_on_motion
+from robot_id.estimation.result import Iteration
+from robot_id.estimation.sampling import States
+from robot_id.exceptions import IdentificationError, OptionError, SimulationError
+from robot_id.progress import Progress
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Cloe(LoopMethod):
+    """
+    Closed-loop output error: minimise ||q - q_simulated(chi)|| (paper 001 section V).
+
+    The gains are the robot's own and stay fixed: with gains that follow the estimate, all parameters
+    times a factor would move the same way. So the start must be near (a priori inertias).
+
+    :param optimizer: 'gauss_newton' on forward sensitivities (Levenberg-Marquardt damping when a
+        step does not help), which also gives the deviations, or 'nelder_mead' as in the paper.
+    :param simulations: the most simulations of nelder_mead.
+    """
+
+    name: ClassVar[str] = 'cloe'
+    output: ClassVar[Literal['position', 'torque']] = 'position'
+
+    start: str = 'a_priori'
+    iterations: int = 50
+    optimizer: Literal['gauss_newton', 'nelder_mead'] = 'gauss_newton'
+    simulations: int = 20000
+
+    def solve(self, problem: LoopProblem, start: Array, progress: Progress) -> Outcome:
+        """Minimise the output error."""
+        if problem.loop.law == 'computed_torque':
+            raise OptionError(f"loop '{self.loop}' is computed torque: {self.name} needs a PD loop")
+        fit = _OutputError(problem, problem.controller(None), self.output)
+        if self.optimizer == 'nelder_mead':
+            chi, history, converged = self._simplex(fit, start, progress)
+        else:
+            chi, history, converged = self._gauss_newton(fit, start, progress)
+        simulations = problem.simulate(chi, fit.controller)
+        solution = fit.linear(chi, simulations)
+        torque = simulated_torque(problem, problem.states(simulations))
+        rho = [y - s for y, s in zip(problem.joint_rows(problem.torque), torque)]
+        extras = {'output_error_percent': 100.0 * fit.error(simulations)}
+        return Outcome(
+            chi, solution.covariance, rho, solution.condition_number, tuple(history), converged,
+            extras,
+        )  # fmt: skip
+
+    def _gauss_newton(
+        self, fit: _OutputError, start: Array, progress: Progress
+    ) -> tuple[Array, list[Iteration], bool]:
+        chi, simulations = start, first_simulation(fit.problem, start, fit.controller)
+        cost = fit.cost(simulations)
+        history: list[Iteration] = []
+        for k in range(self.iterations):
+            progress(k / self.iterations, f'iteration {k + 1}')
+            solution = fit.linear(chi, simulations)
+            step = 1.0
+            while True:
+                new, trial, kept = careful_step(
+                    fit.problem, chi, chi + step * solution.chi, fit.controller
+                )
+                step *= kept
+                lower = fit.cost(trial)
+                steady = abs(cost - lower) <= self.tolerance * cost
+                settled = has_settled(new - chi, solution.covariance, self.settled, chi)
+                if lower <= cost or (steady and settled):
+                    break
+                step *= 0.5
+            history.append(Iteration(new, 100.0 * fit.error(trial), step))
+            chi, simulations, cost = new, trial, lower
+            if steady and settled:
+                return chi, history, True
+        return chi, history, False
+
+    def _simplex(
+        self, fit: _OutputError, start: Array, progress: Progress
+    ) -> tuple[Array, list[Iteration], bool]:
+        first = first_simulation(fit.problem, start, fit.controller)
+        fit.freeze_weights(first)
+        history: list[Iteration] = []
+        motions = [r.reference.position for r in fit.problem.runs]
+        count, best = 0, fit.cost(first)
+
+        def objective(chi: Array) -> float:
+            nonlocal count
+            count += 1
+            if count % 20 == 0:
+                progress(min(count / self.simulations, 1.0), f'{count} simulations')
+            if not positive_on_motion(fit.problem.robot, chi, motions):
+                return 1e6 * best
+            try:
+                return fit.cost(fit.problem.simulate(chi, fit.controller))
+            except SimulationError:
+                return 1e6 * best
+
+        def keep(chi: Array) -> None:
+            history.append(Iteration(chi.copy(), float('nan')))
+
+        found = scipy.optimize.minimize(
+            objective,
+            start,
+            method='Nelder-Mead',
+            callback=keep,
+            options={
+                'maxfev': self.simulations, 'maxiter': 10 * self.simulations,
+                'xatol': 1e-4, 'fatol': 1e-6 * best, 'adaptive': len(start) > 10,
+                'initial_simplex': _simplex_around(start, fit.problem.robot.regular_start()),
+            },
+        )  # fmt: skip
+        return found.x, history, bool(found.success)
+
+
+@dataclass(frozen=True)
+class Clie(Cloe):
+    """
+    Closed-loop input error: minimise ||tau - tau_simulated(chi)|| with the robot's own gains.
+
+    As DIDIM, but the simulated gains do not follow the estimate.
+    """
+
+    name: ClassVar[str] = 'clie'
+    output: ClassVar[Literal['position', 'torque']] = 'torque'
+
+
+class _OutputError:
+    """The output error of simulated runs, weighted by joint."""
+
+    def __init__(
+        self, problem: LoopProblem, controller: Controller, output: Literal['position', 'torque']
+    ) -> None:
+        self.problem = problem
+        self.controller = controller
+        self.output = output
+        if output == 'position':
+            motions = [
+                States(r.run.position, r.run.position, r.run.position, r.run.torque)
+                for r in problem.runs
+            ]
+            self.target = problem.joint_rows(problem.rows(lambda s: s.q, motions))
+        else:
+            self.target = problem.joint_rows(problem.torque)
+        self.weights = np.array([1.0 / max(np.std(y), 1e-300) for y in self.target])
+
+    def freeze_weights(self, simulations: list[Simulation]) -> None:
+        """Weigh each joint by the size of its output error now."""
+        sizes = np.array([np.linalg.norm(r) / np.sqrt(len(r)) for r in self.residual(simulations)])
+        if not np.all(sizes > 0.0):
+            raise IdentificationError('the start already reproduces the data exactly')
+        self.weights = 1.0 / sizes
+
+    def residual(self, simulations: list[Simulation]) -> list[Array]:
+        """Return measured minus simulated output of every joint."""
+        motions = self.problem.states(simulations)
+        if self.output == 'torque':
+            rows = simulated_torque(self.problem, motions)
+        else:
+            rows = self.problem.joint_rows(self.problem.rows(lambda s: s.q, motions))
+        return [y - s for y, s in zip(self.target, rows)]
+
+    def cost(self, simulations: list[Simulation]) -> float:
+        """Return the weighted sum of squares."""
+        parts = zip(self.weights, self.residual(simulations))
+        return float(sum(w * w * float(r @ r) for w, r in parts))
+
+    def error(self, simulations: list[Simulation]) -> float:
+        """Return ||y - y_s|| / ||y|| over all joints."""
+        return relative_error(self.residual(simulations), self.target)
+
+    def linear(self, chi: Array, simulations: list[Simulation]) -> Solution:
+        """Return the Gauss-Newton step, with its covariance."""
+        c = self.controller
+        S, T = loop_jacobian(self.problem, chi, simulations, (c.kp * c.kv, c.kv), None)
+        J = S if self.output == 'position' else T
+        return weighted_fit(self.problem, J, self.residual(simulations))
+
+
+def _simplex_around(start: Array, unit: Array) -> Array:
+    """Return a simplex whose edges fit parameters that start at zero (fminsearch: 5 %)."""
+    edges = np.where(start != 0.0, 0.05 * start, 0.0025 * np.maximum(np.abs(unit), 1.0))
+    return np.vstack([start, start + np.diag(edges)])

@@ -1,0 +1,156 @@
+"""DIDIM: fit the torques of the simulated closed loop, positions are never needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.control.gains import loop_inertia_slope
+from robot_id.dynamics import Simulation
+from robot_id.dynamics.sensitivity import loop_sensitivities
+from robot_id.estimation.idim import joint_weights, solve_weighted
+from robot_id.estimation.least_squares import Solution
+from robot_id.estimation.loop_method import (
+    LoopMethod,
+    Outcome,
+    careful_step,
+    first_simulation,
+    has_settled,
+    relative_error,
+)
+from robot_id.estimation.loop_problem import LoopProblem
+from robot_id.estimation.result import Iteration
+from robot_id.estimation.sampling import States
+from robot_id.estimation.triangular import JointFactors
+from robot_id.progress import Progress
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Didim(LoopMethod):
+    """
+    Direct and inverse identification model: minimise ||tau - tau_simulated(chi)|| (paper 001).
+
+    The paper's Jacobian of the simulated torque is the regressor along the simulated motion, as if the
+    loop tracked equally well with any parameters; it goes far from any start and converges linearly
+    at the end. The exact one adds how the motion itself depends on the parameters.
+
+    :param jacobian: 'paper', 'exact', or 'auto': the paper's until the steps get small, then exact.
+    """
+
+    name: ClassVar[str] = 'didim'
+
+    jacobian: Literal['auto', 'paper', 'exact'] = 'auto'
+
+    def solve(self, problem: LoopProblem, start: Array, progress: Progress) -> Outcome:
+        """Iterate Gauss-Newton steps on the simulated torques."""
+        Y = problem.joint_rows(problem.torque)
+        chi, simulations = start, first_simulation(problem, start)
+        history: list[Iteration] = []
+        error, exact, converged = np.inf, self.jacobian == 'exact', False
+        for k in range(self.iterations):
+            progress(k / self.iterations, f'iteration {k + 1}')
+            motions = problem.states(simulations)
+            if exact:
+                J = exact_jacobian(problem, chi, simulations)
+                rho = [y - s for y, s in zip(Y, simulated_torque(problem, motions))]
+                solution = weighted_fit(problem, J, rho)
+                proposal = chi + solution.chi
+            else:
+                solution = weighted_fit(problem, problem.regressor_rows(motions), Y)
+                proposal = solution.chi
+            new, simulations, step = careful_step(problem, chi, proposal)
+            rho = [
+                y - s for y, s in zip(Y, simulated_torque(problem, problem.states(simulations)))
+            ]
+            last, error = error, relative_error(rho, Y)
+            history.append(Iteration(new, 100.0 * error, step))
+            change, chi = new - chi, new
+            steady = abs(last - error) <= self.tolerance * last
+            if step == 1.0 and steady and has_settled(
+                change, solution.covariance, self.settled, chi
+            ):
+                converged = True
+                break
+            exact = self.jacobian == 'exact' or (
+                self.jacobian == 'auto' and step == 1.0 and abs(last - error) <= 0.5 * last
+            )
+        return Outcome(
+            chi, solution.covariance, rho, solution.condition_number, tuple(history), converged
+        )
+
+
+def weighted_fit(problem: LoopProblem, W: list[Array], Y: list[Array]) -> Solution:
+    """Solve Y_j = W_j chi of all joints, each weighted by its own residual."""
+    factors = JointFactors.of_rows(problem.robot.base.names, list(zip(W, Y)))
+    kept = np.ones(len(problem.robot.base), bool)
+    weights, _ = joint_weights(factors)
+    return solve_weighted(factors, kept, weights)[0]
+
+
+def simulated_torque(problem: LoopProblem, motions: list[States]) -> list[Array]:
+    """Return the decimated simulated torque of every joint."""
+    return problem.joint_rows(problem.rows(lambda s: s.torque, motions))
+
+
+def exact_jacobian(
+    problem: LoopProblem, chi: Array, simulations: list[Simulation]
+) -> list[Array]:
+    """Return d tau_j/d chi (r_j, b) of every joint along the simulated loop, gains following."""
+    controller = problem.controller(chi)
+    slope = loop_inertia_slope(problem.robot, chi)
+    wn = np.array(problem.loop.bandwidth) * problem.bandwidth_factor
+    zeta = np.array(problem.loop.damping)
+    by_kp, by_kv = (wn**2)[:, None] * slope, (2.0 * zeta * wn)[:, None] * slope
+    return loop_jacobian(
+        problem, chi, simulations, (controller.kp * controller.kv, controller.kv), (by_kp, by_kv)
+    )[1]
+
+
+def loop_jacobian(
+    problem: LoopProblem,
+    chi: Array,
+    simulations: list[Simulation],
+    feedback: tuple[Array, Array],
+    gain_slopes: tuple[Array, Array] | None,
+) -> tuple[list[Array], list[Array]]:
+    """
+    Return d q_j/d chi and d tau_j/d chi as decimated rows of every joint.
+
+    :param feedback: (n,) gains of the torque on position and velocity.
+    :param gain_slopes: (n, b) how these follow the parameters, None for fixed gains.
+    """
+    robot, n, b = problem.robot, problem.robot.n, len(problem.robot.base)
+    position_rows, torque_rows = [], []
+    for r, s in zip(problem.runs, simulations):
+        coarse = coarse_step(problem.factor, r.run.rate)
+        pick = slice(None, None, coarse * r.every)
+        q, dq, ddq = s.position[pick], s.velocity[pick], s.acceleration[pick]
+        effect: Array | float = 0.0
+        if gain_slopes is not None:
+            e = s.reference.position[pick] - q
+            feed = s.reference.velocity[pick] if problem.loop.law == 'pd' else 0.0
+            effect = e[:, :, None] * gain_slopes[0] + (feed - dq)[:, :, None] * gain_slopes[1]
+        S, T = loop_sensitivities(
+            robot, chi, q, dq, ddq, coarse * r.run.step, feedback, effect, problem.slope
+        )
+        first, last = r.first // coarse, -(-r.last // coarse)
+        for rows, sensitivity in ((position_rows, S), (torque_rows, T)):
+            flat = sensitivity[first:last].reshape(-1, n * b)
+            kept = problem.reduce(flat, problem.factor // coarse)
+            rows.append(kept[: -(-(r.last - r.first) // problem.factor)].reshape(-1, n, b))
+    parts = []
+    for rows in (position_rows, torque_rows):
+        whole = np.concatenate(rows)
+        parts.append([whole[problem.used[:, j], j] for j in range(n)])
+    return parts[0], parts[1]
+
+
+def coarse_step(factor: int, rate: float, lowest_rate: float = 200.0) -> int:
+    """Return the largest divisor of the decimation that leaves at least the lowest rate."""
+    fitting = [d for d in range(1, factor + 1) if factor % d == 0 and rate / d >= lowest_rate]
+    return max(fitting, default=1)

@@ -1,0 +1,216 @@
+"""What the methods share that simulate the closed loop: options, start, step control, result."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.data.dataset import Dataset
+from robot_id.data.processing import Processing
+from robot_id.dynamics import Controller, Simulation
+from robot_id.estimation import options
+from robot_id.estimation.loop_problem import LoopProblem, positive_on_motion
+from robot_id.estimation.residuals import warn_if_correlated, whiteness
+from robot_id.estimation.result import Iteration, Result
+from robot_id.estimation.sampling import resolve
+from robot_id.exceptions import IdentificationError, OptionError, SimulationError
+from robot_id.model import Robot
+from robot_id.progress import Progress, silent
+
+Array = NDArray[np.float64]
+SHORTEST_STEP = 2.0**-10
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """
+    What a method found, before it becomes a Result.
+
+    :param chi: (b,) estimates.
+    :param covariance: (b, b).
+    :param residuals: for each joint (r_j,) Y_j - predicted.
+    :param condition_number: of the matrix that was solved.
+    """
+
+    chi: Array
+    covariance: Array
+    residuals: list[Array]
+    condition_number: float
+    history: tuple[Iteration, ...]
+    converged: bool
+    extras: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class LoopMethod(ABC):
+    """
+    Options of all methods that simulate the closed loop.
+
+    :param processing: how torques and rows are decimated (and measured positions filtered).
+    :param loop: which loop of the robot file is simulated.
+    :param start: 'regular' (0 but a unit inertia per joint), 'a_priori' (the robot file's values),
+        or the path of a result (.json).
+    :param friction: Coulomb friction in the rows of W: as in the simulated plant, or sign(dq).
+    :param coulomb_slope: alpha of 2/pi atan(alpha dq) in the plant; none: the robot file's.
+    :param bandwidth_factor: scale of the simulated loop's bandwidth (section 4.5 of paper 000).
+    :param iterations: the most iterations.
+    :param tolerance: converged when the residual changes by less than this, relative to itself ...
+    :param settled: ... and no parameter by more than this many of its deviations.
+    """
+
+    name: ClassVar[str] = ''
+
+    processing: Processing = field(default_factory=Processing)
+    loop: str = 'default'
+    start: str = 'regular'
+    friction: Literal['simulated', 'sign'] = 'simulated'
+    coulomb_slope: float | None = None
+    bandwidth_factor: float = 1.0
+    iterations: int = 20
+    tolerance: float = 0.01
+    settled: float = 0.5
+
+    def __post_init__(self) -> None:
+        for key in ('bandwidth_factor', 'tolerance', 'settled'):
+            if not getattr(self, key) > 0.0:
+                raise OptionError(f'{key}: {getattr(self, key)} must be above 0')
+        if self.iterations < 1:
+            raise OptionError(f'iterations: {self.iterations} must be 1 or more')
+        if self.coulomb_slope is not None and not self.coulomb_slope > 0.0:
+            raise OptionError(f'coulomb_slope: {self.coulomb_slope} must be above 0, or none')
+
+    @abstractmethod
+    def solve(self, problem: LoopProblem, start: Array, progress: Progress) -> Outcome:
+        """Find the parameters."""
+
+    def estimate(self, robot: Robot, dataset: Dataset, progress: Progress = silent) -> Result:
+        """
+        Identify the base parameters of a robot.
+
+        :param dataset: measurements with at least the robot's joints, in any order.
+        :param progress: called with the fraction done.
+        """
+        started = time.perf_counter()
+        dataset = dataset.select(robot.joint_names)
+        processing = resolve(self.processing, dataset, robot)
+        slope = (
+            self.coulomb_slope
+            or robot.description.identification_slope
+            or robot.description.coulomb_slope
+        )
+        problem = LoopProblem(
+            robot,
+            dataset,
+            processing,
+            robot.loop(self.loop),
+            slope,
+            slope if self.friction == 'simulated' else None,
+            self.bandwidth_factor,
+        )
+        found = self.solve(problem, self.starting_point(robot), progress)
+        norms = np.array([np.linalg.norm(Y) for Y in problem.joint_rows(problem.torque)])
+        rho = np.array([np.linalg.norm(r) for r in found.residuals])
+        judged = [whiteness([r]) for r in found.residuals]
+        warnings = problem.warnings + warn_if_correlated(judged, robot.joint_names)
+        if not found.converged:
+            warnings += (f'{self.name} has not converged after {len(found.history)} iterations',)
+        progress(1.0, 'done')
+        return Result(
+            robot=robot.name,
+            method=self.name,
+            names=robot.base.names,
+            values=found.chi,
+            covariance=found.covariance,
+            relative_error_percent=100.0 * float(np.linalg.norm(rho) / np.linalg.norm(norms)),
+            relative_error_percent_per_joint=100.0 * rho / np.where(norms > 0, norms, np.nan),
+            condition_number=found.condition_number,
+            iterations=len(found.history),
+            simulations=problem.simulations,
+            elapsed_s=time.perf_counter() - started,
+            converged=found.converged,
+            history=found.history,
+            options=options.to_dict(self) | options.to_dict(processing) | {'coulomb_slope': slope},
+            warnings=warnings,
+            extras={
+                'equations': int(problem.used.sum()),
+                'rate_hz': dataset.rate,
+                'processing': processing.describe(dataset.rate),
+                'data_notes': list(dataset.notes),
+                **found.extras,
+            },
+        )
+
+    def starting_point(self, robot: Robot) -> Array:
+        """(b,) where the iterations start."""
+        if self.start == 'regular':
+            return robot.regular_start()
+        if self.start == 'a_priori':
+            return robot.a_priori()
+        if not Path(self.start).suffix:
+            raise OptionError(f"start: '{self.start}' is none of regular, a_priori, a .json file")
+        result = Result.load(self.start)
+        if set(result.names) != set(robot.base.names):
+            raise OptionError(
+                f"start: {self.start} holds parameters of '{result.robot}', not of '{robot.name}'"
+            )
+        return np.array([result[name] for name in robot.base.names])
+
+
+def first_simulation(
+    problem: LoopProblem, chi: Array, controller: Controller | None = None
+) -> list[Simulation]:
+    """Simulate the start; when it cannot be, say what to do."""
+    try:
+        return problem.simulate(chi, controller)
+    except SimulationError as error:
+        raise IdentificationError(
+            f'the start cannot be simulated ({error}): give another start or another loop'
+        ) from error
+
+
+def careful_step(
+    problem: LoopProblem,
+    chi: Array,
+    proposal: Array,
+    controller: Controller | None = None,
+) -> tuple[Array, list[Simulation], float]:
+    """
+    Go from chi towards the proposal as far as M(q) stays positive and the loop can be simulated.
+
+    The parameters with M(q) > 0 along the motion form a convex cone, so a short enough step from an
+    admissible chi is admissible too.
+    """
+    step = 1.0
+    motions = [r.reference.position for r in problem.runs]
+    while step >= SHORTEST_STEP:
+        candidate = chi + step * (proposal - chi)
+        if positive_on_motion(problem.robot, candidate, motions):
+            try:
+                return candidate, problem.simulate(candidate, controller), step
+            except SimulationError:
+                pass
+        step *= 0.5
+    raise IdentificationError(
+        'no step from the last estimate keeps M(q) positive definite along the motion: the data do '
+        'not fit the model (check units, gear signs, the loop and its bandwidth)'
+    )
+
+
+def relative_error(residuals: Sequence[Array], torques: Sequence[Array]) -> float:
+    """Return ||rho|| / ||Y|| over all joints."""
+    rho = np.sqrt(sum(float(r @ r) for r in residuals))
+    return rho / np.sqrt(sum(float(y @ y) for y in torques))
+
+
+def has_settled(change: Array, covariance: Array, limit: float, value: Array) -> bool:
+    """Return whether no parameter moved by more than `limit` deviations, or 1e-6 of the largest."""
+    floor = 1e-6 * np.abs(value).max()
+    deviation = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    return bool(np.all(np.abs(change) <= np.maximum(limit * deviation, floor)))

@@ -1,0 +1,234 @@
+"""
+Measurements beside the simulated closed loop that should reproduce them.
+
+The methods of papers 000 and 001 all simulate the direct model with the robot's own control law and
+reference, and compare or combine what comes out with the measurements, row by row after the same
+parallel decimation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import make_interp_spline
+
+from robot_id import dynamics
+from robot_id.control import tune
+from robot_id.data.dataset import Dataset, Run
+from robot_id.data.processing import Decimator, Processing, decimate, differentiate, usable
+from robot_id.dynamics import Controller, Simulation, simulate
+from robot_id.estimation.observation import acting_columns
+from robot_id.estimation.sampling import CHUNK, States, long_enough
+from robot_id.exceptions import DataError, OptionError, SimulationError
+from robot_id.model import Loop, Robot
+from robot_id.trajectory.reference import Reference
+
+Array = NDArray[np.float64]
+# A loop has forgotten its start after 5 / wn (section 3.4 of paper 000).
+SETTLING = 5.0
+
+
+@dataclass(frozen=True)
+class LoopRun:
+    """
+    One run with the reference its controller followed.
+
+    :param run: the measurements.
+    :param reference: at the rate of the controller, `every` samples per measurement.
+    :param first: first sample that is used, last: one past the last one.
+    """
+
+    run: Run
+    reference: Reference
+    every: int
+    first: int
+    last: int
+
+
+class LoopProblem:
+    """
+    A data set, and the loop that is simulated beside it.
+
+    :param robot: the Robot.
+    :param dataset: columns in the order of the robot's joints.
+    :param processing: resolved for these data.
+    :param loop: the control loop of the robot.
+    :param slope: alpha of the friction of the simulated plant.
+    :param row_slope: alpha of the friction in the rows of W, None for sign(dq).
+    :param bandwidth_factor: scale of the simulated loop's bandwidth.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        dataset: Dataset,
+        processing: Processing,
+        loop: Loop,
+        slope: float,
+        row_slope: float | None,
+        bandwidth_factor: float = 1.0,
+    ) -> None:
+        self.robot = robot
+        self.processing = processing
+        self.loop = loop
+        self.slope = slope
+        self.row_slope = row_slope
+        self.bandwidth_factor = bandwidth_factor
+        self.simulations = 0
+        self.columns = acting_columns(robot)
+        self.factor = processing.decimation or 1
+        indices, self.warnings = long_enough(dataset, processing)
+        if any(dataset.runs[k].reference_position is None for k in indices):
+            self.warnings += (
+                'the data have no reference: the zero-phase filtered position stands in for it',
+            )
+        self.runs = [self._prepare(dataset.runs[k]) for k in indices]
+        self.torque = self.rows(lambda s: s.torque, [self._torque(r) for r in self.runs])
+        self.used = self._outside_dead_band()
+
+    def simulate(self, chi: Array, controller: Controller | None = None) -> list[Simulation]:
+        """
+        Simulate every run with the parameters chi.
+
+        :param controller: None: the gains follow chi (eq. 46 of paper 000).
+        """
+        sims = []
+        for r in self.runs:
+            law = controller or self.controller(chi)
+            # An estimate far from the robot asks for other torques: it is not saturated.
+            law = replace(law, rate_hz=r.reference.rate, torque_limit=np.full(self.robot.n, np.inf))
+            sims.append(
+                simulate(self.robot, chi, r.reference, law, coulomb_slope=self.slope)
+            )
+            self.simulations += 1
+        return sims
+
+    def controller(self, chi: Array | None) -> Controller:
+        """Return the loop with gains for chi, or the robot's own gains for None."""
+        return tune(self.robot, self.loop, chi, bandwidth_factor=self.bandwidth_factor)
+
+    def states(self, simulations: Sequence[Simulation]) -> list[States]:
+        """Return the simulated motion at the rate of the measurements."""
+        return [
+            States(*(x[:: r.every] for x in (s.position, s.velocity, s.acceleration, s.torque)))
+            for r, s in zip(self.runs, simulations)
+        ]
+
+    def measured_states(self) -> list[States]:
+        """Return the measured motion, filtered and differentiated."""
+        parts = []
+        for r in self.runs:
+            q, dq, ddq = differentiate(r.run, self.processing, (0, len(r.run)))
+            parts.append(States(q, dq, ddq, r.run.torque))
+        return parts
+
+    def rows(self, columns: Callable[[States], Array], motions: Sequence[States]) -> Array:
+        """(R, C) decimated rows of columns that are computed from the motion of every run."""
+        parts = []
+        plain = self.factor == 1 or self.processing.decimation_filter == 'none'
+        for r, motion in zip(self.runs, motions):
+            decimator = None if plain else Decimator(self.factor)
+            for low in range(r.first, r.last, CHUNK * self.factor if plain else CHUNK):
+                high = min(low + (CHUNK * self.factor if plain else CHUNK), r.last)
+                block = columns(
+                    States(*(x[low:high] for x in (motion.q, motion.dq, motion.ddq, motion.torque)))
+                )
+                parts.append(block[:: self.factor] if decimator is None else decimator.push(block))
+            if decimator is not None:
+                parts.append(decimator.finish())
+        return np.concatenate(parts)
+
+    def reduce(self, values: Array, factor: int) -> Array:
+        """Decimate (N, C) values on a grid of their own, with the filter of the processing."""
+        if factor == 1 or self.processing.decimation_filter == 'none':
+            return values[::factor]
+        return decimate(values, factor)
+
+    def regressor_rows(self, motions: Sequence[States]) -> list[Array]:
+        """Return W_j (r_j, b) of every joint, the dead band taken out."""
+
+        def wide(s: States) -> Array:
+            W = dynamics.regressor(self.robot, s.q, s.dq, s.ddq, self.row_slope)
+            return np.concatenate([W[:, j, c] for j, c in enumerate(self.columns)], axis=1)
+
+        rows = self.rows(wide, motions)
+        return self.spread(rows)
+
+    def spread(self, rows: Array) -> list[Array]:
+        """Cut side-by-side columns of all joints into W_j (r_j, b)."""
+        b, last, parts = len(self.robot.base), 0, []
+        for j, columns in enumerate(self.columns):
+            first, last = last, last + len(columns)
+            W = np.zeros((int(self.used[:, j].sum()), b))
+            W[:, columns] = rows[self.used[:, j], first:last]
+            parts.append(W)
+        return parts
+
+    def joint_rows(self, rows: Array) -> list[Array]:
+        """(R, n) -> the used rows of every joint."""
+        return [rows[self.used[:, j], j] for j in range(self.robot.n)]
+
+    def _torque(self, r: LoopRun) -> States:
+        zeros = np.zeros_like(r.run.torque)
+        return States(zeros, zeros, zeros, r.run.torque)
+
+    def _outside_dead_band(self) -> NDArray[np.bool_]:
+        """(R, n) rows whose reference velocity is outside the dead band."""
+        motions = []
+        for r in self.runs:
+            dq = r.reference.velocity[:: r.every]
+            motions.append(States(dq, dq, dq, dq))
+        band = np.asarray(self.processing.dead_band or 0.0, float)
+        if band.ndim and band.shape != (self.robot.n,):
+            raise OptionError(f'dead_band has {band.shape[0]} values for {self.robot.n} joints')
+        return np.abs(self.rows(lambda s: s.dq, motions)) >= band
+
+    def _prepare(self, run: Run) -> LoopRun:
+        slowest = min(self.loop.bandwidth) * self.bandwidth_factor
+        first, last = usable(run, self.processing)
+        settled = int(np.ceil(SETTLING / slowest * run.rate))
+        first = -(-max(first, settled) // self.factor) * self.factor
+        if last - first < 4 * self.factor:
+            raise DataError(
+                f'a run of {run.duration:.3g} s is too short: the first {first / run.rate:.3g} s '
+                'are dropped until the simulated loop has settled (5 / bandwidth)'
+            )
+        every = max(1, round(self.loop.rate_hz / run.rate))
+        return LoopRun(run, reference_of(run, self.processing, every), every, first, last)
+
+
+def reference_of(run: Run, processing: Processing, every: int) -> Reference:
+    """
+    Return what the controller followed, `every` samples per measurement.
+
+    Without a recorded reference the filtered position stands in; missing derivatives come from a
+    quintic spline through the positions.
+    """
+    if run.reference_position is None:
+        position, velocity, acceleration = differentiate(run, processing, (0, len(run)))
+    else:
+        position = run.reference_position
+        velocity, acceleration = run.reference_velocity, run.reference_acceleration
+    if not np.all(np.isfinite(position)):
+        raise DataError('the reference position has values that are not finite')
+    time = np.arange(len(run)) * run.step
+    if every == 1 and velocity is not None and acceleration is not None:
+        return Reference(time, position, velocity, acceleration)
+    spline = make_interp_spline(time, position, k=min(5, len(run) - 1), axis=0)
+    fine = np.arange((len(run) - 1) * every + 1) * (run.step / every)
+    return Reference(fine, spline(fine), spline(fine, 1), spline(fine, 2))
+
+
+def positive_on_motion(robot: Robot, chi: Array, motions: Sequence[Array]) -> bool:
+    """Return whether M(q) is positive definite at some 200 positions of every (N, n) motion."""
+    for q in motions:
+        sample = q[:: max(1, len(q) // 200)]
+        if not dynamics.smallest_inertia_eigenvalue(robot, chi, sample) > 0.0:
+            return False
+    return True
+
+
+__all__ = ['LoopProblem', 'LoopRun', 'SimulationError', 'positive_on_motion', 'reference_of']

@@ -1,0 +1,109 @@
+"""Loading a robot: a shipped name, a robot file, or a URDF alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from robot_id.exceptions import DescriptionError, did_you_mean
+from robot_id.model.description import RobotDescription
+from robot_id.model.files import robot_files
+from robot_id.model.kinematics import Kinematics, from_mdh
+from robot_id.model.reading import parse_description, read_description
+from robot_id.model.robot import Robot
+from robot_id.model.urdf import from_urdf
+
+
+def load_robot(robot: str | Path) -> Robot:
+    """Load a robot by a shipped name, or from the path of a robot file or of a URDF."""
+    text = str(robot)
+    path = Path(text)
+    if path.suffix in ('.urdf', '.xml'):
+        description = parse_description({'name': path.stem, 'urdf': str(path.resolve())}, text)
+    else:
+        if path.suffix not in ('.yaml', '.yml'):
+            shipped = robot_files()
+            if text not in shipped:
+                hint = did_you_mean(text, shipped)
+                raise DescriptionError(
+                    f"no robot '{text}', {hint} (or give a .yaml or .urdf file)"
+                )
+            path = shipped[text]
+        description = read_description(path)
+    try:
+        return build_robot(description, path.parent)
+    except DescriptionError as error:
+        message = str(error)
+        raise DescriptionError(
+            message if str(path) in message else f'{path}: {message}'
+        ) from error
+
+
+def build_robot(description: RobotDescription, folder: Path) -> Robot:
+    """
+    Build the robot of a checked description.
+
+    :param folder: where a relative path of its URDF starts.
+    """
+    names = tuple(joint.name for joint in description.joints or ())
+    kinematics = None
+    if description.urdf is not None:
+        urdf = folder / description.urdf
+        if not urdf.is_file():
+            raise DescriptionError(f"urdf: no file '{description.urdf}' ({urdf})")
+        kinematics = from_urdf(urdf, description.locked)
+        if names:
+            kinematics = _order(urdf, kinematics, names)
+        else:
+            _sizes(description, kinematics.n)
+    if description.mdh is not None:
+        table = from_mdh(description.mdh, names)
+        if kinematics is not None:
+            _check_agreement(kinematics, table)
+        else:
+            kinematics = table
+    assert kinematics is not None
+    robot = Robot(description, kinematics)
+    robot.check()
+    return robot
+
+
+def _sizes(description: RobotDescription, n: int) -> None:
+    try:
+        description.check_sizes(n)
+    except ValueError as error:
+        raise DescriptionError(str(error)) from error
+
+
+def _order(urdf: Path, kinematics: Kinematics, names: tuple[str, ...]) -> Kinematics:
+    """Put the joints into the order of the robot file; every moving joint must be named."""
+    for name in names:
+        if name not in kinematics.joint_names:
+            hint = did_you_mean(name, kinematics.joint_names)
+            raise DescriptionError(
+                f"joints: '{name}' is not a moving joint of {urdf.name}, {hint}"
+            )
+    for name in kinematics.joint_names:
+        if name not in names:
+            raise DescriptionError(
+                f"joint '{name}' of {urdf.name} is neither under 'joints' nor 'locked'"
+            )
+    place = np.array([names.index(name) for name in kinematics.joint_names])
+    limits = np.empty_like(kinematics.limits)
+    limits[place] = kinematics.limits
+    return replace(kinematics, joint_names=names, dof=place[kinematics.dof], limits=limits)
+
+
+def _check_agreement(urdf: Kinematics, table: Kinematics) -> None:
+    """Refuse a robot file whose URDF and MDH table are not the same mechanism."""
+    if len(urdf.parent) != len(table.parent):
+        raise DescriptionError(
+            f'urdf has {len(urdf.parent)} moving bodies, mdh has {len(table.parent)} rows'
+        )
+    for field in ('parent', 'dof', 'prismatic', 'rotation', 'translation', 'axis'):
+        ours, theirs = getattr(urdf, field), getattr(table, field)
+        for i, name in enumerate(urdf.body_names):
+            if not np.allclose(ours[i], theirs[i], rtol=0, atol=1e-9):
+                raise DescriptionError(f"urdf and mdh differ in the {field} of joint '{name}'")

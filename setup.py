@@ -1,0 +1,47 @@
+"""Build of the ament_python package robot_id; every node is one line of console_scripts."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+NAME = 'robot_id'
+
+NODES = [
+    'demo_listener',
+    'demo_talker',
+]
+
+
+def data_files(*folders):
+    """Return what goes below share/robot_id, folder by folder."""
+    found = {}
+    for folder in folders:
+        for path in sorted(Path(folder).rglob('*')):
+            if path.is_file() and '__pycache__' not in path.parts:
+                found.setdefault(f'share/{NAME}/{path.parent}', []).append(str(path))
+    return list(found.items())
+
+
+setup(
+    name=NAME,
+    version='0.1.0',
+    packages=find_packages(include=[NAME, f'{NAME}.*']),
+    data_files=[
+        ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
+        (f'share/{NAME}', ['package.xml']),
+        *data_files('launch', 'config', 'urdf'),
+    ],
+    python_requires='>=3.10',
+    install_requires=['setuptools'],
+    zip_safe=False,
+    maintainer='robot_id maintainers',
+    maintainer_email='maintainers@robot-id.example',
+    description='Dynamic identification of robots: from measurements to a model to control.',
+    license='Apache-2.0',
+    entry_points={
+        'console_scripts': [
+            'robot-id = robot_id.cli.main:main',
+            *(f'{node} = {NAME}.nodes.{node}:main' for node in NODES),
+        ],
+    },
+)

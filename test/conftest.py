@@ -1,0 +1,58 @@
+"""Fixtures and rules for all tests."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parents[1]
+
+settings.register_profile('robot_id', derandomize=True, deadline=None, print_blob=True)
+settings.load_profile('robot_id')
+
+# A bare `pytest` is kept apart from other ROS programs too; `make test` chooses the domain itself.
+os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
+os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+os.environ.setdefault('MPLBACKEND', 'agg')
+
+# Helpers for tests of nodes: `from ros_helpers.node_process import NodeProcess`.
+sys.path.insert(0, str(ROOT / 'test'))
+
+
+def why_no_ros() -> str | None:
+    """Return why tests on ROS cannot run here, or None. An unbuilt folder imports, a class not."""
+    try:
+        importlib.import_module('rclpy')
+        getattr(importlib.import_module('robot_id_msgs.action'), 'Identify')  # noqa: B009
+    except (ImportError, AttributeError) as error:
+        return f'needs rclpy and a built robot_id_msgs: {error}'
+    return None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line('markers', 'ros: runs on rclpy and robot_id_msgs, on one worker')
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    on_ros = [item for item in items if item.get_closest_marker('ros')]
+    reason = why_no_ros() if on_ros else None
+    for item in on_ros:
+        item.add_marker(pytest.mark.xdist_group('ros'))
+        if reason:
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(scope='session')
+def shared() -> Path:
+    """Folder with real data and reference figures, outside the repository."""
+    folder = Path(os.environ.get('ROBOT_ID_SHARED', ROOT.parent / 'shared'))
+    if not folder.is_dir():
+        pytest.skip(
+            f'no shared data: {folder} does not exist (ROBOT_ID_SHARED names another place)'
+        )
+    return folder

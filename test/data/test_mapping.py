@@ -1,0 +1,186 @@
+"""The mapping file: units, matrices, rows, and one clear line for each mistake."""
+
+import numpy as np
+import pytest
+import yaml
+
+from robot_id import data
+from robot_id.data import load_mapping, shipped_mappings
+from robot_id.exceptions import DataError
+
+
+@pytest.fixture
+def write(tmp_path):
+    def make(**content):
+        path = tmp_path / 'mapping.yaml'
+        path.write_text(yaml.safe_dump(content))
+        return path
+
+    return make
+
+
+def table(tmp_path, values, name='log.csv', header=None):
+    path = tmp_path / name
+    np.savetxt(path, values, delimiter=',', header=header or '', comments='')
+    return path
+
+
+def samples(n=2, N=50):
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(N, n)), rng.normal(size=(N, n))
+
+
+def test_shipped_mappings_are_valid():
+    names = shipped_mappings()
+    assert {'emps_benchmark', 'tx40_csv', 'ur10e_csv', 'joint_states'} <= set(names)
+    for name in names:
+        assert load_mapping(name).description
+
+
+def test_units_and_columns_by_number(tmp_path, write):
+    q, tau = samples()
+    path = table(tmp_path, np.hstack([q, tau]))
+    mapping = write(
+        rate_hz=100,
+        position={'columns': '1-2', 'unit': 'deg'},
+        torque={'columns': [4, 3], 'unit': 'N.mm', 'scale': [2.0, -1.0]},
+    )
+    run = data.load(path, mapping).runs[0]
+    assert np.allclose(run.position, np.deg2rad(q))
+    assert np.allclose(run.torque, 1e-3 * tau[:, [1, 0]] * [2.0, -1.0])
+    assert run.rate == pytest.approx(100.0)
+
+
+def test_names_in_the_header_and_time_unit(tmp_path, write):
+    q, tau = samples(1)
+    t = np.arange(50) * 2.0
+    path = table(tmp_path, np.hstack([tau, t[:, None], q]), header='cur,ms,enc')
+    mapping = write(
+        joints=['axis'],
+        time={'column': 'ms', 'unit': 'ms'},
+        position={'columns': 'enc', 'unit': 'mm'},
+        torque={'columns': 'cur', 'unit': 'A', 'scale': 35.0},
+    )
+    dataset = data.load(path, mapping)
+    assert dataset.joint_names == ('axis',)
+    assert dataset.rate == pytest.approx(500.0)
+    assert np.allclose(dataset.runs[0].position, 1e-3 * q)
+    assert np.allclose(dataset.runs[0].torque, 35 * tau)
+
+
+def test_motor_matrices_keep_the_power(tmp_path, write):
+    """Motor positions = R q and joint torques = R^T motor torques: tau' dq is the same power."""
+    q, motor_tau = samples()
+    R = np.array([[32.0, 0.0], [32.0, -45.0]])
+    path = table(tmp_path, np.hstack([q @ R.T, motor_tau]))
+    mapping = write(
+        rate_hz=10,
+        position={'columns': '1-2', 'motor_matrix': R.tolist(), 'offset': [0.5, 0.0]},
+        torque={'columns': '3-4', 'motor_matrix': R.T.tolist()},
+    )
+    run = data.load(path, mapping).runs[0]
+    assert np.allclose(run.position, q + [0.5, 0.0])
+    power = np.sum(run.torque * q, axis=1)
+    assert np.allclose(power, np.sum(motor_tau * (q @ R.T), axis=1))
+
+
+def test_rows_count_from_one_and_include_both_ends(tmp_path, write):
+    path = table(tmp_path, np.arange(100.0)[:, None] * [1, 1], header='a,b')
+    mapping = {'rate_hz': 1, 'position': {'columns': 'a'}, 'torque': {'columns': 'b'}}
+    run = data.load(path, write(rows=[11, 30], **mapping)).runs[0]
+    assert run.position[[0, -1], 0].tolist() == [10.0, 29.0]
+    two = data.load(path, write(rows=[[1, 20], [51, 100]], **mapping))
+    assert [len(run) for run in two.runs] == [20, 50]
+    named = write(rows={'log.csv': [5, 24], 'other.csv': [1, 2]}, **mapping)
+    assert len(data.load(path, named)) == 20
+    with pytest.raises(DataError, match='rows 90 to 101 are not within the rows 1 to 100'):
+        data.load(path, write(rows=[90, 101], **mapping))
+
+
+def test_two_files_in_a_directory(tmp_path, write):
+    q, tau = samples()
+    table(tmp_path, q, 'q.csv.gz', header='x,y')
+    table(tmp_path, tau, 'tau.csv')
+    mapping = write(
+        rate_hz=100,
+        position={'file': 'q.csv.gz', 'columns': ['x', 'y']},
+        torque={'file': 'tau.csv', 'columns': '1-2'},
+    )
+    for path in (tmp_path, tmp_path / 'tau.csv'):
+        assert np.allclose(data.load(path, mapping).runs[0].position, q)
+    table(tmp_path, tau[:-1], 'tau.csv')
+    with pytest.raises(DataError, match=r'torque has 49 rows \(tau.csv\), position has 50'):
+        data.load(tmp_path, mapping)
+    (tmp_path / 'tau.csv').unlink()
+    with pytest.raises(DataError, match=r"no such file.*'torque.file'"):
+        data.load(tmp_path, mapping)
+
+
+def test_names_of_the_robot_serve_columns_without_names(tmp_path, write):
+    path = table(tmp_path, np.hstack(samples()))
+    mapping = write(rate_hz=100, position={'columns': '1-2'}, torque={'columns': '3-4'})
+    assert data.load(path, mapping, joint_names=['a', 'b']).joint_names == ('a', 'b')
+    assert data.load(path, mapping).joint_names == ('joint_1', 'joint_2')
+    with pytest.raises(DataError, match='2 position columns for 3 joints'):
+        data.load(path, mapping, joint_names=['a', 'b', 'c'])
+
+
+COLUMNS = {'position': {'columns': '1-2'}, 'torque': {'columns': '3-4'}}
+
+
+@pytest.mark.parametrize(
+    ('change', 'message'),
+    [
+        ({'tourque': {}}, "unknown key 'tourque', did you mean 'torque'"),
+        ({'position': {'colums': 1}}, "'position.colums', did you mean 'columns'"),
+        ({'time': {'colum': 1}}, "'time.colum', did you mean 'column'"),
+        ({'topics': {'refrence': 'r'}}, "'topics.refrence', did you mean 'reference'"),
+        ({'rate_hz': -5}, 'rate_hz'),
+        ({'rate_hz': None}, "neither 'time' nor 'rate_hz'"),
+        ({'torque': None}, "no key 'torque'"),
+        ({'position': {'columns': '1-2', 'unit': 'degrees'}}, "no unit 'degrees', did you mean"),
+        ({'torque': {'columns': '3-4', 'unit': 'A'}}, "needs the drive gain as 'scale'"),
+        ({'torque': {'columns': '3-4', 'offset': 1}}, "'offset' is for positions only"),
+        ({'rows': [1, 2, 3]}, 'rows'),
+    ],
+)
+def test_mistakes_in_the_mapping(write, change, message):
+    path = write(**{'rate_hz': 100, **COLUMNS, **change})
+    with pytest.raises(DataError, match=message) as caught:
+        load_mapping(path)
+    assert '\n' not in str(caught.value)
+    assert 'mapping.yaml' in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ('change', 'message'),
+    [
+        ({'position': {'columns': [1, 9]}}, 'no column 9, it has 1 to 4'),
+        ({'position': {'columns': ['q1', 'q2']}}, 'there is no header'),
+        ({'position': {'variable': 'q'}}, "no variable 'q'"),
+        ({'position': {}}, "neither 'columns' nor 'variable'"),
+        ({'position': {'columns': '1-2', 'motor_matrix': [[1]]}}, '2 x 2 is needed'),
+        ({'position': {'columns': '1-2', 'motor_matrix': [[1, 1], [1, 1]]}}, 'singular'),
+        ({'position': {'columns': '1-2', 'scale': [1, 2, 3]}}, 'scale has 3 values for 2 joints'),
+        ({'torque': {'columns': 3}}, 'torque has 1 columns'),
+        ({'time': {}}, "'time' gives neither 'column' nor 'variable'"),
+    ],
+)
+def test_mappings_that_do_not_fit_the_file(tmp_path, write, change, message):
+    path = table(tmp_path, np.hstack(samples()))
+    mapping = write(**{'rate_hz': 100, **COLUMNS, **change})
+    with pytest.raises(DataError, match=message) as caught:
+        data.load(path, mapping)
+    assert '\n' not in str(caught.value)
+
+
+def test_unknown_names_and_broken_yaml(tmp_path):
+    with pytest.raises(DataError, match="did you mean 'tx40_csv'"):
+        load_mapping('tx40_csvv')
+    broken = tmp_path / 'broken.yaml'
+    broken.write_text('position: [1, 2\n')
+    with pytest.raises(DataError, match='not YAML'):
+        load_mapping(broken)
+    broken.write_text('just words')
+    with pytest.raises(DataError, match='not a table'):
+        load_mapping(broken)

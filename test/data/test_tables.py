@@ -1,0 +1,215 @@
+"""csv, MATLAB and npz files: all forms read, all damage named in one line."""
+
+import gzip
+
+import h5py
+import numpy as np
+import pytest
+from scipy.io import savemat
+
+from robot_id import data
+from robot_id.data.csv_text import read_csv
+from robot_id.exceptions import DataError
+
+MAPPING = data.Mapping.model_validate(
+    {'rate_hz': 100, 'position': {'columns': 1}, 'torque': {'columns': 2}}
+)
+
+
+def text(rows=100):
+    return ''.join(f'{k / 7!r},{k * 3}\n' for k in range(rows))
+
+
+@pytest.mark.parametrize('mark', [',', ';', '\t', ' '])
+@pytest.mark.parametrize('header', ['', 'q{0}tau\n', '# q{0}tau\n', '"q"{0}"tau"\n'])
+def test_separators_and_headers_are_found(tmp_path, mark, header):
+    path = tmp_path / 'log.csv'
+    path.write_text(header.format(mark) + text().replace(',', mark))
+    names, values, notes = read_csv(path)
+    assert names == (['q', 'tau'] if header else None)
+    assert values.shape == (100, 2)
+    assert values[7, 0] == 1.0
+    assert notes == ()
+
+
+def test_a_bad_number_is_named_with_row_and_column(tmp_path):
+    path = tmp_path / 'log.csv'
+    path.write_text(text(50) + '1.0,oops\n' + text(50))
+    with pytest.raises(DataError, match="row 51, column 2: 'oops' is no number"):
+        data.load(path, MAPPING)
+
+
+def test_a_missing_column_is_named_with_its_row(tmp_path):
+    path = tmp_path / 'log.csv'
+    path.write_text(text(20) + '1.0\n' + text(20))
+    with pytest.raises(DataError, match='row 21 has 1 columns, row 1 has 2'):
+        data.load(path, MAPPING)
+
+
+def test_empty_cells_are_missing_samples(tmp_path):
+    path = tmp_path / 'log.csv'
+    lines = text(50).splitlines()
+    lines[30] = f'{30 / 7!r},'
+    path.write_text('\n'.join(lines) + '\n')
+    dataset = data.load(path, MAPPING)
+    assert len(dataset) == 50
+    assert dataset.runs[0].torque[30, 0] == pytest.approx(90.0)
+    assert "torque of joint 'joint_1', row 31 (t = 0.3 s)" in dataset.notes[0]
+
+
+def test_a_cut_last_row_is_left_out_and_reported(tmp_path):
+    path = tmp_path / 'log.csv'
+    path.write_text(text(50) + '7.25')
+    dataset = data.load(path, MAPPING)
+    assert len(dataset) == 50
+    assert 'last row is cut off' in dataset.notes[0]
+
+
+def test_a_cut_gz_gives_what_is_readable(tmp_path):
+    path = tmp_path / 'log.csv.gz'
+    path.write_bytes(gzip.compress(text(20_000).encode()))
+    path.write_bytes(path.read_bytes()[:-2000])
+    dataset = data.load(path, MAPPING)
+    rows = len(dataset)
+    assert 10_000 < rows < 20_000
+    assert np.array_equal(dataset.runs[0].torque[:, 0], 3.0 * np.arange(rows))
+    assert 'cut off' in dataset.notes[0]
+    assert f'{rows} rows were read' in dataset.notes[0]
+
+
+@pytest.mark.parametrize('name', ['a.csv', 'a.csv.gz', 'a.mat', 'a.npz', 'a.mcap', 'a.db3'])
+def test_empty_files(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(b'')
+    with pytest.raises(DataError, match=f'{name}: the file is empty'):
+        data.load(path, None if name.endswith(('mcap', 'db3')) else MAPPING)
+
+
+@pytest.mark.parametrize('name', ['a.mat', 'a.npz', 'a.csv.gz', 'a.mcap', 'a.db3'])
+def test_files_that_are_something_else(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(b'this is not what the ending says' * 20)
+    with pytest.raises(DataError, match=name) as caught:
+        data.load(path, None if name.endswith(('mcap', 'db3')) else MAPPING)
+    assert '\n' not in str(caught.value)
+
+
+def test_header_without_rows(tmp_path):
+    path = tmp_path / 'log.csv'
+    path.write_text('q,tau\n')
+    with pytest.raises(DataError, match='no data rows'):
+        data.load(path, MAPPING)
+
+
+def test_missing_file_and_unknown_ending(tmp_path):
+    with pytest.raises(DataError, match='no such file'):
+        data.load(tmp_path / 'nowhere.csv')
+    path = tmp_path / 'log.xlsx'
+    path.write_bytes(b'PK')
+    with pytest.raises(DataError, match=r"no reader for '.xlsx'"):
+        data.load(path)
+
+
+def content(N=60):
+    t = np.arange(N) / 100
+    q = np.stack([np.sin(t), np.cos(t)], axis=1)
+    return t, q, 3 * q
+
+
+MAT = {
+    'time': {'variable': 't'},
+    'position': {'variable': 'log.q'},
+    'torque': {'variable': 'log.v', 'unit': 'V', 'scale': 'gain'},
+}
+
+
+def test_matlab_5_with_a_struct_and_a_gain_in_the_file(tmp_path):
+    t, q, tau = content()
+    path = tmp_path / 'a.mat'
+    savemat(path, {'t': t[:, None], 'log': {'q': q, 'v': tau}, 'gain': [[2.0, 4.0]]})
+    run = data.load(path, data.Mapping.model_validate(MAT)).runs[0]
+    assert np.array_equal(run.position, q)
+    assert np.array_equal(run.torque, tau * [2.0, 4.0])
+
+
+def test_matlab_73(tmp_path):
+    t, q, tau = content()
+    path = tmp_path / 'a.mat'
+    with h5py.File(path, 'w', userblock_size=512) as file:
+        file['t'] = t[None]
+        file['log/q'] = q.T
+        file['log/v'] = tau.T
+        file['gain'] = [[2.0], [4.0]]
+    with path.open('r+b') as file:
+        file.write(b'MATLAB 7.3 MAT-file')
+    run = data.load(path, data.Mapping.model_validate(MAT)).runs[0]
+    assert np.array_equal(run.position, q)
+    assert np.array_equal(run.torque, tau * [2.0, 4.0])
+
+
+@pytest.mark.parametrize('keep', [300, 60])
+def test_cut_mat_and_npz_are_refused(tmp_path, keep):
+    t, q, tau = content(500)
+    mat, npz = tmp_path / 'a.mat', tmp_path / 'a.npz'
+    savemat(mat, {'time': t, 'position': q, 'torque': tau})
+    np.savez(npz, time=t, position=q, torque=tau)
+    for path in (mat, npz):
+        path.write_bytes(path.read_bytes()[:keep])
+        with pytest.raises(DataError, match=path.name) as caught:
+            data.load(path)
+        assert '\n' not in str(caught.value)
+
+
+def test_variables_with_plain_names_need_no_mapping(tmp_path):
+    t, q, tau = content()
+    npz = tmp_path / 'a.npz'
+    np.savez(npz, t=t, q=q, tau=tau)
+    assert np.array_equal(data.load(npz).runs[0].torque, tau)
+    np.savez(npz, angle=q, current=tau)
+    with pytest.raises(DataError, match=r'cannot tell .*it has angle, current\).*give a mapping'):
+        data.load(npz)
+    np.savez(npz, t=t, q=q, tau=tau[:-1])
+    with pytest.raises(DataError, match='torque has 59 rows'):
+        data.load(npz)
+
+
+def test_csv_without_known_names_asks_for_a_mapping(tmp_path):
+    path = tmp_path / 'log.csv'
+    path.write_text(text())
+    with pytest.raises(DataError, match=r'it has no header.*give a mapping'):
+        data.load(path)
+    path.write_text('time,position.a,torque.b\n' + '0,0,0\n0.1,0,0\n')
+    with pytest.raises(DataError, match=r"no columns 'torque.<joint>'"):
+        data.load(path)
+
+
+def test_several_files_become_several_runs(tmp_path):
+    paths = [tmp_path / 'a.csv', tmp_path / 'b.csv']
+    for path in paths:
+        path.write_text(text())
+    dataset = data.load(paths, MAPPING)
+    assert [len(run) for run in dataset.runs] == [100, 100]
+    slow = MAPPING.model_copy(update={'rate_hz': 50.0})
+    other = tmp_path / 'c.npz'
+    t, q, tau = content()
+    np.savez(other, time=2 * t, position=q[:, :1], torque=tau[:, :1])
+    assert slow.rate_hz == 50.0
+    fast = tmp_path / 'd.npz'
+    np.savez(fast, time=t, position=q[:, :1], torque=tau[:, :1])
+    with pytest.raises(DataError, match='run 2 has 50 Hz, run 1 has 100 Hz'):
+        data.load([fast, other])
+
+
+def test_the_command_line_prints_one_line_and_exits_with_2(tmp_path, monkeypatch, capsys):
+    from robot_id.cli.main import main
+
+    path = tmp_path / 'log.csv'
+    path.write_text(text())
+    arguments = ['robot-id', 'identify', '--robot', 'emps', '--data', str(path)]
+    monkeypatch.setattr('sys.argv', arguments)
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 2
+    printed = capsys.readouterr().err.strip()
+    assert 'give a mapping' in printed
+    assert len(printed.splitlines()) == 1
