@@ -14,6 +14,7 @@ from robot_id.exceptions import RobotIdError
 VERBS: dict[str, str] = {
     'methods': 'List the identification methods and their options.',
     'identify': 'Identify the base parameters of a robot from measurements.',
+    'excite': 'Find a motion that excites all parameters within the limits of a robot.',
     'validate': 'Predict the torques of other data with identified parameters.',
 }
 

@@ -11,6 +11,7 @@ import pinocchio as pin
 
 from robot_id.exceptions import DescriptionError
 from robot_id.model import Robot
+from robot_id.model.files import robot_files
 from robot_id.trajectory.trajectory import Array
 
 _POSTURES = 200
@@ -203,12 +204,17 @@ class Clearance:
         return float(D.min()), self.name(k)
 
 
-def geometry_file(robot: Robot) -> Path | None:
-    """Return the robot's URDF if it has collision geometry."""
-    path = robot.urdf_path
-    if path is None or b'<collision' not in path.read_bytes():
+def geometry_file(robot: Robot, source: str | Path) -> Path | None:
+    """
+    Return the robot's URDF if it has collision geometry.
+
+    :param source: what the robot was loaded from: a shipped name, a robot file or a URDF.
+    """
+    if robot.description.urdf is None:
         return None
-    return path
+    file = robot_files().get(str(source), Path(source))
+    path = file.parent / robot.description.urdf
+    return path if b'<collision' in path.read_bytes() else None
 
 
 def _lowest(geometry: pin.GeometryObject, frame: Array) -> float:

@@ -13,7 +13,6 @@ from robot_id.trajectory.trajectory import Array
 CRITERIA = {
     'condition': 'cond(W)',
     'weighted': 'cond(Phi), Phi = W diag(chi_bar), eq. 9 of paper 004',
-    'both': 'sqrt(cond(W) cond(Phi))',
     'determinant': 'D-optimality: det(Phi^T Phi)^(-1/2b)',
 }
 # Parameters of one kind have one unit and are compared with each other.
@@ -81,7 +80,7 @@ def expected_values(robot: Robot) -> tuple[Array, str]:
     return robot.base.from_standard(prior), 'the inertias of the URDF'
 
 
-def weights_of_parameters(robot: Robot, chi: Array, floor: float = 0.1) -> Array:
+def weights_of_parameters(robot: Robot, chi: Array, floor: float = 0.02) -> Array:
     """
     Return (b,) |chi_bar| of eq. 9 with zeros and near zeros replaced.
 

@@ -17,8 +17,8 @@ class Family(ABC):
     """
     q(t) = middle + B(t) X, with B (N, P) and X (P, n); row 0 of X is the start posture.
 
-    Every member starts and ends in the same posture with no velocity and acceleration, so it can
-    be cycled. The basis is itself a trajectory, of P columns.
+    Every member starts and ends with no velocity and acceleration. The basis is itself a
+    trajectory, of P columns.
     """
 
     basis: Trajectory
@@ -40,6 +40,8 @@ class Family(ABC):
 class FourierFamily(Family):
     """
     Fourier series of H harmonics; the amplitudes keep velocity and acceleration zero at the ends.
+
+    It ends where it starts, so it can be cycled.
 
     :param duration: period, seconds.
     :param harmonics: H, at least 2.
@@ -78,6 +80,9 @@ class QuinticFamily(Family):
     """
     Fifth-order polynomials through way points, free in position, velocity and acceleration there.
 
+    The end posture is free too: a motion that need not come back may move half as fast, which
+    tells viscous friction from inertia.
+
     :param duration: of the whole motion, seconds.
     :param moves: number K of polynomials of equal length.
     """
@@ -85,22 +90,23 @@ class QuinticFamily(Family):
     def __init__(self, duration: float, moves: int) -> None:
         if moves < 2:
             raise OptionError(f'a quintic motion needs at least 2 moves, got {moves}')
-        P, step = 1 + 3 * (moves - 1), duration / moves
+        P, step = 2 + 3 * (moves - 1), duration / moves
         q, dq, ddq = (np.zeros((moves + 1, P)) for _ in range(3))
         q[:, 0] = 1.0
         for k in range(1, moves):
             q[k, 3 * k - 2] = 1.0
             dq[k, 3 * k - 1] = 2.0 / step
             ddq[k, 3 * k] = 10.0 / step**2
+        q[-1, -1] = 1.0
         self.points = (q, dq, ddq)
-        self.basis = Quintic(q, step, dq, ddq, periodic=True)
+        self.basis = Quintic(q, step, dq, ddq)
 
     def member(self, X: Array, middle: Array) -> Quintic:
         """Return the polynomials with these coefficients."""
         q, dq, ddq = (points @ X for points in self.points)
         basis = self.basis
         assert isinstance(basis, Quintic)
-        return Quintic(middle + q, basis.durations, dq, ddq, periodic=True)
+        return Quintic(middle + q, basis.durations, dq, ddq)
 
     def draw(self, rng: np.random.Generator, n: int) -> Array:
         """Return normal way points, velocities and accelerations."""
@@ -120,7 +126,7 @@ def make_family(kind: str, duration: float, order: int | None = None) -> Family:
     if not (np.isfinite(duration) and duration > 0.0):
         raise OptionError(f'the motion must last longer than 0 s, got {duration} s')
     if kind == 'fourier':
-        return FourierFamily(duration, order or int(np.clip(round(1.2 * duration), 4, 20)))
+        return FourierFamily(duration, order or int(np.clip(round(1.6 * duration), 4, 24)))
     if kind == 'quintic':
         return QuinticFamily(duration, order or int(np.clip(round(duration), 4, 20)))
     raise OptionError(f"no kind of motion '{kind}': {did_you_mean(kind, FAMILIES)}")

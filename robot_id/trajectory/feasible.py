@@ -43,7 +43,7 @@ class Gauge:
     """
 
     def __init__(
-        self, basis: tuple[Array, Array, Array], limits: MotionLimits, power: float = 40.0
+        self, basis: tuple[Array, Array, Array], limits: MotionLimits, power: float = 60.0
     ) -> None:
         self.basis = basis
         self.bounds = (limits.half, limits.velocity, limits.acceleration)

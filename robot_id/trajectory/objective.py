@@ -18,6 +18,7 @@ from robot_id.trajectory.trajectory import Array, Trajectory
 
 _STEP = 1e-6
 _PENALTY = 30.0
+_POSTURES = 60
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,6 @@ class Figures:
 
     def score(self, criterion: str) -> float:
         """Return the figure that a criterion makes small."""
-        if criterion == 'both':
-            return float(np.sqrt(self.condition * self.weighted))
         return float(getattr(self, criterion))
 
 
@@ -102,34 +101,26 @@ class Objective:
         penalty, dW_torque = self._torque_penalty(W)
         slopes = self._slopes(W, dW + dW_torque, (q, dq, ddq))
         if self.clearance is not None:
-            near, slope = self.clearance.penalty(q[::2])
+            every = max(1, self.samples // _POSTURES)
+            near, slope = self.clearance.penalty(q[::every])
             penalty += near
-            slopes[0][::2] += slope
+            slopes[0][::every] += slope
         gradient = sum(B.T @ s for B, s in zip(self.basis, slopes))
         return value + penalty, scaled.pull_back(np.asarray(gradient), X0).ravel()
 
     def _criterion(self, W: Array, power: float) -> tuple[float, Array]:
         """Return the value and its slope in W (N, n, b)."""
         N, n, b = W.shape
-        value, slope = 0.0, np.zeros((N * n, b))
-        rows = np.tile(self.joint_weights, N)[:, None]
-        terms = {
-            'condition': ((1.0, False),),
-            'weighted': ((1.0, True),),
-            'both': ((0.5, False), (0.5, True)),
-            'determinant': ((1.0, True),),
-        }[self.criterion]
-        for share, weighted in terms:
-            weight = rows * (self.parameter_weights if weighted else 1.0)
-            Q, R = np.linalg.qr(W.reshape(N * n, b) * weight)
-            U, singular, Vt = np.linalg.svd(R)
-            if self.criterion == 'determinant':
-                part, ds = log_determinant(singular)
-            else:
-                part, ds = smooth_log_condition(singular, power)
-            value += share * part
-            slope += share * weight * (Q @ ((U * ds) @ Vt))
-        return value, slope.reshape(N, n, b)
+        weight = np.tile(self.joint_weights, N)[:, None]
+        if self.criterion != 'condition':
+            weight = weight * self.parameter_weights
+        Q, R = np.linalg.qr(W.reshape(N * n, b) * weight)
+        U, singular, Vt = np.linalg.svd(R)
+        if self.criterion == 'determinant':
+            value, slope = log_determinant(singular)
+        else:
+            value, slope = smooth_log_condition(singular, power)
+        return value, (weight * (Q @ ((U * slope) @ Vt))).reshape(N, n, b)
 
     def _torque_penalty(self, W: Array) -> tuple[float, Array | float]:
         if self.expected is None:
@@ -149,10 +140,10 @@ class Objective:
         # W is linear in ddq, so that step may be large.
         for a, step in enumerate((_STEP, _STEP, 1.0)):
             for k in range(self.robot.n):
-                disturbed = list(states)
-                disturbed[a] = states[a].copy()
-                disturbed[a][:, k] += step
-                there = dynamics.regressor(self.robot, *disturbed, coulomb_slope=self.slope)
+                moved = states[a].copy()
+                moved[:, k] += step
+                q, dq, ddq = (moved if i == a else state for i, state in enumerate(states))
+                there = dynamics.regressor(self.robot, q, dq, ddq, coulomb_slope=self.slope)
                 slopes[a, :, k] = (np.einsum('nji,nji->n', there, dW) - here) / step
         return slopes
 
@@ -208,8 +199,8 @@ class Objective:
         W = dynamics.regressor(self.robot, *states)
         b = W.shape[2]
         rows = (W * self.joint_weights[:, None]).reshape(-1, b)
-        plain = np.linalg.svd(rows, compute_uv=False)
-        weighted = np.linalg.svd(rows * self.parameter_weights, compute_uv=False)
+        plain = np.asarray(np.linalg.svd(rows, compute_uv=False))
+        weighted = np.asarray(np.linalg.svd(rows * self.parameter_weights, compute_uv=False))
         share = float('nan')
         if self.expected is not None:
             share = float(np.max(np.abs(W @ self.expected) / self.limits.torque))

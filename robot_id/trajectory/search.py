@@ -97,7 +97,8 @@ def draw(objective: Objective, rng: np.random.Generator) -> Array | None:
         ]
     )
     peak = objective.family.member(X, limits.middle).extremes()
-    X[0] = rng.uniform(limits.lower - peak.lower, limits.upper - peak.upper)
+    low, high = limits.lower - peak.lower, limits.upper - peak.upper
+    X[0] = low + rng.random(objective.robot.n) * np.maximum(high - low, 0.0)
     return objective.shrink(X, _COARSE)
 
 
@@ -270,7 +271,7 @@ def _descend(
 
     for power in powers:
         try:
-            scipy.optimize.minimize(
+            scipy.optimize.minimize(  # type: ignore[call-overload]
                 value,
                 last,
                 args=(power,),
