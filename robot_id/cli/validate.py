@@ -51,6 +51,9 @@ def command(
         validation = validate(model, result, dataset, conditions, progress)
     console = output()
     console.print(validation_table(validation))
+    if validation.simulation is not None:
+        errors = ', '.join(f'{name} {v:.3g} %' for name, v in validation.simulation.items())
+        console.print(f'closed-loop simulation: {errors}', soft_wrap=True)
     for note in validation.notes:
         console.print(note, markup=False, soft_wrap=True)
     warn(validation.warnings)

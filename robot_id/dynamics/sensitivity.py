@@ -1,8 +1,8 @@
 """
 Sensitivities of a closed loop to the parameters, along a simulated motion.
 
-With the feedback tau = Kp (qr - q) + Kv (.. - dq) the deviation of the motion for a deviation of the
-parameters obeys
+With the feedback tau = Kp (qr - q) + Kv (.. - dq) the deviation of the motion for a deviation of
+the parameters obeys
 
     M ddS + (D + Kv) dS + (K + Kp) S = G - W,
 
@@ -61,7 +61,5 @@ def loop_sensitivities(
     W = regressor(robot, q, dq, ddq, coulomb_slope)
     Kp, Kv = feedback
     S, dS = np.empty_like(W), np.empty_like(W)
-    _average_acceleration(
-        M, by_dq + np.diag(Kv), by_q + np.diag(Kp), gain_effect - W, step, S, dS
-    )
+    _average_acceleration(M, by_dq + np.diag(Kv), by_q + np.diag(Kp), gain_effect - W, step, S, dS)
     return S, gain_effect - Kp[:, None] * S - Kv[:, None] * dS

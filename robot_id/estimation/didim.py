@@ -35,11 +35,11 @@ class Didim(LoopMethod):
     """
     Direct and inverse identification model: minimise ||tau - tau_simulated(chi)|| (paper 001).
 
-    The paper's Jacobian of the simulated torque is the regressor along the simulated motion, as if the
-    loop tracked equally well with any parameters; it goes far from any start and converges linearly
-    at the end. The exact one adds how the motion itself depends on the parameters.
+    The paper's Jacobian of the simulated torque is the regressor along the simulated motion, as if
+    the loop tracked equally well with any parameters; it goes far from any start and converges
+    linearly at the end. The exact one adds how the motion itself depends on the parameters.
 
-    :param jacobian: 'paper', 'exact', or 'auto': the paper's until the steps get small, then exact.
+    :param jacobian: 'paper', 'exact', or 'auto': the paper's until the steps get small.
     """
 
     name: ClassVar[str] = 'didim'
@@ -71,8 +71,10 @@ class Didim(LoopMethod):
             history.append(Iteration(new, 100.0 * error, step))
             change, chi = new - chi, new
             steady = abs(last - error) <= self.tolerance * last
-            if step == 1.0 and steady and has_settled(
-                change, solution.covariance, self.settled, chi
+            if (
+                step == 1.0
+                and steady
+                and has_settled(change, solution.covariance, self.settled, chi)
             ):
                 converged = True
                 break
@@ -97,9 +99,7 @@ def simulated_torque(problem: LoopProblem, motions: list[States]) -> list[Array]
     return problem.joint_rows(problem.rows(lambda s: s.torque, motions))
 
 
-def exact_jacobian(
-    problem: LoopProblem, chi: Array, simulations: list[Simulation]
-) -> list[Array]:
+def exact_jacobian(problem: LoopProblem, chi: Array, simulations: list[Simulation]) -> list[Array]:
     """Return d tau_j/d chi (r_j, b) of every joint along the simulated loop, gains following."""
     controller = problem.controller(chi)
     slope = loop_inertia_slope(problem.robot, chi)
@@ -125,7 +125,8 @@ def loop_jacobian(
     :param gain_slopes: (n, b) how these follow the parameters, None for fixed gains.
     """
     robot, n, b = problem.robot, problem.robot.n, len(problem.robot.base)
-    position_rows, torque_rows = [], []
+    position_rows: list[Array] = []
+    torque_rows: list[Array] = []
     for r, s in zip(problem.runs, simulations):
         coarse = coarse_step(problem.factor, r.run.rate)
         pick = slice(None, None, coarse * r.every)

@@ -33,8 +33,8 @@ class IdimIv(LoopMethod):
     """
     Instrumental variables: V' Y = V' W chi, V the regressor of the simulated motion (paper 000).
 
-    V has no measurement noise, so noise in W leaves no bias, filtered or not. The reported error is
-    ||Y - V chi|| / ||Y|| as in the paper; the deviations use Y - W chi, the noise that V meets.
+    V has no measurement noise, so noise in W leaves no bias, filtered or not. The reported error
+    is ||Y - V chi|| / ||Y|| as in the paper; the deviations use Y - W chi, the noise that V meets.
     """
 
     name: ClassVar[str] = 'idim_iv'
@@ -99,4 +99,4 @@ def instrumental_solution(
     freedom = max(len(y) - len(chi), 1)
     sigma = np.linalg.norm(y - w @ chi) / np.sqrt(freedom)
     root = sl.solve_triangular(R_W, np.linalg.solve(A, np.eye(len(chi)))) / scale[:, None]
-    return chi, sigma**2 * (root @ root.T), condition_number(np.linalg.qr(v, mode='r'))
+    return chi, sigma**2 * (root @ root.T), condition_number(R_V * scale)

@@ -184,8 +184,8 @@ def careful_step(
     """
     Go from chi towards the proposal as far as M(q) stays positive and the loop can be simulated.
 
-    The parameters with M(q) > 0 along the motion form a convex cone, so a short enough step from an
-    admissible chi is admissible too.
+    The parameters with M(q) > 0 along the motion form a convex cone, so a short enough step from
+    an admissible chi is admissible too.
     """
     step = 1.0
     motions = [r.reference.position for r in problem.runs]
@@ -198,8 +198,8 @@ def careful_step(
                 pass
         step *= 0.5
     raise IdentificationError(
-        'no step from the last estimate keeps M(q) positive definite along the motion: the data do '
-        'not fit the model (check units, gear signs, the loop and its bandwidth)'
+        'no step from the last estimate keeps M(q) positive definite along the motion: the data '
+        'do not fit the model (check units, gear signs, the loop and its bandwidth)'
     )
 
 
@@ -210,7 +210,7 @@ def relative_error(residuals: Sequence[Array], torques: Sequence[Array]) -> floa
 
 
 def has_settled(change: Array, covariance: Array, limit: float, value: Array) -> bool:
-    """Return whether no parameter moved by more than `limit` deviations, or 1e-6 of the largest."""
+    """Return whether no parameter moved by more than `limit` deviations (or by rounding)."""
     floor = 1e-6 * np.abs(value).max()
     deviation = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     return bool(np.all(np.abs(change) <= np.maximum(limit * deviation, floor)))

@@ -1,9 +1,9 @@
 """
 Measurements beside the simulated closed loop that should reproduce them.
 
-The methods of papers 000 and 001 all simulate the direct model with the robot's own control law and
-reference, and compare or combine what comes out with the measurements, row by row after the same
-parallel decimation.
+The methods of papers 000 and 001 all simulate the direct model with the robot's own control law
+and reference, and compare or combine what comes out with the measurements, row by row after the
+same parallel decimation.
 """
 
 from __future__ import annotations
@@ -99,10 +99,10 @@ class LoopProblem:
         for r in self.runs:
             law = controller or self.controller(chi)
             # An estimate far from the robot asks for other torques: it is not saturated.
-            law = replace(law, rate_hz=r.reference.rate, torque_limit=np.full(self.robot.n, np.inf))
-            sims.append(
-                simulate(self.robot, chi, r.reference, law, coulomb_slope=self.slope)
+            law = replace(
+                law, rate_hz=r.reference.rate, torque_limit=np.full(self.robot.n, np.inf)
             )
+            sims.append(simulate(self.robot, chi, r.reference, law, coulomb_slope=self.slope))
             self.simulations += 1
         return sims
 
@@ -134,7 +134,9 @@ class LoopProblem:
             for low in range(r.first, r.last, CHUNK * self.factor if plain else CHUNK):
                 high = min(low + (CHUNK * self.factor if plain else CHUNK), r.last)
                 block = columns(
-                    States(*(x[low:high] for x in (motion.q, motion.dq, motion.ddq, motion.torque)))
+                    States(
+                        *(x[low:high] for x in (motion.q, motion.dq, motion.ddq, motion.torque))
+                    )
                 )
                 parts.append(block[:: self.factor] if decimator is None else decimator.push(block))
             if decimator is not None:
@@ -207,18 +209,18 @@ def reference_of(run: Run, processing: Processing, every: int) -> Reference:
     Without a recorded reference the filtered position stands in; missing derivatives come from a
     quintic spline through the positions.
     """
+    velocity, acceleration = run.reference_velocity, run.reference_acceleration
     if run.reference_position is None:
         position, velocity, acceleration = differentiate(run, processing, (0, len(run)))
     else:
         position = run.reference_position
-        velocity, acceleration = run.reference_velocity, run.reference_acceleration
     if not np.all(np.isfinite(position)):
         raise DataError('the reference position has values that are not finite')
-    time = np.arange(len(run)) * run.step
+    time: Array = np.arange(len(run), dtype=float) * run.step
     if every == 1 and velocity is not None and acceleration is not None:
         return Reference(time, position, velocity, acceleration)
     spline = make_interp_spline(time, position, k=min(5, len(run) - 1), axis=0)
-    fine = np.arange((len(run) - 1) * every + 1) * (run.step / every)
+    fine: Array = np.arange((len(run) - 1) * every + 1, dtype=float) * (run.step / every)
     return Reference(fine, spline(fine), spline(fine, 1), spline(fine, 2))
 
 

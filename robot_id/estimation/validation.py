@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing
 from robot_id.estimation import options
+from robot_id.estimation.loop_validation import simulation_errors
 from robot_id.estimation.prediction import Prediction, predict
 from robot_id.estimation.result import Result
 from robot_id.estimation.sampling import long_enough, resolve
@@ -135,12 +136,14 @@ def validate(
     conditions = conditions or Conditions.of(result, dataset.rate)
     resolved = resolve(conditions.processing, dataset, robot)
     prediction = predict(robot, chi, dataset, resolved, conditions.coulomb_slope, progress)
+    simulation, reasons = simulation_errors(robot, chi, dataset, resolved)
     return Validation(
         robot.name,
         result.method,
         dataset.source,
         prediction,
-        notes=(*dataset.notes, *resolved.describe(dataset.rate)),
+        simulation,
+        notes=(*dataset.notes, *resolved.describe(dataset.rate), *reasons),
         warnings=long_enough(dataset, resolved)[1],
     )
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from robot_id.exceptions import TrajectoryError, did_you_mean
+from robot_id.trajectory.fourier import Fourier
 from robot_id.trajectory.trajectory import Trajectory
 from robot_id.trajectory.trapezoid import Trapezoid
 
@@ -24,7 +27,20 @@ def emps_cycle() -> Trapezoid:
     )
 
 
-STANDARD = {'emps_cycle': emps_cycle}
+def scara_multisine() -> Fourier:
+    """
+    Return sines that even a slow shoulder loop can follow: 0.1 to 0.28 Hz, the elbow to 0.83 Hz.
+
+    Paper 000 prints no motion; with the loop of its robot (1 and 10 rad/s) faster references of
+    the shoulder would not move it.
+    """
+    sine = np.zeros((2, 33))
+    sine[0, [3, 6, 10]] = 1.2, -0.9, 0.6
+    sine[1, [14, 23, 32]] = 0.7, -0.6, 0.5
+    return Fourier.at_rest(40.0, [0.0, 0.0], sine, np.zeros_like(sine))
+
+
+STANDARD = {'emps_cycle': emps_cycle, 'scara_multisine': scara_multisine}
 
 
 def standard_trajectory(name: str) -> Trajectory:

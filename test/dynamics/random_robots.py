@@ -35,7 +35,7 @@ def random_robot(rng, n, serial=False, prismatic=None, aligned=False):
     terms = ['viscous', 'coulomb', 'offset', 'asymmetric_viscous', 'asymmetric_coulomb']
     joints = []
     for name, slide in zip(names, kinematics.prismatic):
-        chosen = [t for t in terms if rng.random() < 0.5 ]
+        chosen = [t for t in terms if rng.random() < 0.5]
         chosen = [t for t in chosen if f'asymmetric_{t}' not in chosen]
         if slide and 'asymmetric_coulomb' in chosen:  # refused where gravity acts
             chosen.remove('asymmetric_coulomb')

@@ -16,13 +16,13 @@ EMPS = {'cutoff_hz': 100, 'decimation': 10, 'border': 49}
 @pytest.fixture(scope='module')
 def emps(shared):
     robot = load_robot('emps')
-    return data.load(shared / 'data/emps/DATA_EMPS.mat', 'emps_benchmark', robot.joint_names)
+    return data.load(shared / 'data/emps/DATA_EMPS.mat', 'emps_benchmark', robot)
 
 
 @pytest.fixture(scope='module')
 def tx40(shared):
     robot = load_robot('tx40')
-    measured = data.load(shared / 'data/tx40', 'tx40_csv', robot.joint_names)
+    measured = data.load(shared / 'data/tx40', 'tx40_csv', robot)
     reference = yaml.safe_load((shared / 'reference/tx40_measured.yaml').read_text())
     paper = yaml.safe_load((shared / 'reference/paper_tables.yaml').read_text())
     options = {'cutoff_hz': 100, 'decimation': 100, 'dead_band': reference['dead_band_rad_s']}
@@ -106,7 +106,7 @@ def test_ur10e_with_its_own_urdf_predicts_data_it_has_not_seen(shared):
     folder = shared / 'data/ur10e'
     robot = load_robot(folder / 'ur10e.urdf')
     fit, other = (
-        data.load(folder / f'{name}.csv.gz', 'ur10e_csv', robot.joint_names)
+        data.load(folder / f'{name}.csv.gz', 'ur10e_csv', robot)
         for name in ('identification', 'validation')
     )
     result = registry.create('idim_wls', {'cutoff_hz': 5, 'decimation': 4}).estimate(robot, fit)

@@ -1,0 +1,107 @@
+"""Verb `simulate`: a robot that exists only in its file, recorded as a real one would be."""
+
+from __future__ import annotations
+
+import json
+
+import click
+import numpy as np
+
+from robot_id import data
+from robot_id.cli.console import check_writable, output, progress_bar, save, warn
+from robot_id.control import tune
+from robot_id.data import Dataset
+from robot_id.dynamics import Disturbances, Simulation, simulate
+from robot_id.estimation.result import Result
+from robot_id.estimation.validation import parameters_for
+from robot_id.exceptions import OptionError
+from robot_id.model import Robot, load_robot
+from robot_id.trajectory.default import motion_of
+
+
+@click.command()
+@click.option('--robot', required=True, help='A shipped name, a robot file or a URDF.')
+@click.option('--out', required=True, metavar='PATH', help='A new bag directory, or a .csv file.')
+@click.option('--seed', default=0, show_default=True, help='Of the noise and of a lively motion.')
+@click.option('--trajectory', metavar='NAME', help='A standard motion, lively, or a file.')
+@click.option('--seconds', type=float, help='Duration of a lively motion.')
+@click.option('--cycles', default=1, show_default=True, help='How often a periodic motion runs.')
+@click.option('--loop', 'loop_name', default='default', show_default=True, help='Control loop.')
+@click.option('--params', metavar='FILE', help='Simulate this result instead of the truth.')
+@click.option('--every', default=1, show_default=True, help='Record one control sample in EVERY.')
+@click.option('--no-noise', is_flag=True, help='Exact positions and torques.')
+@click.option('--json', 'json_file', metavar='FILE', help='Write a summary to a JSON file.')
+def command(
+    robot: str,
+    out: str,
+    seed: int,
+    trajectory: str | None,
+    seconds: float | None,
+    cycles: int,
+    loop_name: str,
+    params: str | None,
+    every: int,
+    no_noise: bool,
+    json_file: str | None,
+) -> None:
+    """Simulate a robot in closed loop and write what a logger would have recorded."""
+    check_writable(json_file)
+    if every < 1:
+        raise OptionError(f'--every {every} must be 1 or more')
+    model = load_robot(robot)
+    chi = model.truth() if params is None else parameters_for(model, Result.load(params))
+    loop = model.loop(loop_name)
+    motion = motion_of(model, trajectory, seconds, seed)
+    reference = motion.sampled(loop.rate_hz, cycles)
+    noise = Disturbances() if no_noise else Disturbances.of_robot(model, seed)
+    with progress_bar() as progress:
+        progress(0.0, 'simulating (the first run compiles)')
+        run = simulate(model, chi, reference, tune(model, loop), disturbances=noise)
+        progress(0.7, 'writing')
+        dataset = Dataset(
+            model.joint_names, (run.to_run(every),), source=f'{model.name} simulated'
+        )
+        path = data.save(dataset, out)
+    summary = summarise(model, run)
+    console = output()
+    console.print(
+        f'{model.name}: {reference.duration:.3g} s of {motion.kind} at {loop.rate_hz:g} Hz, '
+        f'{len(dataset)} samples -> {path}',
+        soft_wrap=True,
+    )
+    for name, values in summary['joints'].items():
+        line = (
+            f'  {name}: speed {values["velocity"]:.3g}, '
+            f'acceleration {values["acceleration"]:.3g}, torque {values["torque"]:.3g}, '
+            f'tracking error {values["tracking_error"]:.2g}'
+        )
+        console.print(line, markup=False, soft_wrap=True)
+    warn(summary['warnings'])
+    if json_file:
+        text = json.dumps(summary | {'out': str(path), 'seed': seed, 'loop': loop_name}, indent=1)
+        save(lambda file: file.write_text(text + '\n'), json_file)
+
+
+def summarise(robot: Robot, run: Simulation) -> dict:
+    """Return peaks and tracking errors of every joint, with warnings about limits."""
+    peaks = [np.abs(x).max(axis=0) for x in (run.velocity, run.acceleration, run.torque)]
+    error = np.abs(run.reference.position - run.position).max(axis=0)
+    joints = {
+        name: {
+            'velocity': float(peaks[0][j]),
+            'acceleration': float(peaks[1][j]),
+            'torque': float(peaks[2][j]),
+            'tracking_error': float(error[j]),
+        }
+        for j, name in enumerate(robot.joint_names)
+    }
+    warnings = []
+    for j, name in enumerate(robot.joint_names):
+        if peaks[2][j] >= robot.limits.torque[j]:
+            warnings.append(f"the torque of joint '{name}' is saturated at {peaks[2][j]:.4g}")
+        if peaks[0][j] > 1.02 * robot.limits.velocity[j]:
+            warnings.append(
+                f"joint '{name}' reaches {peaks[0][j]:.3g}, its speed limit is "
+                f'{robot.limits.velocity[j]:.3g}'
+            )
+    return {'robot': robot.name, 'samples': len(run.time), 'joints': joints, 'warnings': warnings}

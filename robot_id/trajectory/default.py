@@ -1,0 +1,36 @@
+"""The motion of a robot when nobody names another one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from robot_id.model import Robot
+from robot_id.trajectory.lively import lively_motion
+from robot_id.trajectory.playback import Playback
+from robot_id.trajectory.standard import STANDARD, standard_trajectory
+from robot_id.trajectory.store import load_trajectory, make_trajectory
+from robot_id.trajectory.trajectory import Trajectory
+
+USUAL_SECONDS = 10.0
+
+
+def motion_of(
+    robot: Robot, name: str | None = None, seconds: float | None = None, seed: int = 0
+) -> Trajectory:
+    """
+    Return the motion with a name, else the robot file's, else a lively one within the limits.
+
+    :param name: a standard motion, 'lively', or a trajectory file (.yaml, .json, .csv, a bag).
+    :param seconds: duration of a lively motion.
+    :param seed: of a lively motion.
+    """
+    if name is None and seconds is None and robot.description.motion is not None:
+        motion = robot.description.motion
+        return make_trajectory(motion) if isinstance(motion, dict) else standard_trajectory(motion)
+    if name is None or name == 'lively':
+        return lively_motion(robot.limits, seconds or USUAL_SECONDS, seed)
+    if name in STANDARD or not (Path(name).suffix or Path(name).exists()):
+        return standard_trajectory(name)
+    if Path(name).suffix in ('.yaml', '.yml', '.json'):
+        return load_trajectory(name, robot.joint_names)
+    return Playback.from_file(name, joint_names=robot.joint_names)
