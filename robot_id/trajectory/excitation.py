@@ -228,7 +228,7 @@ def _joint_weights(robot: Robot, given: tuple[float, ...] | None) -> Array:
 
 def _samples(robot: Robot, options: ExcitationOptions, size: int) -> int:
     """Return enough samples for the fastest part of the motion and for all parameters."""
-    return int(max(100, 6 * size, 4 * len(robot.base) // robot.n))
+    return int(max(100, 5 * size, 4 * len(robot.base) // robot.n))
 
 
 def _torque_noise(

@@ -18,7 +18,7 @@ from robot_id.trajectory.trajectory import Array, Trajectory
 EXPLORE = (2.0, 6.0)
 POLISH = (8.0, 16.0, 32.0)
 _COARSE = 80
-_DRAWS_BEFORE_GIVING_UP = 300
+_DRAWS = 5
 
 
 @dataclass(frozen=True)
@@ -79,11 +79,11 @@ class _Board:
         return ordered[min(rank, len(ordered) - 1)] if ordered else None
 
 
-def draw(objective: Objective, rng: np.random.Generator) -> Array | None:
+def draw(objective: Objective, rng: np.random.Generator) -> Array:
     """
     Return a random motion (P, n) that touches a limit of every joint, anywhere in the range.
 
-    It is made smaller where torques or clearance ask for it; None where even that does not help.
+    Torques and clearance are not looked at: `objective.shrink` makes it smaller for them.
     """
     limits = objective.limits
     X = objective.family.draw(rng, objective.robot.n)
@@ -99,7 +99,7 @@ def draw(objective: Objective, rng: np.random.Generator) -> Array | None:
     peak = objective.family.member(X, limits.middle).extremes()
     low, high = limits.lower - peak.lower, limits.upper - peak.upper
     X[0] = low + rng.random(objective.robot.n) * np.maximum(high - low, 0.0)
-    return objective.shrink(X, _COARSE)
+    return X
 
 
 def search(
@@ -172,13 +172,13 @@ def _result(
             if not interrupted
             else 'stopped before the first motion within the limits was found'
         )
-    assert board.start is not None
+    start = board.start or Candidate(X, float('inf'))
     trajectory = objective.family.member(X, middle)
     objective.limits.check(trajectory)
     return SearchResult(
         trajectory,
         objective.figures(trajectory, refine=10),
-        objective.figures(objective.family.member(board.start.X, middle), refine=10),
+        objective.figures(objective.family.member(start.X, middle), refine=10),
         board.random_motions,
         board.evaluations,
         elapsed,
@@ -200,7 +200,19 @@ def _work(
             if time.monotonic() >= explore_until:
                 break
         entry = board.best(index)
-        while entry is not None and time.monotonic() < deadline:
+        while time.monotonic() < deadline:
+            if entry is None:
+                # Nothing admissible yet: keep drawing.
+                _descend(
+                    objective,
+                    board,
+                    _start(objective, board, rng, deadline),
+                    EXPLORE,
+                    60,
+                    deadline,
+                )
+                entry = board.best()
+                continue
             _descend(objective, board, entry.X, POLISH, 400, deadline)
             entry = board.best()
             assert entry is not None
@@ -217,26 +229,25 @@ def _work(
 def _start(
     objective: Objective, board: _Board, rng: np.random.Generator, deadline: float
 ) -> Array:
-    """Return the best of a few random motions within the limits."""
-    found: list[Candidate] = []
-    for attempt in range(_DRAWS_BEFORE_GIVING_UP):
-        if board.stop.is_set() or (time.monotonic() > deadline and attempt > 0):
+    """Return the most promising of a few random motions; what they are worth goes to the board."""
+    starts: list[Candidate] = []
+    for _ in range(_DRAWS):
+        if starts and (board.stop.is_set() or time.monotonic() > deadline):
             break
         X = draw(objective, rng)
+        starts.append(Candidate(X, objective(X.ravel(), EXPLORE[0])[0]))
+        small = objective.shrink(X, _COARSE)
         with board.lock:
             board.random_motions += 1
-        if X is not None:
-            found.append(Candidate(X, _score(objective, X)))
-        if len(found) >= 5:
-            break
-    if not found:
+        if small is not None:
+            entry = Candidate(small, _score(objective, small))
+            with board.lock:
+                board.entries.append(entry)
+                if board.start is None or entry.score < board.start.score:
+                    board.start = entry
+    if board.stop.is_set():
         raise _TimeIsUp
-    best = min(found, key=lambda c: c.score)
-    with board.lock:
-        board.entries.append(best)
-        if board.start is None or best.score < board.start.score:
-            board.start = best
-    return best.X
+    return min(starts, key=lambda c: c.score).X
 
 
 def _score(objective: Objective, X: Array) -> float:
