@@ -12,8 +12,8 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
 ISOLATED := $(BIN)/python tools/isolated.py
-# Tests that need ROS stay together on one worker.
-PYTEST_ARGS ?= -n 2 --dist loadgroup
+# A file stays on one worker; every worker has a ROS domain of its own.
+PYTEST_ARGS ?= -n 2 --dist loadfile
 
 .PHONY: help setup demo test lint bench clean
 

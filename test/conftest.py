@@ -15,13 +15,16 @@ ROOT = Path(__file__).resolve().parents[1]
 settings.register_profile('robot_id', derandomize=True, deadline=None, print_blob=True)
 settings.load_profile('robot_id')
 
-# A bare `pytest` is kept apart from other ROS programs too; `make test` chooses the domain itself.
-os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
-os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
 os.environ.setdefault('MPLBACKEND', 'agg')
+# Many small factorisations: threads of the BLAS only wait for each other, most of all on a busy
+# machine. Set here because numpy is not imported yet.
+for _name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS'):
+    os.environ.setdefault(_name, '1')
 
 # Helpers for tests of nodes: `from ros_helpers.node_process import NodeProcess`.
-sys.path.insert(0, str(ROOT / 'test'))
+sys.path[:0] = [str(ROOT / 'test'), str(ROOT / 'tools')]
+
+from isolated import private_domain  # noqa: E402
 
 
 def why_no_ros() -> str | None:
@@ -35,15 +38,19 @@ def why_no_ros() -> str | None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line('markers', 'ros: runs on rclpy and robot_id_msgs, on one worker')
+    config.addinivalue_line('markers', 'ros: runs on rclpy and robot_id_msgs')
+    # Each process that runs tests has a domain of its own, so that workers never meet either.
+    domain = private_domain()
+    os.environ['ROS_DOMAIN_ID'] = str(domain.__enter__())
+    os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+    config.add_cleanup(lambda: domain.__exit__(None, None, None))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     on_ros = [item for item in items if item.get_closest_marker('ros')]
     reason = why_no_ros() if on_ros else None
-    for item in on_ros:
-        item.add_marker(pytest.mark.xdist_group('ros'))
-        if reason:
+    if reason:
+        for item in on_ros:
             item.add_marker(pytest.mark.skip(reason=reason))
 
 

@@ -87,11 +87,8 @@ def sweep_shared_memory(since: float) -> None:
     mapped = set()
     for maps in Path('/proc').glob('[0-9]*/maps'):
         with contextlib.suppress(OSError):
-            mapped.update(
-                line.split(maxsplit=5)[-1]
-                for line in maps.read_text().splitlines()
-                if 'fastrtps_' in line
-            )
+            lines = maps.read_text().splitlines()
+            mapped.update(line.split(maxsplit=5)[-1] for line in lines if '/fastrtps_' in line)
     # A segment lives as long as one of its files: fastrtps_x, fastrtps_x_el, sem.fastrtps_x_mutex.
     for path in files:
         stem = path.name.removeprefix('sem.').removesuffix('_mutex').removesuffix('_el')

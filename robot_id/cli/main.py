@@ -8,13 +8,14 @@ import sys
 import click
 
 from robot_id import __version__
-from robot_id.exceptions import RobotIdError
+from robot_id.exceptions import RobotIdError, did_you_mean
 
 # One line per verb: its name and its help; the module robot_id.cli.<name> holds `command`.
 VERBS: dict[str, str] = {
     'simulate': 'Simulate a robot in closed loop and record it.',
     'methods': 'List the identification methods and their options.',
     'identify': 'Identify the base parameters of a robot from measurements.',
+    'excite': 'Find a motion that excites all parameters within the limits of a robot.',
     'validate': 'Predict the torques of other data with identified parameters.',
     'reproduce': "Compute the papers' tables and print them beside the printed ones.",
 }
@@ -32,13 +33,9 @@ class _Verbs(click.Group):
         return importlib.import_module(f'robot_id.cli.{name}').command
 
     def resolve_command(self, ctx, args):  # type: ignore[no-untyped-def]
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            from robot_id.exceptions import did_you_mean
-
-            error.message = f"no verb '{args[0]}': {did_you_mean(args[0], VERBS)}"
-            raise
+        if args and args[0] not in VERBS:
+            raise click.UsageError(f"no verb '{args[0]}': {did_you_mean(args[0], VERBS)}", ctx)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section('Verbs'):

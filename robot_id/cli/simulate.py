@@ -70,12 +70,12 @@ def command(
         soft_wrap=True,
     )
     for name, values in summary['joints'].items():
-        console.print(
-            f'  {name}: speed {values["velocity"]:.3g}, acceleration {values["acceleration"]:.3g}, '
-            f'torque {values["torque"]:.3g}, tracking error {values["tracking_error"]:.2g}',
-            markup=False,
-            soft_wrap=True,
+        line = (
+            f'  {name}: speed {values["velocity"]:.3g}, '
+            f'acceleration {values["acceleration"]:.3g}, torque {values["torque"]:.3g}, '
+            f'tracking error {values["tracking_error"]:.2g}'
         )
+        console.print(line, markup=False, soft_wrap=True)
     warn(summary['warnings'])
     if json_file:
         text = json.dumps(summary | {'out': str(path), 'seed': seed, 'loop': loop_name}, indent=1)

@@ -32,6 +32,7 @@ class BagMessages:
         self.path = path
         self.notes: list[str] = []
         self.topics: dict[str, str] = {}
+        self.counts: dict[str, int] = {}
         self._parts = self._open()
 
     def messages(self, topics: set[str]) -> Iterator[tuple[str, int, bytes]]:
@@ -86,7 +87,10 @@ class BagMessages:
         """Note the topics; return the parts that can be scanned, or the path itself."""
         try:
             with Reader(path) as reader:
-                self.topics.update({c.topic: c.msgtype for c in reader.connections})
+                for connection in reader.connections:
+                    self.topics[connection.topic] = connection.msgtype
+                    count = self.counts.get(connection.topic, 0)
+                    self.counts[connection.topic] = count + connection.msgcount
                 files = [storage.path for storage in getattr(reader.storage, 'storages', [])]
                 plain = all(file.suffix == '.mcap' for file in files)
                 return files if files and plain and not reader.compression_mode else [path]

@@ -44,14 +44,16 @@ def read_bag(
             f"{path}: no topic '{topics.joint_states}' of type {JOINT_STATE}; "
             f'it has {listed or "no topics"}'
         )
-    collectors = {states_topic: collector.joint_states(states_topic)}
+    collectors = {
+        states_topic: collector.joint_states(states_topic, bag.counts.get(states_topic, 0))
+    }
     for name, kind, make in (
         (topics.reference, TRAJECTORY, collector.trajectories),
         (topics.effort_commands, MULTI_ARRAY, collector.multi_arrays),
     ):
         topic = _find(bag, name, kind) if name else None
         if topic is not None:
-            collectors[topic] = make(topic)
+            collectors[topic] = make(topic, bag.counts.get(topic, 0))
     for topic, received, data in bag.messages(set(collectors)):
         collectors[topic].add(received, data)
     for each in collectors.values():
@@ -84,7 +86,7 @@ class _States:
     ) -> None:
         if not found.count:
             raise DataError(f'{source}: no messages')
-        sizes = {key: sum(map(len, group.order)) for key, group in found.groups.items()}
+        sizes = {key: len(group) for key, group in found.groups.items()}
         self.names = joint_names or max(sizes, key=lambda key: sizes[key])[0]
         keys = [key for key in sizes if set(self.names) <= set(key[0])]
         if not keys:
@@ -98,7 +100,7 @@ class _States:
             notes.append(f'{source}: {ignored} message(s) of other joints ignored')
         for key in keys:
             self._check(key, source)
-        parts = [(key[0], *found.groups[key].merged()) for key in keys]
+        parts = [(key[0], *found.groups[key].take()) for key in keys]
         order = np.argsort(np.concatenate([part[1] for part in parts]), kind='stable')
         in_order = np.array_equal(order, np.arange(order.size))
 
@@ -146,8 +148,8 @@ def _reference(
     if not keys:
         notes.append(f'{where}: no message with all joints, the reference is left out')
         return {}
-    key = max(keys, key=lambda key: sum(map(len, found.groups[key].order)))
-    _, stamps, received, arrays = found.groups[key].merged()
+    key = max(keys, key=lambda key: len(found.groups[key]))
+    _, stamps, received, arrays = found.groups[key].take()
     ours = states.stamps
     if not stamps.any():
         notes.append(f'{where}: header stamps are zero, receive times are used')
@@ -197,7 +199,7 @@ def _commands(
         names = labels if set(states.names) <= set(labels) else joint_names
         if names is None or counts != (len(names),) or len(found.groups) > 1:
             break
-        _, _, received, (values,) = group.merged()
+        _, _, received, (values,) = group.take()
         order = np.argsort(received, kind='stable')
         until = np.append(states.received[1:], np.iinfo(np.int64).max)
         last = np.searchsorted(received[order], until, side='left') - 1

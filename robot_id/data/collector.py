@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -18,6 +17,10 @@ Array = NDArray[np.float64]
 Key = tuple[tuple[str, ...], tuple[int, ...]]
 
 BATCH = 16384
+# Rows of a block beyond what was expected; large enough to be given back to the system.
+_BLOCK = 1 << 20
+# A count in damaged metadata must not ask for all the memory.
+_LARGEST = 1 << 24
 # More patterns than this for messages of one size: take them one by one.
 _PATTERNS = 8
 
@@ -28,35 +31,67 @@ def typestore() -> Any:
     return get_typestore(Stores.ROS2_JAZZY)
 
 
-@dataclass
+class Growing:
+    """
+    Rows that arrive in pieces, stored in a few large blocks.
+
+    Small arrays that stay among thousands of messages that go would leave the memory in shreds.
+
+    :param expected: rows of the first block.
+    """
+
+    def __init__(self, expected: int) -> None:
+        self._expected = min(max(expected, 1), _LARGEST)
+        self._blocks: list[Any] = []
+        self.count = 0
+        self._free = 0
+
+    def append(self, rows: Any) -> None:
+        """Copy rows to the end."""
+        self.count += len(rows)
+        while len(rows):
+            if not self._free:
+                size = self._expected if not self._blocks else _BLOCK
+                self._blocks.append(np.empty((size, *rows.shape[1:]), dtype=rows.dtype))
+                self._free = size
+            block = self._blocks[-1]
+            part = rows[: self._free]
+            start = len(block) - self._free
+            block[start : start + len(part)] = part
+            self._free -= len(part)
+            rows = rows[len(part) :]
+
+    def take(self) -> Any:
+        """Return all rows in one piece and forget them."""
+        blocks, self._blocks = self._blocks, []
+        last = blocks.pop()
+        last = last[: len(last) - self._free]
+        return np.concatenate([*blocks, last]) if blocks else last
+
+
 class Group:
     """
     Messages with the same joint names and the same lengths.
 
-    :param order: (M,) number of the message within the topic.
-    :param stamps: (M,) header stamps in ns.
-    :param received: (M,) receive times in ns.
-    :param arrays: the arrays, (M, count) each.
+    :param arrays: number of arrays in a message.
+    :param expected: number of messages, where it is known.
     """
 
-    order: list[Array] = field(default_factory=list)
-    stamps: list[Array] = field(default_factory=list)
-    received: list[Array] = field(default_factory=list)
-    arrays: list[list[Array]] = field(default_factory=list)
+    def __init__(self, arrays: int, expected: int) -> None:
+        self._parts = [Growing(expected) for _ in range(3 + arrays)]
 
-    def merged(self) -> tuple[Array, Array, Array, list[Array]]:
-        """Return order, stamps, received and arrays, each in one piece; the pieces are freed."""
-        whole = []
-        for number in range(len(self.arrays[0])):
-            whole.append(np.concatenate([parts[number] for parts in self.arrays]))
-            for parts in self.arrays:
-                parts[number] = parts[number][:0]
-        return (
-            np.concatenate(self.order),
-            np.concatenate(self.stamps),
-            np.concatenate(self.received),
-            whole,
-        )
+    def __len__(self) -> int:
+        return self._parts[0].count
+
+    def add(self, order: Any, stamps: Any, received: Any, arrays: list[Array]) -> None:
+        """Take messages: their numbers, header stamps, receive times (ns) and arrays."""
+        for part, rows in zip(self._parts, (order, stamps, received, *arrays)):
+            part.append(rows)
+
+    def take(self) -> tuple[Any, Any, Any, list[Array]]:
+        """Return order, stamps, received (M,) and the arrays (M, count), and forget them."""
+        order, stamps, received, *arrays = (part.take() for part in self._parts)
+        return order, stamps, received, arrays
 
 
 class Collector:
@@ -66,6 +101,8 @@ class Collector:
     :param topic: for messages to the user.
     :param layout: finds the numbers in a message, see cdr.py.
     :param generic: gives names, stamp in ns and arrays of a message that has another layout.
+    :param stamped: whether the messages begin with a header.
+    :param expected: number of messages, where it is known.
     """
 
     def __init__(
@@ -74,11 +111,13 @@ class Collector:
         layout: Callable[[bytes], cdr.Layout],
         generic: Callable[[bytes], tuple[tuple[str, ...], int, list[Array]]],
         stamped: bool = True,
+        expected: int = 0,
     ) -> None:
         self.topic = topic
         self.groups: dict[Key, Group] = {}
         self.count = 0
         self._layout, self._generic, self._stamped = layout, generic, stamped
+        self._expected = expected or _BLOCK
         self._patterns: dict[int, list[tuple[bytes, cdr.Layout]]] = {}
         self._data: list[bytes] = []
         self._received: list[int] = []
@@ -149,14 +188,14 @@ class Collector:
         self, names: tuple[str, ...], index: Any, stamps: Any, received: Any, arrays: list[Array]
     ) -> None:
         key = names, tuple(values.shape[1] for values in arrays)
-        group = self.groups.setdefault(key, Group())
-        group.order.append(index + self.count)
-        group.stamps.append(stamps)
-        group.received.append(received)
-        group.arrays.append(arrays)
+        if key not in self.groups:
+            # The first group is likely to be the only one.
+            expected = self._expected if not self.groups else BATCH
+            self.groups[key] = Group(len(arrays), expected)
+        self.groups[key].add(index + self.count, stamps, received, arrays)
 
 
-def joint_states(topic: str) -> Collector:
+def joint_states(topic: str, expected: int = 0) -> Collector:
     """Return a collector of position, velocity and effort."""
 
     def generic(data: bytes) -> tuple[tuple[str, ...], int, list[Array]]:
@@ -164,10 +203,10 @@ def joint_states(topic: str) -> Collector:
         arrays = [message.position, message.velocity, message.effort]
         return tuple(message.name), _nanoseconds(message), [np.asarray(a, float) for a in arrays]
 
-    return Collector(topic, cdr.joint_state_layout, generic)
+    return Collector(topic, cdr.joint_state_layout, generic, expected=expected)
 
 
-def trajectories(topic: str) -> Collector:
+def trajectories(topic: str, expected: int = 0) -> Collector:
     """Return a collector of the positions, velocities, accelerations (and effort) of one point."""
 
     def generic(data: bytes) -> tuple[tuple[str, ...], int, list[Array]]:
@@ -179,17 +218,17 @@ def trajectories(topic: str) -> Collector:
         names = tuple(message.joint_names)
         return names, _nanoseconds(message), [np.asarray(a, float) for a in arrays]
 
-    return Collector(topic, cdr.trajectory_layout, generic)
+    return Collector(topic, cdr.trajectory_layout, generic, expected=expected)
 
 
-def multi_arrays(topic: str) -> Collector:
+def multi_arrays(topic: str, expected: int = 0) -> Collector:
     """Return a collector of the values of a Float64MultiArray."""
 
     def generic(data: bytes) -> tuple[tuple[str, ...], int, list[Array]]:
         message = typestore().deserialize_cdr(data, 'std_msgs/msg/Float64MultiArray')
         return (), 0, [np.asarray(message.data, float)]
 
-    return Collector(topic, cdr.multi_array_layout, generic, stamped=False)
+    return Collector(topic, cdr.multi_array_layout, generic, stamped=False, expected=expected)
 
 
 def _nanoseconds(message: Any) -> int:

@@ -1,8 +1,8 @@
 """
 Sensitivities of a closed loop to the parameters, along a simulated motion.
 
-With the feedback tau = Kp (qr - q) + Kv (.. - dq) the deviation of the motion for a deviation of the
-parameters obeys
+With the feedback tau = Kp (qr - q) + Kv (.. - dq) the deviation of the motion for a deviation of
+the parameters obeys
 
     M ddS + (D + Kv) dS + (K + Kp) S = G - W,
 

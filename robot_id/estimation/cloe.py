@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.optimize
@@ -34,8 +34,8 @@ class Cloe(LoopMethod):
     """
     Closed-loop output error: minimise ||q - q_simulated(chi)|| (paper 001 section V).
 
-    The gains are the robot's own and stay fixed: with gains that follow the estimate, all parameters
-    times a factor would move the same way. So the start must be near (a priori inertias).
+    The gains are the robot's own and stay fixed: with gains that follow the estimate, all
+    parameters times a factor would move the same way. So the start must be near.
 
     :param optimizer: 'gauss_newton' on forward sensitivities (Levenberg-Marquardt damping when a
         step does not help), which also gives the deviations, or 'nelder_mead' as in the paper.
@@ -101,39 +101,43 @@ class Cloe(LoopMethod):
     def _simplex(
         self, fit: _OutputError, start: Array, progress: Progress
     ) -> tuple[Array, list[Iteration], bool]:
+        """Nelder-Mead in units of what each parameter alone would need to make the torques."""
         first = first_simulation(fit.problem, start, fit.controller)
         fit.freeze_weights(first)
-        history: list[Iteration] = []
+        scale = fit.parameter_scale(first)
         motions = [r.reference.position for r in fit.problem.runs]
-        count, best = 0, fit.cost(first)
+        history: list[Iteration] = []
+        count, worst = 0, 1e6 * fit.cost(first)
 
-        def objective(chi: Array) -> float:
+        def objective(x: Array) -> float:
             nonlocal count
             count += 1
-            if count % 20 == 0:
-                progress(min(count / self.simulations, 1.0), f'{count} simulations')
+            progress(min(count / self.simulations, 1.0), f'{count} simulations')
+            chi = x * scale
             if not positive_on_motion(fit.problem.robot, chi, motions):
-                return 1e6 * best
+                return worst
             try:
                 return fit.cost(fit.problem.simulate(chi, fit.controller))
             except SimulationError:
-                return 1e6 * best
+                return worst
 
-        def keep(chi: Array) -> None:
-            history.append(Iteration(chi.copy(), float('nan')))
-
-        found = scipy.optimize.minimize(
-            objective,
-            start,
-            method='Nelder-Mead',
-            callback=keep,
-            options={
-                'maxfev': self.simulations, 'maxiter': 10 * self.simulations,
-                'xatol': 1e-4, 'fatol': 1e-6 * best, 'adaptive': len(start) > 10,
-                'initial_simplex': _simplex_around(start, fit.problem.robot.regular_start()),
-            },
-        )  # fmt: skip
-        return found.x, history, bool(found.success)
+        x, best, converged = start / scale, np.inf, False
+        while count < self.simulations and not converged:
+            found: Any = scipy.optimize.minimize(  # type: ignore[call-overload]
+                objective,
+                x,
+                method='Nelder-Mead',
+                callback=lambda y: history.append(Iteration(y * scale, float('nan'))),
+                options={
+                    'maxfev': self.simulations - count, 'maxiter': 10 * self.simulations,
+                    'xatol': 1e-5, 'fatol': np.inf, 'adaptive': len(x) > 10,
+                    'initial_simplex': np.vstack([x, x + np.diag(_edges(x))]),
+                },
+            )  # fmt: skip
+            # A simplex may collapse early: a fresh one around the result must find nothing better.
+            converged = found.success and found.fun > best * (1.0 - 1e-4)
+            x, best = found.x, min(best, found.fun)
+        return x * scale, history, converged
 
 
 @dataclass(frozen=True)
@@ -165,7 +169,7 @@ class _OutputError:
             self.target = problem.joint_rows(problem.rows(lambda s: s.q, motions))
         else:
             self.target = problem.joint_rows(problem.torque)
-        self.weights = np.array([1.0 / max(np.std(y), 1e-300) for y in self.target])
+        self.weights = 1.0 / np.maximum([float(np.std(y)) for y in self.target], 1e-300)
 
     def freeze_weights(self, simulations: list[Simulation]) -> None:
         """Weigh each joint by the size of its output error now."""
@@ -173,6 +177,13 @@ class _OutputError:
         if not np.all(sizes > 0.0):
             raise IdentificationError('the start already reproduces the data exactly')
         self.weights = 1.0 / sizes
+
+    def parameter_scale(self, simulations: list[Simulation]) -> Array:
+        """(b,) the value at which each parameter alone would make torques of the measured size."""
+        W = self.problem.regressor_rows(self.problem.states(simulations))
+        torque = np.concatenate(self.problem.joint_rows(self.problem.torque))
+        columns = np.sqrt(sum(np.sum(w * w, axis=0) for w in W))
+        return np.linalg.norm(torque) / np.where(columns > 0.0, columns, np.inf)
 
     def residual(self, simulations: list[Simulation]) -> list[Array]:
         """Return measured minus simulated output of every joint."""
@@ -200,7 +211,6 @@ class _OutputError:
         return weighted_fit(self.problem, J, self.residual(simulations))
 
 
-def _simplex_around(start: Array, unit: Array) -> Array:
-    """Return a simplex whose edges fit parameters that start at zero (fminsearch: 5 %)."""
-    edges = np.where(start != 0.0, 0.05 * start, 0.0025 * np.maximum(np.abs(unit), 1.0))
-    return np.vstack([start, start + np.diag(edges)])
+def _edges(x: Array) -> Array:
+    """Return the first steps of a simplex: 5 % of a value, 1 % of the scale where it is zero."""
+    return np.maximum(0.05 * np.abs(x), 0.01)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing
 from robot_id.estimation import options, selection
+from robot_id.estimation.covariance import joint_covariance
 from robot_id.estimation.least_squares import Solution, deficiency, solve
 from robot_id.estimation.observation import Observation
 from robot_id.estimation.portion import portion
@@ -39,6 +40,8 @@ class Fit:
 
     :param solution: the solution.
     :param R: (b + 1, b + 1) factor it was solved from, weights included.
+    :param weights: (n,) weight of each joint; None when the covariance of the solution is final.
+    :param noise: (n,) standard deviation of each joint's noise, from which the covariance follows.
     :param extras: what only this method knows.
     :param iterations: how many it took.
     :param history: the iterations.
@@ -47,6 +50,8 @@ class Fit:
 
     solution: Solution
     R: Array
+    weights: Array | None = None
+    noise: Array | None = None
     extras: dict[str, Any] = field(default_factory=dict)
     iterations: int = 1
     history: tuple[Iteration, ...] = ()
@@ -87,8 +92,12 @@ class Idim(ABC):
     ) -> Fit:
         """Solve for the kept parameters."""
 
-    def reduce(self, fit: Fit, factors: JointFactors, inflation: float) -> Fit:
-        """Select the essential parameters; a method that cannot returns the fit as it is."""
+    def finish(self, fit: Fit, factors: JointFactors, inflation: Array) -> Fit:
+        """
+        Select essential parameters and state the deviations, where a method can.
+
+        :param inflation: (n,) variance inflation by the autocorrelation of each joint's residual.
+        """
         return fit
 
     def estimate(self, robot: Any, dataset: Dataset, progress: Progress = silent) -> Result:
@@ -101,7 +110,9 @@ class Idim(ABC):
         """
         started = time.perf_counter()
         dataset = dataset.select(robot.joint_names)
-        processing = resolve(self.processing, dataset, robot)
+        processing = resolve(
+            self.processing, dataset, robot, sign_friction=self.coulomb_slope is None
+        )
         observation = Observation(
             robot, dataset, processing, self.coulomb_slope, memory_mb=self.memory_mb
         )
@@ -116,9 +127,9 @@ class Idim(ABC):
             portion(progress, 0.9, 1.0, 'residual'),
         )  # fmt: skip
         judged = judge(prediction)
-        warnings += warn_if_correlated(judged, robot.joint_names)
+        warnings += self.complain(judged, robot.joint_names)
         rows = int(factors.rows.sum())
-        fit = self.reduce(fit, factors, max(w.inflation for w in judged))
+        fit = self.finish(fit, factors, np.array([w.inflation for w in judged]))
         chi, kept = fit.solution.chi, fit.solution.kept
         rho, norms = factors.residual_norms(chi), factors.torque_norms()
         progress(1.0, 'done')
@@ -153,6 +164,10 @@ class Idim(ABC):
             },
         )
 
+    def complain(self, judged: list[Whiteness], joint_names: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the warnings about the residual."""
+        return warn_if_correlated(judged, joint_names)
+
     def describe(self, processing: Processing) -> dict[str, Any]:
         """Return every option with the processing as it was resolved for these data."""
         return options.to_dict(self) | options.to_dict(processing)
@@ -183,25 +198,36 @@ class SelectingIdim(Idim):
 
     :param essential: keep only the essential parameters (backward elimination with an F-test).
     :param f_level: quantile of the F distribution that the growth of the error may reach.
+    :param correlated: when residuals are autocorrelated, warn only, or correct the deviations too.
     """
 
     essential: bool = False
     f_level: float = 0.95
+    correlated: Literal['warn', 'correct'] = 'warn'
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0.0 < self.f_level < 1.0:
             raise OptionError(f'f_level: {self.f_level} must lie between 0 and 1')
 
-    def reduce(self, fit: Fit, factors: JointFactors, inflation: float) -> Fit:
-        """Eliminate parameters while the F-test allows it."""
-        if not self.essential:
-            return fit
-        solution, removed = selection.eliminate(
-            fit.R, int(factors.rows.sum()), factors.names, fit.solution, self.f_level, inflation
-        )
-        extras = fit.extras | {'removed': removed}
-        return Fit(solution, fit.R, extras, fit.iterations, fit.history, fit.converged)
+    def finish(self, fit: Fit, factors: JointFactors, inflation: Array) -> Fit:
+        """Eliminate parameters while the F-test allows it; covariance from each joint's noise."""
+        solution, extras = fit.solution, fit.extras
+        if self.essential:
+            rows = int(factors.rows.sum())
+            solution, removed = selection.eliminate(
+                fit.R, rows, factors.names, solution, self.f_level, float(inflation.max())
+            )
+            extras = extras | {'removed': removed}
+        if fit.weights is not None and fit.noise is not None:
+            wider = np.sqrt(inflation) if self.correlated == 'correct' else 1.0
+            covariance = joint_covariance(factors, solution.kept, fit.weights, fit.noise * wider)
+            solution = replace(solution, covariance=covariance)
+        return replace(fit, solution=solution, extras=extras)
+
+    def complain(self, judged: list[Whiteness], joint_names: tuple[str, ...]) -> tuple[str, ...]:
+        """Return no warning where the deviations are corrected."""
+        return () if self.correlated == 'correct' else super().complain(judged, joint_names)
 
 
 def judge(prediction: Prediction) -> list[Whiteness]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -88,31 +88,21 @@ class IdimIrls(SelectingIdim):
         shares = [
             float(np.mean(weight(r / s, self.loss, c) < 0.5)) for r, s in zip(residuals, scale)
         ]
-        solution = replace(
-            solution, covariance=self._covariance(factors, kept, scale, residuals, c)
-        )
+        noise = scale * self._noise(residuals, scale, solution.freedom, c)
         extras = {'joint_scales': scale.tolist(), 'downweighted_share': shares}
         rested = bool(moved <= self.tolerance)
-        return Fit(solution, R, extras, len(history), tuple(history), rested)
+        return Fit(solution, R, 1.0 / scale, noise, extras, len(history), tuple(history), rested)
 
-    def _covariance(
-        self,
-        factors: JointFactors,
-        kept: NDArray[np.bool_],
-        scale: Array,
-        residuals: list[Array],
-        c: float,
-    ) -> Array:
+    def _noise(self, residuals: list[Array], scale: Array, freedom: int, c: float) -> float:
         """
-        Return the covariance of the M-estimator.
+        Return the noise of the M-estimator in units of the scale.
 
-        C = sum psi(u)^2 / (r - p) / mean(psi'(u))^2 (W' S^-2 W)^-1, with psi = u w(u).
+        Its covariance is that of least squares with the variance
+        sum psi(u)^2 / (r - p) / mean(psi'(u))^2, psi = u w(u).
         """
-        plain, _ = solve_weighted(factors, kept, 1.0 / scale)
         u = np.concatenate([r / s for r, s in zip(residuals, scale)])
         psi, slope = u * weight(u, self.loss, c), _psi_slope(u, self.loss, c)
-        variance = float(np.sum(psi**2)) / plain.freedom / float(np.mean(slope)) ** 2
-        return plain.covariance * (variance / plain.variance)
+        return float(np.sqrt(np.sum(psi**2) / freedom) / max(float(np.mean(slope)), 1e-3))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from robot_id.estimation.loop_method import (
     LoopMethod,
     Outcome,
     careful_step,
-    first_simulation,
+    first_motion,
     has_settled,
     relative_error,
 )
@@ -33,8 +33,8 @@ class IdimIv(LoopMethod):
     """
     Instrumental variables: V' Y = V' W chi, V the regressor of the simulated motion (paper 000).
 
-    V has no measurement noise, so noise in W leaves no bias, filtered or not. The reported error is
-    ||Y - V chi|| / ||Y|| as in the paper; the deviations use Y - W chi, the noise that V meets.
+    V has no measurement noise, so noise in W leaves no bias, filtered or not. The reported error
+    is ||Y - V chi|| / ||Y|| as in the paper; the deviations use Y - W chi, the noise that V meets.
     """
 
     name: ClassVar[str] = 'idim_iv'
@@ -44,12 +44,12 @@ class IdimIv(LoopMethod):
         names = problem.robot.base.names
         Y = problem.joint_rows(problem.torque)
         W = problem.regressor_rows(problem.measured_states())
-        chi, simulations = start, first_simulation(problem, start)
+        chi = start
+        V = problem.regressor_rows(first_motion(problem, start))
         history: list[Iteration] = []
         error, converged = np.inf, False
         for k in range(self.iterations):
             progress(k / self.iterations, f'iteration {k + 1}')
-            V = problem.regressor_rows(problem.states(simulations))
             weights, _ = joint_weights(JointFactors.of_rows(names, list(zip(V, Y))))
             proposal, covariance, condition = instrumental_solution(
                 [w * v for w, v in zip(weights, V)],
@@ -99,4 +99,4 @@ def instrumental_solution(
     freedom = max(len(y) - len(chi), 1)
     sigma = np.linalg.norm(y - w @ chi) / np.sqrt(freedom)
     root = sl.solve_triangular(R_W, np.linalg.solve(A, np.eye(len(chi)))) / scale[:, None]
-    return chi, sigma**2 * (root @ root.T), condition_number(np.linalg.qr(v, mode='r'))
+    return chi, sigma**2 * (root @ root.T), condition_number(R_V * scale)

@@ -48,7 +48,8 @@ class IdimTls(Idim):
         solution = total_least_squares(
             R, int(factors.rows.sum()), kept, self._exact(factors.names)
         )
-        return Fit(solution, R, {'joint_deviations': sigma.tolist()} if self.weighted else {})
+        extras = {'joint_deviations': sigma.tolist()} if self.weighted else {}
+        return Fit(solution, R, extras=extras)
 
     def _exact(self, names: tuple[str, ...]) -> NDArray[np.bool_]:
         for pattern in self.exact:

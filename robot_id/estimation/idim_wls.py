@@ -35,4 +35,5 @@ class IdimWls(SelectingIdim):
         """Solve with the weights 1 / sigma_j."""
         weights, sigma = joint_weights(factors)
         solution, R = solve_weighted(factors, kept, weights)
-        return Fit(solution, R, {'joint_deviations': sigma.tolist()})
+        noise = sigma * np.sqrt(solution.variance)
+        return Fit(solution, R, weights, noise, {'joint_deviations': sigma.tolist()})

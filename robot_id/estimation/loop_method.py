@@ -19,7 +19,7 @@ from robot_id.estimation import options
 from robot_id.estimation.loop_problem import LoopProblem, positive_on_motion
 from robot_id.estimation.residuals import warn_if_correlated, whiteness
 from robot_id.estimation.result import Iteration, Result
-from robot_id.estimation.sampling import resolve
+from robot_id.estimation.sampling import States, resolve
 from robot_id.exceptions import IdentificationError, OptionError, SimulationError
 from robot_id.model import Robot
 from robot_id.progress import Progress, silent
@@ -175,6 +175,20 @@ def first_simulation(
         ) from error
 
 
+def first_motion(problem: LoopProblem, chi: Array) -> list[States]:
+    """
+    Return the motion that the first iteration starts from.
+
+    It is the simulation of the start, or, when a loop tuned for other inertias cannot hold it, the
+    reference itself: eq. 35 of paper 000 takes the two for equal.
+    """
+    try:
+        return problem.states(problem.simulate(chi))
+    except SimulationError as error:
+        problem.warnings += (f'the reference stands in for the start ({error})',)
+        return problem.reference_states()
+
+
 def careful_step(
     problem: LoopProblem,
     chi: Array,
@@ -184,8 +198,8 @@ def careful_step(
     """
     Go from chi towards the proposal as far as M(q) stays positive and the loop can be simulated.
 
-    The parameters with M(q) > 0 along the motion form a convex cone, so a short enough step from an
-    admissible chi is admissible too.
+    The parameters with M(q) > 0 along the motion form a convex cone, so a short enough step from
+    an admissible chi is admissible too.
     """
     step = 1.0
     motions = [r.reference.position for r in problem.runs]
@@ -198,8 +212,8 @@ def careful_step(
                 pass
         step *= 0.5
     raise IdentificationError(
-        'no step from the last estimate keeps M(q) positive definite along the motion: the data do '
-        'not fit the model (check units, gear signs, the loop and its bandwidth)'
+        'no step from the last estimate keeps M(q) positive definite along the motion: the data '
+        'do not fit the model (check units, gear signs, the loop and its bandwidth)'
     )
 
 
@@ -210,7 +224,7 @@ def relative_error(residuals: Sequence[Array], torques: Sequence[Array]) -> floa
 
 
 def has_settled(change: Array, covariance: Array, limit: float, value: Array) -> bool:
-    """Return whether no parameter moved by more than `limit` deviations, or 1e-6 of the largest."""
+    """Return whether no parameter moved by more than `limit` deviations (or by rounding)."""
     floor = 1e-6 * np.abs(value).max()
     deviation = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     return bool(np.all(np.abs(change) <= np.maximum(limit * deviation, floor)))

@@ -1,9 +1,9 @@
 """
 Measurements beside the simulated closed loop that should reproduce them.
 
-The methods of papers 000 and 001 all simulate the direct model with the robot's own control law and
-reference, and compare or combine what comes out with the measurements, row by row after the same
-parallel decimation.
+The methods of papers 000 and 001 all simulate the direct model with the robot's own control law
+and reference, and compare or combine what comes out with the measurements, row by row after the
+same parallel decimation.
 """
 
 from __future__ import annotations
@@ -117,6 +117,17 @@ class LoopProblem:
             for r, s in zip(self.runs, simulations)
         ]
 
+    def reference_states(self) -> list[States]:
+        """Return the reference motion at the rate of the measurements, with no torque."""
+        parts = []
+        for r in self.runs:
+            q, dq, ddq = (
+                x[:: r.every]
+                for x in (r.reference.position, r.reference.velocity, r.reference.acceleration)
+            )
+            parts.append(States(q, dq, ddq, np.zeros_like(q)))
+        return parts
+
     def measured_states(self) -> list[States]:
         """Return the measured motion, filtered and differentiated."""
         parts = []
@@ -209,18 +220,18 @@ def reference_of(run: Run, processing: Processing, every: int) -> Reference:
     Without a recorded reference the filtered position stands in; missing derivatives come from a
     quintic spline through the positions.
     """
+    velocity, acceleration = run.reference_velocity, run.reference_acceleration
     if run.reference_position is None:
         position, velocity, acceleration = differentiate(run, processing, (0, len(run)))
     else:
         position = run.reference_position
-        velocity, acceleration = run.reference_velocity, run.reference_acceleration
     if not np.all(np.isfinite(position)):
         raise DataError('the reference position has values that are not finite')
-    time = np.arange(len(run)) * run.step
+    time: Array = np.arange(len(run), dtype=float) * run.step
     if every == 1 and velocity is not None and acceleration is not None:
         return Reference(time, position, velocity, acceleration)
     spline = make_interp_spline(time, position, k=min(5, len(run) - 1), axis=0)
-    fine = np.arange((len(run) - 1) * every + 1) * (run.step / every)
+    fine: Array = np.arange((len(run) - 1) * every + 1, dtype=float) * (run.step / every)
     return Reference(fine, spline(fine), spline(fine, 1), spline(fine, 2))
 
 

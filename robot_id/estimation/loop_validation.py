@@ -1,4 +1,4 @@
-"""Validation in simulation: the closed loop with identified parameters against the measurements."""
+"""Validation in simulation: the closed loop with identified parameters against measurements."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def simulation_errors(
     """
     Return 100 ||x - x_simulated|| / ||x|| for position, velocity, acceleration, torque.
 
-    The robot's own loop follows the recorded reference from the measured start; the first 5 / wn of a
-    run are left out. Measured velocities and accelerations come from the filtered position, torques
-    are compared as they were recorded. None, with the reason, where it cannot be simulated.
+    The robot's own loop follows the recorded reference from the measured start; the first 5 / wn
+    of a run are left out. Measured velocities and accelerations come from the filtered position,
+    torques are compared as they were recorded. None, with the reason, where that is impossible.
     """
     if 'default' not in robot.description.loops:
         return None, ('no closed-loop simulation: the robot file has no loop',)

@@ -162,16 +162,16 @@ def _refuse_mixed_friction(
     dependent: NDArray[np.int64],
 ) -> None:
     """
-    Refuse groupings into one-sided Coulomb friction.
+    Refuse groupings with one-sided Coulomb friction.
 
     A constant force (gravity on a slide) is Fc+ less Fc-, but only as long as friction is a sign:
     the smooth friction of a simulation would lose it at rest.
     """
-    for k, column in enumerate(columns):
-        if re.fullmatch(r'Fc\d+[+-]', names[column]) and np.any(beta[k]):
-            other = names[dependent[int(np.flatnonzero(beta[k])[0])]]
+    rows, others = np.nonzero(beta)
+    for i in sorted({*columns[rows], *dependent[others]}):
+        if re.fullmatch(r'Fc\d+[+-]', names[i]):
             raise DescriptionError(
-                f"the asymmetric Coulomb friction '{names[column]}' cannot be told from '{other}': "
+                f"asymmetric Coulomb friction '{names[i]}' cannot be told from a constant force: "
                 "choose 'coulomb' and 'offset' for that joint, or 'rotor_inertia: none'"
             )
 

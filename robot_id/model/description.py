@@ -177,7 +177,9 @@ class RobotDescription(_Strict):
         if self.coupling is not None and (
             len(self.coupling) != n or any(len(row) != n for row in self.coupling)
         ):
-            sizes = f'{len(self.coupling)} x {max(map(len, self.coupling), default=0)}'
+            lengths = sorted({len(row) for row in self.coupling})
+            sizes = f'{len(self.coupling)} x {max(lengths, default=0)}'
+            sizes += ' with unequal rows' if len(lengths) > 1 else ''
             raise ValueError(f'coupling is {sizes}, it must be {n} x {n} for {n} joints')
         for name, loop in self.loops.items():
             for key in ('bandwidth', 'damping', 'inertia', 'kp', 'kv'):

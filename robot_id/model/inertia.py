@@ -27,7 +27,11 @@ def inertia_row(inertia: pin.Inertia) -> Array:
 
 
 def pinocchio_inertia(row: Array) -> pin.Inertia:
-    """Return a pinocchio inertia from our 10 parameters (a massless body must be all zero)."""
+    """
+    Return a pinocchio inertia from our 10 parameters, also of an estimate that no body has.
+
+    pinocchio stores the centre of mass, so only a body that is zero throughout may have no mass.
+    """
     if row[9] == 0.0:
         if np.any(row):
             raise DescriptionError('a body with inertia but no mass has no pinocchio form')

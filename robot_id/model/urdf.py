@@ -3,36 +3,17 @@
 from __future__ import annotations
 
 import math
-import xml.etree.ElementTree as ElementTree
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
 from robot_id.exceptions import DescriptionError, did_you_mean
 from robot_id.model.inertia import inertia_row
 from robot_id.model.kinematics import Kinematics
+from robot_id.model.urdf_tags import JointTag, one_line, read_urdf
 
-Array = NDArray[np.float64]
 MOVING = ('revolute', 'continuous', 'prismatic')
-
-
-@dataclass(frozen=True)
-class _Joint:
-    """
-    What we read of a joint tag ourselves.
-
-    :param axis: (3,) unit vector.
-    :param limits: (4,) lower, upper, velocity, effort; NaN where not given.
-    :param mimic: master, multiplier and offset of a mimic joint.
-    """
-
-    type: str
-    axis: Array
-    limits: Array
-    mimic: tuple[str, float, float] | None
 
 
 def from_urdf(path: Path, locked: dict[str, float] | None = None) -> Kinematics:
@@ -41,12 +22,11 @@ def from_urdf(path: Path, locked: dict[str, float] | None = None) -> Kinematics:
 
     :param locked: joints that do not move, with their position.
     """
-    text = _read(path)
-    joints = _parse(path, text)
+    text, joints = read_urdf(path)
     try:
         model = pin.buildModelFromXML(text)
     except (ValueError, RuntimeError) as error:
-        raise DescriptionError(f'{path}: pinocchio cannot read it ({_one_line(error)})') from error
+        raise DescriptionError(f'{path}: pinocchio cannot read it ({one_line(error)})') from error
     frozen = _all_locked(path, joints, list(model.names)[1:], locked or {})
     if frozen:
         model = _lock(model, frozen)
@@ -54,7 +34,7 @@ def from_urdf(path: Path, locked: dict[str, float] | None = None) -> Kinematics:
 
 
 def _all_locked(
-    path: Path, joints: dict[str, _Joint], moving: list[str], locked: dict[str, float]
+    path: Path, joints: dict[str, JointTag], moving: list[str], locked: dict[str, float]
 ) -> dict[str, float]:
     """Return the locked joints with those that mimic them."""
     for name in locked:
@@ -71,7 +51,7 @@ def _all_locked(
     return frozen
 
 
-def _extract(path: Path, model: pin.Model, joints: dict[str, _Joint]) -> Kinematics:
+def _extract(path: Path, model: pin.Model, joints: dict[str, JointTag]) -> Kinematics:
     names = list(model.names)[1:]
     if not names:
         raise DescriptionError(f'{path}: no moving joint')
@@ -111,7 +91,7 @@ def _extract(path: Path, model: pin.Model, joints: dict[str, _Joint]) -> Kinemat
     )
 
 
-def _master(path: Path, joints: dict[str, _Joint], name: str) -> tuple[str, float, float]:
+def _master(path: Path, joints: dict[str, JointTag], name: str) -> tuple[str, float, float]:
     """Return the independent joint behind a joint: q = ratio * q_master + offset."""
     ratio, offset, seen = 1.0, 0.0, [name]
     while (mimic := joints[name].mimic) is not None:
@@ -137,77 +117,3 @@ def _lock(model: pin.Model, locked: dict[str, float]) -> pin.Model:
         elif value != 0.0:
             raise DescriptionError(f"locked: joint '{name}' has {joint.nq} positions, only 0 fits")
     return pin.buildReducedModel(model, [model.getJointId(name) for name in locked], q)
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text()
-    except OSError as error:
-        raise DescriptionError(f'{path}: {error.strerror or error}') from error
-    except UnicodeDecodeError as error:
-        raise DescriptionError(f'{path}: not a text file') from error
-
-
-def _parse(path: Path, text: str) -> dict[str, _Joint]:
-    """Return the joint tags by name; masses are checked on the way."""
-    try:
-        robot = ElementTree.fromstring(text)
-    except ElementTree.ParseError as error:
-        raise DescriptionError(f'{path}: not XML ({_one_line(error)})') from error
-    if robot.tag != 'robot':
-        raise DescriptionError(f"{path}: not a URDF, its first tag is '{robot.tag}'")
-    if 'xacro' in text and any('xacro' in element.tag for element in robot.iter()):
-        raise DescriptionError(f'{path}: has xacro tags, expand them first: xacro {path.name}')
-    for link in robot.findall('link'):
-        place = f"{path}: link '{link.get('name', '')}'"
-        for tag in link.iterfind('inertial/mass'):
-            mass = _number(place, 'mass', tag.get('value', 'nan'))
-            if not mass >= 0.0:
-                raise DescriptionError(f'{place}: mass {mass:g} kg, it must not be negative')
-    joints = {}
-    for element in robot.findall('joint'):
-        name = element.get('name', '')
-        joints[name] = _joint(f"{path}: joint '{name}'", element)
-    return joints
-
-
-def _joint(place: str, element: ElementTree.Element) -> _Joint:
-    kind = element.get('type', '')
-    axis = np.array([1.0, 0.0, 0.0])
-    if (tag := element.find('axis')) is not None:
-        values = tag.get('xyz', '1 0 0').split()
-        if len(values) != 3:
-            raise DescriptionError(f'{place}: axis has {len(values)} numbers, not 3')
-        axis = np.array([_number(place, 'axis', value) for value in values])
-        axis /= np.linalg.norm(axis) or 1.0
-    limits = np.full(4, np.nan)
-    if (tag := element.find('limit')) is not None:
-        for k, key in enumerate(('lower', 'upper', 'velocity', 'effort')):
-            if tag.get(key) is not None:
-                limits[k] = _number(place, f'limit {key}', tag.get(key, ''))
-        # Zeros are what exporters write for 'unknown'.
-        if kind == 'continuous' or not limits[0] < limits[1]:
-            limits[:2] = np.nan
-        limits[2:][limits[2:] <= 0.0] = np.nan
-    mimic = None
-    if (tag := element.find('mimic')) is not None:
-        if tag.get('joint') is None:
-            raise DescriptionError(f'{place}: the mimic tag names no joint')
-        ratio = _number(place, 'mimic multiplier', tag.get('multiplier', '1'))
-        offset = _number(place, 'mimic offset', tag.get('offset', '0'))
-        mimic = (tag.get('joint', ''), ratio, offset)
-    return _Joint(kind, axis, limits, mimic)
-
-
-def _number(place: str, what: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError as error:
-        raise DescriptionError(f"{place}: {what} '{text}' is not a number") from error
-    if not math.isfinite(value):
-        raise DescriptionError(f"{place}: {what} '{text}' is not finite")
-    return value
-
-
-def _one_line(error: Exception) -> str:
-    return ' '.join(str(error).split())[:200]

@@ -82,7 +82,8 @@ def test_shared_memory_of_a_killed_node_is_removed():
         'import os, signal, rclpy\n'
         'rclpy.init(); node = rclpy.create_node("victim")\n'
         'print(os.getpid(), flush=True)\n'
-        'names = {line.split()[-1] for line in open("/proc/self/maps") if "fastrtps_" in line}\n'
+        'lines = [line for line in open("/proc/self/maps") if "/dev/shm/fastrtps_" in line]\n'
+        'names = {line.split()[-1] for line in lines}\n'
         'print(*names, flush=True)\n'
         'os.kill(os.getpid(), signal.SIGKILL)\n'
     )

@@ -202,14 +202,13 @@ def test_real_old_python_gets_one_line(tmp_path):
     assert_one_line(done, 'needs Python 3.10 to 3.13')
 
 
-def test_package_that_cannot_be_had_is_named(tmp_path):
-    clone = copy_of_setup(tmp_path)
-    (clone / 'requirements/lock.txt').write_text('a-package-that-does-not-exist==1.0\n')
-    done = make_setup(clone, os.environ['PATH'], PYTHON=BARE, PIP_NO_INDEX='1', PIP_FIND_LINKS='')
-    assert done.returncode != 0
-    assert 'a-package-that-does-not-exist' in done.stderr
-    assert 'pip.log' in done.stderr
-    assert not (clone / '.venv/setup.json').exists()
+def test_package_that_cannot_be_had_is_named(setup_module, tmp_path):
+    command, machine = setup_module('command'), setup_module('machine')
+    name, log = 'a-package-that-does-not-exist', tmp_path / 'log/pip.log'
+    pip = [sys.executable, '-m', 'pip', 'install', '--no-index', '--isolated', f'{name}==1.0']
+    with pytest.raises(machine.SetupError, match=rf'packages: failed .*{name}.*pip\.log'):
+        command.run('packages', pip, log, dict(os.environ), tmp_path)
+    assert name in log.read_text()
 
 
 def test_lock_pins_every_line_and_names_no_registry():

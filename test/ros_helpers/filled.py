@@ -26,7 +26,7 @@ def interfaces(kind: str) -> list[type]:
     return [
         value
         for name, value in sorted(vars(module).items())
-        if isinstance(value, type) and not name.startswith('_')
+        if isinstance(value, type) and '_' not in name
     ]
 
 

@@ -41,7 +41,8 @@ def main() -> None:
 
 def set_up() -> bool:
     """Run the steps that are due and tell whether there were any."""
-    python = getattr(sys, '_base_executable', sys.executable)
+    # One interpreter has several names (python3, python3.11), and they must not count as two.
+    python = os.path.realpath(getattr(sys, '_base_executable', sys.executable))
     state = _read(STATE)
     ros, environment = _choose(python, state)
     changed = False

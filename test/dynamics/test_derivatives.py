@@ -1,0 +1,55 @@
+"""Analytic derivatives against central differences of the compiled inverse model."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_robots import SHIPPED, random_robot, random_states
+
+from robot_id import dynamics
+from robot_id.model import load_robot
+
+
+def check(robot, chi, q, dq, ddq, slope):
+    by_q, by_dq, M = dynamics.derivatives(robot, chi, q, dq, ddq, slope)
+    h = 1e-6
+    for j in range(robot.n):
+        e = np.zeros(robot.n)
+        e[j] = h
+
+        def difference(dq_, dqd_, e=e):
+            high = dynamics.inverse_dynamics(robot, chi, q + dq_ * e, dq + dqd_ * e, ddq, slope)
+            low = dynamics.inverse_dynamics(robot, chi, q - dq_ * e, dq - dqd_ * e, ddq, slope)
+            return (high - low) / (2 * h)
+
+        size = 1.0 + np.abs(dynamics.inverse_dynamics(robot, chi, q, dq, ddq, slope)).max()
+        np.testing.assert_allclose(by_q[:, :, j], difference(1, 0), rtol=1e-5, atol=1e-6 * size)
+        np.testing.assert_allclose(by_dq[:, :, j], difference(0, 1), rtol=1e-5, atol=1e-6 * size)
+    inertia = dynamics.inertia_matrix(robot, chi, q)
+    np.testing.assert_allclose(M, inertia, rtol=0, atol=1e-9 * (1 + np.abs(inertia).max()))
+
+
+@pytest.mark.parametrize('name', SHIPPED)
+@pytest.mark.parametrize('slope', [None, 10.0])
+def test_shipped_robots(name, slope):
+    robot = load_robot(name)
+    check(robot, robot.truth(), *random_states(np.random.default_rng(0), robot, 20), slope)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**31), st.integers(1, 6))
+def test_random_robots(seed, n):
+    rng = np.random.default_rng(seed)
+    pin.seed(seed)
+    robot, chi_st = random_robot(rng, n)
+    q, dq, ddq = random_states(rng, robot, 3)
+    # Differences must not step over the kink of one-sided friction at rest.
+    dq = np.where(np.abs(dq) < 1e-3, 1e-2, dq)
+    check(robot, robot.base.from_standard(chi_st), q, dq, ddq, 10.0)
+
+
+def test_a_single_state():
+    robot = load_robot('scara')
+    parts = dynamics.derivatives(robot, robot.truth(), np.zeros(2), np.ones(2), np.ones(2))
+    assert [part.shape for part in parts] == [(2, 2)] * 3
