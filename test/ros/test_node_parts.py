@@ -168,7 +168,8 @@ def test_a_lost_reference_is_braked_and_held():
     law = control()
     for k in range(230):
         if k < 100:
-            law.references.take(point(k * MS, 0.2 * k / 1000, 0.2))
+            speed = 0.2 if k else 0.0
+            law.references.take(point(k * MS, 0.2 * k / 1000, speed))
         at = min(0.2 * k / 1000, 0.05)
         command = law.step(k * MS, np.array([at]))
         if k == 130:
@@ -199,6 +200,16 @@ def test_a_reference_far_away_is_not_followed_and_leaving_it_stops():
     law.restart()
     law.references.take(point(4 * MS, 0.05))
     assert law.step(4 * MS, np.array([0.05])).following
+
+
+def test_a_reference_that_passes_at_speed_is_met_only_when_it_is_slow():
+    law = control()
+    law.step(0, np.array([0.1]))
+    law.references.take(point(MS, 0.1, 0.3))
+    assert not law.step(MS, np.array([0.1])).following
+    assert "passes joint 'carriage' at 0.3" in law.reason
+    law.references.take(point(2 * MS, 0.1, 0.01))
+    assert law.step(2 * MS, np.array([0.1])).following
 
 
 def test_a_gap_in_the_measurements_starts_anew_from_a_hold():
