@@ -16,6 +16,7 @@ VERBS: dict[str, str] = {
     'methods': 'List the identification methods and their options.',
     'identify': 'Identify the base parameters of a robot from measurements.',
     'validate': 'Predict the torques of other data with identified parameters.',
+    'reproduce': "Compute the papers' tables and print them beside the printed ones.",
 }
 
 
