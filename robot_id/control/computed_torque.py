@@ -150,6 +150,8 @@ class ComputedTorque:
     @property
     def parameters(self) -> Array:
         """(b,) the model in use, part of the way during an update."""
+        if not self.blending:
+            return self._to.copy()
         return self._from + self.memory.blend[0] * (self._to - self._from)
 
     @property

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 
 import numpy as np
-import scipy.linalg as sl
 from numpy.typing import NDArray
 
 from robot_id.dynamics.inverse import inertia_matrix
@@ -55,8 +54,7 @@ def out_of_bounds(robot: Robot, chi: Array, passed: Flags, lower: Array, upper: 
 
 def not_positive(robot: Robot, chi: Array, position: Array) -> str:
     """Return where M_hat is not positive definite among (N, n) positions, '' when nowhere."""
-    every = max(len(position) // MOST_CONFIGURATIONS, 1)
-    q = np.ascontiguousarray(position[::every])
+    q = _some(position)
     least = np.linalg.eigvalsh(inertia_matrix(robot, chi, q))[:, 0]
     k = int(np.argmin(least))
     if least[k] > 0.0:
@@ -75,19 +73,26 @@ def weak_inertia(
 
     :param position: (N, n) reference positions of the window.
     """
+    q = _some(position)
+    M = inertia_matrix(robot, chi, q)
+    try:
+        # M_hat against L L^T = the current one: the eigenvalues of L^-1 M_hat L^-T.
+        L = np.linalg.cholesky(inertia_matrix(robot, current, q))
+        half = np.linalg.solve(L, M)
+        M = np.linalg.solve(L, np.swapaxes(half, 1, 2))
+    except np.linalg.LinAlgError:
+        pass  # The current model is not positive definite itself: judge the new one alone.
+    least = np.linalg.eigvalsh(0.5 * (M + np.swapaxes(M, 1, 2)))[:, 0]
+    k = int(np.argmin(least))
+    if least[k] > smallest:
+        return ''
+    what = 'is not positive definite' if least[k] <= 0.0 else 'almost vanishes'
+    return (
+        f'M_hat {what} at q = {np.array2string(q[k], precision=3)} (its smallest eigenvalue '
+        f'against the current model is {least[k]:.3g})'
+    )
+
+
+def _some(position: Array) -> Array:
     every = max(len(position) // MOST_CONFIGURATIONS, 1)
-    q = np.ascontiguousarray(position[::every])
-    M, before = inertia_matrix(robot, chi, q), inertia_matrix(robot, current, q)
-    for k in range(len(q)):
-        try:
-            least = float(sl.eigh(M[k], before[k], eigvals_only=True)[0])
-        except np.linalg.LinAlgError:
-            # The start itself is not positive definite there: judge the new one alone.
-            least = float(np.linalg.eigvalsh(M[k])[0])
-        if not least > smallest:
-            what = 'is not positive definite' if least <= 0.0 else 'almost vanishes'
-            return (
-                f'M_hat {what} at q = {np.array2string(q[k], precision=3)} (its smallest '
-                f'eigenvalue against the current model is {least:.3g})'
-            )
-    return ''
+    return np.ascontiguousarray(position[::every])

@@ -51,10 +51,11 @@ class PayloadWatch:
         self.robot = robot
         self._tare: tuple[Array, Array] | None = None
         self._last: tuple[Array, Array] | None = None
+        self._empty = True
 
     def tare(self) -> None:
         """Call the present load no payload."""
-        self._tare = self._last
+        self._tare, self._empty = self._last, True
 
     def see(self, values: Array, covariance: Array, passed: NDArray[np.bool_]) -> Payload | None:
         """
@@ -72,8 +73,9 @@ class PayloadWatch:
         tared, uncertainty = self._tare
         updated = passed & np.isfinite(np.diag(uncertainty))
         payload = estimate_payload(self.robot, tared, values, uncertainty + covariance, updated)
-        if not payload.significant:
+        if not payload.significant and self._empty:
             self._tare = last
+        self._empty = not payload.significant
         return payload
 
 

@@ -103,8 +103,8 @@ class ReferenceObservation:
     """
     Eq. 24 of paper 003: Y = W_r(qr, dqr, ddqr) chi + rho, filtered and decimated in parallel.
 
-    A window of whole cycles has no ends: the filter goes round. Else the equations that the filter
-    makes of the ends of the window are dropped; there a single sample would weigh too much.
+    Beyond the ends of the window the filter sees it go round, where it holds whole cycles, or else
+    its mirror image, so that no single sample weighs much. Both are linear: Y = W chi stays exact.
 
     :param robot: the Robot.
     :param decimation: one equation in so many samples is kept.
@@ -119,14 +119,11 @@ class ReferenceObservation:
 
     def factors(self, window: Window) -> JointFactors:
         """Return the triangular factors of [W_j Y_j] of every joint."""
-        N, factor = len(window.torque), self.decimation
-        order = np.arange(N)
-        if closes(window) and 2 * BORDER * factor < N:
-            edge = BORDER * factor
-            order = np.concatenate([order[-edge:], order, order[:edge]])
+        factor = self.decimation
+        order = extended_order(len(window.torque), BORDER * factor, closes(window))
         rows = decimated_rows(self._wide, window, order, factor)
         if factor > 1:
-            rows = rows[BORDER : BORDER + -(-(len(order) - 2 * BORDER * factor) // factor)]
+            rows = rows[BORDER : BORDER + -(-len(window.torque) // factor)]
         joints = [RowFactor(len(columns) + 1) for columns in self.columns]
         last = 0
         for joint in joints:
@@ -147,6 +144,16 @@ class ReferenceObservation:
         for j, columns in enumerate(self.columns):
             parts += [W[:, j, columns], window.torque[at, j, None]]
         return np.concatenate(parts, axis=1)
+
+
+def extended_order(samples: int, edge: int, cyclic: bool) -> Index:
+    """Return the indices of the window with `edge` more on either side, round or mirrored."""
+    index = np.arange(-edge, samples + edge)
+    if cyclic:
+        return np.mod(index, samples)
+    period = 2 * (samples - 1)
+    index = np.mod(index, period)
+    return np.minimum(index, period - index)
 
 
 def decimated_rows(

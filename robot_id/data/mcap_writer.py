@@ -59,7 +59,7 @@ class McapWriter:
 
     def __init__(self, path: Path, channels: Sequence[Channel], library: str = 'robot_id') -> None:
         self._channels = tuple(channels)
-        self._totals = _Totals(counts={number: 0 for number in range(len(channels))})
+        self._totals = _Totals(counts=dict.fromkeys(range(len(channels)), 0))
         self._chunk_indexes: list[bytes] = []
         self._definitions = [_schema(i, c) for i, c in enumerate(self._channels)]
         self._definitions += [_channel(i, c) for i, c in enumerate(self._channels)]

@@ -40,8 +40,8 @@ NOTES = (
     'torque noise of the robot file. What the rigid model leaves out of the real machine (4 % of '
     'the torque) is not in it, so our relative torque errors are smaller.',
     'The filter of the decimation to 5 Hz cuts off at 2 Hz.',
-    'The bias falls with the rate as eq. 27 says. The paper prints less than 1e-4 above 500 Hz and '
-    'does not say how its simulated loop was sampled; with a torque held between samples and a '
+    'The bias falls with the rate as eq. 27 says. The paper prints less than 1e-4 above 500 Hz, '
+    'not how its simulated loop was sampled; with a torque held between samples and a '
     'backward difference it takes about 20 kHz to come down to that.',
 )
 
@@ -91,8 +91,8 @@ def _exact_least_squares(robot: Robot, run: LearningRun) -> Array:
     s = _simulation(run.cycles[-1])
     slope = robot.description.coulomb_slope
     W = dynamics.regressor(robot, s.position, s.velocity, s.acceleration, slope)
-    chi: Array = np.linalg.lstsq(W.reshape(-1, W.shape[2]), s.torque.ravel(), rcond=None)[0]
-    return chi
+    chi = np.linalg.lstsq(W.reshape(-1, W.shape[2]), s.torque.ravel(), rcond=None)[0]
+    return np.asarray(chi, np.float64)
 
 
 def _bias(robot: Robot, rates: Sequence[float], progress: Progress) -> Section:
