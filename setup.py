@@ -7,8 +7,9 @@ from setuptools import find_packages, setup
 NAME = 'robot_id'
 
 NODES = [
-    'demo_listener',
-    'demo_talker',
+    'ctc_controller',
+    'ddm_simulator',
+    'trajectory_generator',
 ]
 
 
