@@ -8,7 +8,11 @@ NAME = 'robot_id'
 
 NODES = [
     'ctc_controller',
+    'data_logger',
     'ddm_simulator',
+    'identification_server',
+    'online_identifier',
+    'replay',
     'trajectory_generator',
 ]
 

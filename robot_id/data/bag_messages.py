@@ -92,7 +92,8 @@ class BagMessages:
                     self.topics[connection.topic] = connection.msgtype
                     count = self.counts.get(connection.topic, 0)
                     self.counts[connection.topic] = count + connection.msgcount
-                if (reader.metadata.custom or {}).get(STATE) == OPEN:
+                about = getattr(reader.storage, 'metadata', None)
+                if about is not None and (about.custom or {}).get(STATE) == OPEN:
                     self.notes.append(
                         f'{path}: the recording was not ended, its last second may be missing'
                     )
