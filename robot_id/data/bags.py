@@ -64,6 +64,8 @@ def read_bag(
     states = _States(collectors.pop(states_topic), source, joint_names, notes)
     channels = states.channels
     for topic, found in collectors.items():
+        if not found.count:
+            continue
         where = f'{path} {topic}'
         if bag.topics[topic] == TRAJECTORY:
             channels.update(_reference(found, states, where, notes))

@@ -62,6 +62,9 @@ class DataLogger(NodeBase, Node):
             raise OptionError(
                 f'parameter data_directory: {self._root} cannot be made ({error.strerror})'
             ) from error
+        # Message definitions take a moment the first time: not while somebody waits.
+        for topic, _, kind in TOPICS:
+            channel(topic, kind)
         self._recorder: Recorder | None = None
         self._listeners: list[Listener] = []
         self._last: RecordingStatus | None = None

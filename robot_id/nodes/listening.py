@@ -72,8 +72,10 @@ class Listener:
             self._kind, self._topic, self._hear, profile, raw=True, event_callbacks=events
         )
 
-    def _hear(self, data: bytes, information: Any) -> None:
-        self._callback(information['received_timestamp'], data)
+    def _hear(self, data: bytes) -> None:
+        # By the clock on the wall, as `ros2 bag record` does: a simulated one may stand still.
+        # (The events executor of Jazzy fails on callbacks that ask for the message's information.)
+        self._callback(time.time_ns(), data)
 
     def _on_lost(self, event: Any) -> None:
         self.lost += event.total_count_change

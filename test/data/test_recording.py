@@ -27,9 +27,7 @@ def joint_state(k, step_ns=1_000_000):
     types, stamp = typestore().types, START + k * step_ns
     message = types[STATES](
         header=types['std_msgs/msg/Header'](
-            stamp=types['builtin_interfaces/msg/Time'](
-                sec=stamp // 10**9, nanosec=stamp % 10**9
-            ),
+            stamp=types['builtin_interfaces/msg/Time'](sec=stamp // 10**9, nanosec=stamp % 10**9),
             frame_id='',
         ),
         name=['left', 'right'],
