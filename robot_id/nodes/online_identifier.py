@@ -9,6 +9,7 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.node import Node
+from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
@@ -16,9 +17,10 @@ from robot_id.exceptions import DataError, DescriptionError, RobotIdError
 from robot_id.nodes.base import NodeBase, run
 from robot_id.nodes.diagnostics import ERROR, OK, WARN, RateMeter, Report
 from robot_id.nodes.joints import JointMatcher
+from robot_id.nodes.listening import Listener
 from robot_id.nodes.messages import parameters_from, parameters_message
 from robot_id.nodes.online_settings import TABLE, make_identifier, recent_error
-from robot_id.nodes.qos import LATCHED, MEASUREMENT
+from robot_id.nodes.qos import LATCHED
 from robot_id.nodes.reference_buffer import ReferenceBuffer
 from robot_id.nodes.refusal import code_of
 from robot_id.nodes.sample_stream import Block, SampleStream
@@ -29,7 +31,8 @@ from robot_id_msgs.msg import DynamicParameters, OnlineStatus
 from robot_id_msgs.srv import ResetEstimate
 
 WORK_S = 0.02
-STALE_S = 1.0
+# Messages that may wait while the estimator works.
+DEPTH = 2000
 RECENT_S = 2.0
 STATES = {
     'live': OnlineStatus.LIVE,
@@ -53,20 +56,33 @@ class OnlineIdentifierNode(NodeBase, Node):
         self._sizes = self._start
         self._meter = RateMeter()
         self._begin()
-        # Once with a rate of one's own choice: what is wrong with the settings shows at once.
-        make_identifier(self._robot, self.settings, 1000.0, self._start, self._sizes)
-        self._parameters = self.create_publisher(
-            DynamicParameters, '~/dynamic_parameters', LATCHED
-        )
+        self._rehearse()
+        self._estimates = self.create_publisher(DynamicParameters, '~/dynamic_parameters', LATCHED)
         self._statuses = self.create_publisher(OnlineStatus, '~/status', LATCHED)
-        self.create_subscription(JointState, 'joint_states', self._on_states, MEASUREMENT)
+        self._listeners = [Listener(self, JointState, 'joint_states', self._on_states, DEPTH)]
         if self._riv:
-            self.create_subscription(JointTrajectory, 'reference', self._on_reference, MEASUREMENT)
+            self._listeners.append(
+                Listener(self, JointTrajectory, 'reference', self._on_reference, DEPTH)
+            )
         self.create_service(ResetEstimate, '~/reset', self._reset)
         self.create_timer(WORK_S, self._work, clock=self.steady)
         self.create_timer(self.settings['publish_period_s'], self._publish, clock=self.steady)
         self.diagnostics.add('estimation', self._report)
         self.event('ready', node=self.get_fully_qualified_name(), method=self.settings['method'])
+
+    def _rehearse(self) -> None:
+        """Run everything once: wrong settings show at once, and the kernels are compiled."""
+        rate, n = self.settings['rate_hz'] or 1000.0, self._robot.n
+        identifier = make_identifier(self._robot, self.settings, rate, self._start, self._sizes)
+        t = np.arange(round(RECENT_S * rate)) / rate
+        angle = t[:, None] * np.linspace(3.0, 5.0, n)
+        motion = np.array([np.sin(angle), 3.0 * np.cos(angle), -9.0 * np.sin(angle)])
+        for first in range(0, len(t), 20):
+            part = motion[:, first : first + 20].copy()
+            identifier.feed(part[0], part[1], tuple(part) if self._riv else None)
+        identifier.new_segment()
+        identifier.status()
+        recent_error(self._robot, self.settings, rate, identifier.estimate, motion[0], motion[1])
 
     def _prior(self) -> Array | None:
         try:
@@ -84,8 +100,9 @@ class OnlineIdentifierNode(NodeBase, Node):
         self._stamp = 0
         self._failure = ''
 
-    def _on_states(self, message: JointState) -> None:
+    def _on_states(self, received: int, data: bytes) -> None:
         self._meter.tick()
+        message = deserialize_message(data, JointState)
         try:
             self._matcher.match(message.name)
             position = self._matcher.take(message.position, 'position')
@@ -96,9 +113,9 @@ class OnlineIdentifierNode(NodeBase, Node):
             return
         self._stream.take(to_ns(message.header.stamp), position, torque)
 
-    def _on_reference(self, message: JointTrajectory) -> None:
+    def _on_reference(self, received: int, data: bytes) -> None:
         try:
-            self._references.take(message)
+            self._references.take(deserialize_message(data, JointTrajectory))
         except DataError as error:
             self.warning('reference refused', reason=error)
 
@@ -135,7 +152,7 @@ class OnlineIdentifierNode(NodeBase, Node):
         deviations = np.array([p.std for p in status.parameters])
         if any(p.state != 'frozen' for p in status.parameters):
             self._updates += 1
-        self._parameters.publish(
+        self._estimates.publish(
             parameters_message(
                 self._robot,
                 self._identifier.estimate,

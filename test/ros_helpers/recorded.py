@@ -7,13 +7,13 @@ import threading
 import time
 from pathlib import Path
 
+import rclpy
 from rclpy.context import Context
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 
-import rclpy
 from robot_id.control import tune
 from robot_id.data import Dataset, load, save
 from robot_id.dynamics import Disturbances, simulate
