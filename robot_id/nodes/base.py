@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import time
 import traceback
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -20,6 +21,8 @@ from robot_id.nodes.diagnostics import Diagnostics
 from robot_id.nodes.parameter_table import ParameterTable, Row
 
 SPIN_S = 0.05
+# Warnings that begin with the same letters are of one kind.
+KIND, QUIET_S = 48, 1.0
 
 
 class NodeBase:
@@ -38,6 +41,7 @@ class NodeBase:
     def prepare(self: Any, rows: Iterable[Row]) -> None:
         """Declare the parameters and begin to report."""
         self.steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._warned: dict[str, float] = {}
         self.settings = ParameterTable(self, rows)
         self.diagnostics = Diagnostics(self)
 
@@ -55,8 +59,11 @@ class NodeBase:
         self.get_logger().info(_line(what, facts))
 
     def warning(self: Any, what: str, **facts: Any) -> None:
-        """Log one line of warning, the same at most once a second."""
-        self.get_logger().warning(_line(what, facts), throttle_duration_sec=1.0)
+        """Log one line of warning; of the same kind at most one a second."""
+        kind, now = what[:KIND], time.monotonic()
+        if now - self._warned.get(kind, -QUIET_S) >= QUIET_S:
+            self._warned[kind] = now
+            self.get_logger().warning(_line(what, facts))
 
     def failure(self: Any, what: str, **facts: Any) -> None:
         """Log one line of error."""

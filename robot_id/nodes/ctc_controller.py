@@ -51,8 +51,8 @@ TABLE = (
         "each joint's range.", 0.0, 100.0),
     Row('state_timeout_s', 0.05, 'Without a joint state for this long: zero torque [s].',
         1e-3, 10.0),
-    Row('reference_timeout_s', 0.02, 'Without a point for this long the reference is braked to '
-        'rest [s].', 1e-3, 10.0),
+    Row('reference_timeout_s', 0.02, 'The last point is carried on for this long, then the '
+        'reference is braked to rest [s].', 1e-3, 0.2),
     Row('blend_s', 0.1, 'Time over which new parameters are blended in [s].', 0.0, 60.0),
     Row('learning', False, 'Pass identified parameters on to the model from the start.'),
     Row('window_s', 0.0, 'Window of ILIC, a multiple of the cycle time [s]; 0: the duration of '

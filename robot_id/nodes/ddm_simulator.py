@@ -61,8 +61,8 @@ TABLE = (
         1e-3, 10.0),
     Row('on_stale', 'zero', 'Without a fresh command: zero torque, or hold the position with the '
         "robot's own loop.", choices=('zero', 'hold')),
-    Row('clock_rate_hz', 0.0, 'Rate of /clock in simulated time [Hz]; 0: with every state.',
-        0.0, 1e5),
+    Row('clock_rate_hz', 100.0, 'Rate of /clock in simulated time [Hz]; 0: with every state. '
+        'Nodes of robot_id go by the stamps of joint_states.', 0.0, 1e5),
 )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,10 +55,9 @@ class JointMatcher:
         if len(values) != len(self._names):
             raise DataError(f'{len(values)} values of {what} for {len(self._names)} joints')
         x = np.array(values if self._same else [values[i] for i in self._index], dtype=float)
-        if not np.isfinite(x.sum()):
-            bad = np.flatnonzero(~np.isfinite(x))
-            if bad.size:
-                raise DataError(f"{what} of joint '{self.wanted[bad[0]]}' is not finite")
+        for name, value in zip(self.wanted, x.tolist()):
+            if not isfinite(value):
+                raise DataError(f"{what} of joint '{name}' is not finite")
         return x
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from rclpy._rclpy_pybind11 import RCLError
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
 from robot_id.exceptions import RobotIdError
@@ -31,6 +32,7 @@ class RobotLifecycleNode(NodeBase, LifecycleNode):
         self.active = False
         self.configured = False
         self._owned: list[tuple[Callable[[Any], Any], Any]] = []
+        self._guard_transitions()
         self.prepare((ROBOT, AUTOSTART, *rows))
         if self.settings['autostart']:
             self._starter = self.create_timer(0.0, self._start_alone, clock=self.steady)
@@ -66,6 +68,22 @@ class RobotLifecycleNode(NodeBase, LifecycleNode):
             return response
 
         self._own(self.destroy_service, self.create_service(kind, name, answer))
+
+    def _guard_transitions(self) -> None:
+        """Refuse a transition that the present state does not have; rclpy alone would raise."""
+        service = self._service_change_state
+        change = service.callback
+
+        def guarded(request: Any, response: Any) -> Any:
+            try:
+                return change(request, response)
+            except RCLError:
+                state = self._state_machine.current_state[1]
+                self.warning(f'no transition {request.transition.id} in the state {state}')
+                response.success = False
+                return response
+
+        service.callback = guarded
 
     def _own(self, destroy: Callable[[Any], Any], made: Any) -> Any:
         self._owned.append((destroy, made))
@@ -129,6 +147,7 @@ class RobotLifecycleNode(NodeBase, LifecycleNode):
     def _release(self) -> None:
         self.diagnostics.clear()
         for destroy, made in self._owned:
+            self._managed_entities.discard(made)
             destroy(made)
         self._owned = []
         self.cleanup()

@@ -15,6 +15,8 @@ from robot_id.nodes.reference_buffer import ReferenceBuffer
 from robot_id.trajectory.lively import USUAL_ACCELERATION
 
 Array = NDArray[np.float64]
+# A point of a reference is never carried on further than this.
+LONGEST_CARRY_S = 0.2
 
 
 class SimulatedRobot:
@@ -105,7 +107,7 @@ class SimulatedRobot:
     def advance_by_reference(self, stamp: int) -> None:
         """Go to the next sample under the robot's own loop; brake where the reference ends."""
         measured = self.plant.measured
-        point = self.references.at(stamp, round(self.timeout_s * 1e9))
+        point = self.references.at(stamp, round(1e9 * min(self.timeout_s, LONGEST_CARRY_S)))
         self.stale = point is None
         if point is not None:
             self._brake = None

@@ -12,11 +12,13 @@ from robot_id.control import ComputedTorque
 from robot_id.model import Robot
 from robot_id.nodes.braking import Brake
 from robot_id.nodes.reference_buffer import ReferenceBuffer
-from robot_id.trajectory.lively import USUAL_ACCELERATION
+from robot_id.trajectory.lively import USUAL_ACCELERATION, USUAL_VELOCITY
 
 Array = NDArray[np.float64]
 # Of a joint's range, and where it has none.
 ERROR_SHARE, USUAL_ERROR = 0.05, 0.2
+# Of its velocity limit: the largest jump of a joint's reference when it is met.
+SPEED_SHARE = 0.1
 
 
 class Mode(Enum):
@@ -49,8 +51,9 @@ class TorqueControl:
     Computed torque with a place to stay when there is no reference.
 
     Without a reference the robot is held where it stands. A reference that is lost is braked to
-    rest and held. One that begins far from the robot, or a robot that leaves its reference, is not
-    followed: the robot is held, until `restart`.
+    rest and held. One that is far from the robot, or passes it at speed, is not followed: the
+    robot is held until it comes near and slow. A robot that leaves its reference is held until
+    `restart`.
 
     :param controller: the law.
     :param lost_s: seconds that the last point is carried on before the reference counts as lost.
@@ -69,6 +72,8 @@ class TorqueControl:
         self._period_ns = 1e9 * controller.period
         a = robot.limits.acceleration
         self._braking = 0.5 * np.where(np.isfinite(a), a, USUAL_ACCELERATION)
+        v = robot.limits.velocity
+        self._speed_jump = SPEED_SHARE * np.where(np.isfinite(v), v, USUAL_VELOCITY)
         self.peak_error = np.zeros(robot.n)
         self.restart()
 
@@ -136,6 +141,8 @@ class TorqueControl:
         error = np.abs(point[0] - position)
         far = error > self.largest_error
         if not far.any():
+            if self.mode is not Mode.FOLLOWING and not self._slow(point):
+                return False
             np.maximum(self.peak_error, error, out=self.peak_error)
             return True
         j = int(np.argmax(error / self.largest_error))
@@ -145,6 +152,20 @@ class TorqueControl:
             self.mode, self.reason = Mode.STOPPED, f'{told}: held until it is activated again'
         else:
             self.reason = f'{told}: the reference is not followed'
+        return False
+
+    def _slow(self, point: Array) -> bool:
+        """Whether a reference can be met without a jolt."""
+        assert self._point is not None
+        jump = np.abs(point[1] - self._point[1])
+        j = int(np.argmax(jump / self._speed_jump))
+        if jump[j] <= self._speed_jump[j]:
+            return True
+        joint = self.controller.robot.joint_names[j]
+        self.reason = (
+            f"the reference passes joint '{joint}' at {point[1, j]:.3g}, allowed "
+            f'{self._speed_jump[j]:.3g}: it is not followed'
+        )
         return False
 
     def _limit(self, j: int) -> str:

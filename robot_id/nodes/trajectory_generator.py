@@ -108,7 +108,10 @@ class TrajectoryGenerator(NodeBase, Node):
         order = self._watch.judge(ns)
         if order is Order.RESTART:
             self._time_restarted()
-        elif order in (Order.DUPLICATE, Order.LATE) and self._player is not None:
+        elif order is Order.DUPLICATE and self._player is not None:
+            # A robot in lock-step waits for somebody who came late: say it again.
+            self._count = min(self._count, round((ns - self._zero) / self._period_ns))
+        elif order is Order.LATE:
             return
         try:
             self._matcher.match(message.name)
