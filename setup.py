@@ -11,6 +11,7 @@ NODES = [
     'data_logger',
     'ddm_simulator',
     'identification_server',
+    'identify_once',
     'online_identifier',
     'replay',
     'trajectory_generator',

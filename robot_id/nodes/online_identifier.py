@@ -13,13 +13,13 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
-from robot_id.exceptions import DataError, DescriptionError, RobotIdError
+from robot_id.exceptions import DataError, RobotIdError
 from robot_id.nodes.base import NodeBase, run
 from robot_id.nodes.diagnostics import ERROR, OK, WARN, RateMeter, Report
 from robot_id.nodes.joints import JointMatcher
 from robot_id.nodes.listening import Listener
 from robot_id.nodes.messages import parameters_from, parameters_message
-from robot_id.nodes.online_settings import TABLE, make_identifier, recent_error
+from robot_id.nodes.online_settings import TABLE, make_identifier, nominal_values, recent_error
 from robot_id.nodes.qos import LATCHED
 from robot_id.nodes.reference_buffer import ReferenceBuffer
 from robot_id.nodes.refusal import code_of
@@ -52,8 +52,7 @@ class OnlineIdentifierNode(NodeBase, Node):
         self._matcher = JointMatcher(self._robot.joint_names)
         self._references = ReferenceBuffer(self._robot.joint_names, 4096)
         self._riv = self.settings['method'] == 'riv'
-        self._start = self._prior()
-        self._sizes = self._start
+        self._start = self._sizes = nominal_values(self._robot, self.settings)
         self._meter = RateMeter()
         self._begin()
         self._rehearse()
@@ -83,12 +82,6 @@ class OnlineIdentifierNode(NodeBase, Node):
         identifier.new_segment()
         identifier.status()
         recent_error(self._robot, self.settings, rate, identifier.estimate, motion[0], motion[1])
-
-    def _prior(self) -> Array | None:
-        try:
-            return self._robot.a_priori()
-        except DescriptionError:
-            return None
 
     def _begin(self) -> None:
         """Start with no data."""
@@ -203,7 +196,7 @@ class OnlineIdentifierNode(NodeBase, Node):
         self, request: ResetEstimate.Request, response: ResetEstimate.Response
     ) -> ResetEstimate.Response:
         try:
-            start = self._prior()
+            start = self._sizes
             if request.parameters.names:
                 zeros = np.zeros(len(self._robot.base.names))
                 start = parameters_from(

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from robot_id.data import Dataset, Run
 from robot_id.data.processing import Processing
 from robot_id.estimation.prediction import predict
+from robot_id.estimation.result import Result
 from robot_id.estimation.sampling import resolve
-from robot_id.exceptions import OptionError, RobotIdError
+from robot_id.estimation.validation import parameters_for
+from robot_id.exceptions import DescriptionError, OptionError, RobotIdError
 from robot_id.model import Robot
 from robot_id.nodes.parameter_table import ROBOT, Row
 from robot_id.online.identifier import FILTERINGS, METHODS, OnlineIdentifier
@@ -26,6 +28,8 @@ TABLE = (
     ROBOT,
     Row('method', 'rls', 'rls: recursive least squares; riv: instruments from the reference; '
         'integral: energy.', choices=METHODS),
+    Row('nominal', '', 'Result file (JSON) of an earlier identification to start from and to take '
+        'the sizes of the parameters from; empty: the a priori values of the robot file.'),
     Row('rate_hz', 0.0, 'Of the joint states [Hz]; 0: learned from their stamps.', 0.0, 1e5),
     Row('filtering', 'model', 'model: regressor and torques alike; input: positions only '
         '(biased); none.', choices=FILTERINGS),
@@ -56,6 +60,16 @@ TABLE = (
 EQUATIONS_HZ = 100.0
 
 
+def nominal_values(robot: Robot, settings: Any) -> Array | None:
+    """Return (b,) what is known before the first sample, None when nothing is."""
+    if settings['nominal']:
+        return parameters_for(robot, Result.load(settings['nominal']))
+    try:
+        return robot.a_priori()
+    except DescriptionError:
+        return None
+
+
 def make_identifier(
     robot: Robot, settings: Any, rate_hz: float, start: Array | None, nominal: Array | None
 ) -> OnlineIdentifier:
@@ -72,7 +86,7 @@ def make_identifier(
     if supervised and nominal is None:
         raise OptionError(
             f'parameter supervision: {robot.name} has no a priori values to take the sizes of '
-            "its parameters from; add them to the robot file, or set supervision to 'none'"
+            "its parameters from; add them, name a result as nominal, or set supervision to 'none'"
         )
     return OnlineIdentifier(
         robot,
