@@ -27,7 +27,9 @@ def generate_launch_description() -> LaunchDescription:
     return LaunchDescription(
         [
             *arguments('replay.yaml', use_sim_time='true'),
-            DeclareLaunchArgument('bag', description='A directory, an .mcap or a .db3 file.'),
+            DeclareLaunchArgument(
+                'bag', default_value='', description='A directory, an .mcap or a .db3 file.'
+            ),
             DeclareLaunchArgument(
                 'rate', default_value='1.0', description='Recorded seconds per second.'
             ),
