@@ -16,7 +16,9 @@ VERBS: dict[str, str] = {
     'simulate': 'Simulate a robot in closed loop and record it.',
     'methods': 'List the identification methods and their options.',
     'identify': 'Identify the base parameters of a robot from measurements.',
+    'excite': 'Find a motion that excites all parameters within the limits of a robot.',
     'validate': 'Predict the torques of other data with identified parameters.',
+    'reproduce': "Compute the papers' tables and print them beside the printed ones.",
 }
 
 
