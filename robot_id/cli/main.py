@@ -12,6 +12,7 @@ from robot_id.exceptions import RobotIdError, did_you_mean
 
 # One line per verb: its name and its help; the module robot_id.cli.<name> holds `command`.
 VERBS: dict[str, str] = {
+    'robots': 'List the robots, or describe one: kinematics, limits, base parameters.',
     'simulate': 'Simulate a robot in closed loop and record it.',
     'methods': 'List the identification methods and their options.',
     'identify': 'Identify the base parameters of a robot from measurements.',
