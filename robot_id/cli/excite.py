@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 from rich.table import Table
 
+from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import output, progress_bar, save, warn
 from robot_id.exceptions import DataError, OptionError
 from robot_id.model import load_robot
@@ -95,6 +96,7 @@ def command(
     )
     urdf = None if no_clearance else geometry_file(model, robot)
     clearance = None if urdf is None else Clearance(model, urdf, margin, not no_floor)
+    compile_first('regressor')
     with progress_bar() as progress:
         found = excitation.excite(model, options, clearance, progress)
     _report(found)
