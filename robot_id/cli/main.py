@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 
 import click
@@ -51,6 +52,9 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line; a RobotIdError is one line on stderr and exit code 2."""
+    # Matrices here are small or cut into chunks: more threads in the BLAS only get in the way.
+    for name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS'):
+        os.environ.setdefault(name, '1')
     try:
         cli(standalone_mode=True)
     except RobotIdError as error:

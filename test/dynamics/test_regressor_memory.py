@@ -1,5 +1,9 @@
 """The regressor in pieces and into memory of the caller; the warm-up of the kernels."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from random_robots import random_states
@@ -56,3 +60,15 @@ def test_warm_up_reports_and_leaves_nothing_cold():
         'kernels are ready',
     ]
     assert dynamics.cold_kernels('regressor', 'inertia_matrix') == ()
+
+
+def test_kernels_are_cold_without_their_cache(tmp_path):
+    code = 'from robot_id import dynamics; print(*dynamics.cold_kernels())'
+    found = subprocess.run(
+        [sys.executable, '-c', code],
+        env={**os.environ, 'NUMBA_CACHE_DIR': str(tmp_path)},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert found.stdout.split() == [
+        'regressor', 'inverse_dynamics', 'inertia_matrix', 'direct_dynamics', 'simulate',
+    ]  # fmt: skip
