@@ -114,7 +114,7 @@ def regressor(
     :param q: (N, n) positions, or (n,) for a single state; dq, ddq likewise.
     :param coulomb_slope: None for sign(dq), alpha for 2/pi atan(alpha dq).
     :param standard: all standard columns instead of the base columns.
-    :param out: (N, n, b) array to fill: fresh memory costs as much as a good part of the work.
+    :param out: (N, n, b) array to fill, which saves the page faults of fresh memory.
     :return: (N, n, b), or (n, b) for a single state.
     """
     single, (Q, DQ, DDQ) = as_states(robot, q, dq, ddq)
