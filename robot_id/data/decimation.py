@@ -189,9 +189,11 @@ class Decimator:
 
     def __init__(self, factor: int) -> None:
         self._stages = [_StageStream(design(number)) for number in stages(factor)]
+        self._columns = 0
 
     def push(self, block: Array) -> Array:
         """Take the next rows (N, C) and return the kept rows (M, C) that are ready, maybe none."""
+        self._columns = block.shape[1]
         return self._pass_on(np.ascontiguousarray(block, dtype=np.float64), last=False)
 
     def finish(self) -> Array:
@@ -201,7 +203,7 @@ class Decimator:
     def _pass_on(self, rows: Array | None, last: bool) -> Array:
         for stream in self._stages:
             rows = stream.push(rows, last)
-        return np.empty((0, 0)) if rows is None else rows
+        return np.empty((0, self._columns)) if rows is None else rows
 
 
 class _StageStream:

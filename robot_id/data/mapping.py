@@ -8,6 +8,7 @@ spreadsheet: `rows: [636, 3510]` takes the 636th to the 3510th data row (a heade
 from __future__ import annotations
 
 import re
+import sysconfig
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -183,7 +184,8 @@ def shipped_mappings() -> dict[str, Path]:
 def _installed_shares() -> list[Path]:
     """Return where a ROS or pip installation of the package puts its configuration."""
     package = Path(__file__).resolve()
-    return [parent / 'share' / 'robot_id' / _SHIPPED for parent in package.parents]
+    roots = [*package.parents, Path(sysconfig.get_paths()['data'])]
+    return [root / 'share' / 'robot_id' / _SHIPPED for root in roots]
 
 
 def load_mapping(name: str | Path | Mapping) -> Mapping:

@@ -49,7 +49,8 @@ class Processing:
         transient of the position filter has decayed to 0.1 %.
     :param border_s: the same in seconds; give one of the two.
     :param dead_band: samples of joint j with |dq_j| below it are left out, rad/s or m/s; one
-        value, or one for each joint; None or 0 = none.
+        value, or one for each joint; 0 = none; derived (IDIM with sign(dq) and a derived cut-off):
+        1 % of the top speed of the joint.
     """
 
     filter: str = 'butterworth'

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from robot_id.data.assembling import from_tables
 from robot_id.data.automatic import guess_mapping
@@ -13,7 +13,6 @@ from robot_id.data.bag_messages import is_bag
 from robot_id.data.cleaning import clean
 from robot_id.data.dataset import Dataset, Run
 from robot_id.data.mapping import Mapping, Topics, load_mapping
-from robot_id.data.plausibility import check_plausible
 from robot_id.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ _SAME_RATE = 0.01
 def load(
     path: str | Path | Sequence[str | Path],
     mapping: str | Path | Mapping | None = None,
-    robot: Robot | None = None,
+    robot: Robot | Sequence[str] | None = None,
     joint_names: Sequence[str] | None = None,
 ) -> Dataset:
     """
@@ -35,15 +34,16 @@ def load(
     :param path: a file or directory, or a list of them whose runs are put together.
     :param mapping: name of a mapping that ships, path of a mapping file, or None: bags are read as
         joint_states, tables by the names of their columns or variables.
-    :param robot: its joints are wanted, and notes tell where the data are far from its limits.
+    :param robot: whose joints are wanted; their names do as well.
     :param joint_names: joints wanted and their order, those of the robot when None. Matched by
         name where the data have names; columns without names are taken to be in this order.
     """
-    if joint_names is None and robot is not None:
-        joint_names = robot.joint_names
-    names = tuple(joint_names) if joint_names is not None else None
     if not isinstance(path, str | Path):
-        return _join([load(each, mapping, robot, names) for each in path])
+        return _join([load(each, mapping, robot, joint_names) for each in path])
+    wanted: Any = joint_names
+    if wanted is None:
+        wanted = getattr(robot, 'joint_names', robot)
+    names: tuple[str, ...] | None = None if wanted is None else tuple(wanted)
     path = Path(path)
     if not path.exists():
         raise DataError(f'{path}: no such file or directory')
@@ -52,19 +52,7 @@ def load(
         dataset = _load_bag(path, chosen, names)
     else:
         dataset = _load_tables(path, chosen, names)
-    if names is not None:
-        dataset = dataset.select(names)
-    if robot is not None and names == robot.joint_names:
-        dataset = replace(dataset, notes=(*dataset.notes, *_implausible(dataset, robot)))
-    return dataset
-
-
-def _implausible(dataset: Dataset, robot: Robot) -> list[str]:
-    limits, bodies = robot.limits, robot.kinematics
-    slides = [bool(bodies.prismatic[bodies.dof == j].any()) for j in range(robot.n)]
-    return check_plausible(
-        dataset, limits.lower, limits.upper, limits.velocity, limits.torque, slides
-    )
+    return dataset.select(names) if names is not None else dataset
 
 
 def _load_bag(path: Path, mapping: Mapping | None, names: tuple[str, ...] | None) -> Dataset:

@@ -110,7 +110,9 @@ class Idim(ABC):
         """
         started = time.perf_counter()
         dataset = dataset.select(robot.joint_names)
-        processing = resolve(self.processing, dataset, robot)
+        processing = resolve(
+            self.processing, dataset, robot, sign_friction=self.coulomb_slope is None
+        )
         observation = Observation(
             robot, dataset, processing, self.coulomb_slope, memory_mb=self.memory_mb
         )

@@ -117,6 +117,17 @@ class LoopProblem:
             for r, s in zip(self.runs, simulations)
         ]
 
+    def reference_states(self) -> list[States]:
+        """Return the reference motion at the rate of the measurements, with no torque."""
+        parts = []
+        for r in self.runs:
+            q, dq, ddq = (
+                x[:: r.every]
+                for x in (r.reference.position, r.reference.velocity, r.reference.acceleration)
+            )
+            parts.append(States(q, dq, ddq, np.zeros_like(q)))
+        return parts
+
     def measured_states(self) -> list[States]:
         """Return the measured motion, filtered and differentiated."""
         parts = []

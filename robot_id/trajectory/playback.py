@@ -108,13 +108,19 @@ class Playback(PiecewisePolynomial):
         cls, path: str | Path, joint_names: tuple[str, ...] | None = None, run: int = 0
     ) -> Playback:
         """
-        Play a recording: csv, rosbag2, mat or npz, whatever `robot_id.data.load` reads.
+        Play a reference csv, or a recording: whatever `robot_id.data.load` reads.
 
         :param joint_names: the joints to play, matched by name.
         :param run: which run of the recording, counted from 0.
         """
         from robot_id import data
+        from robot_id.trajectory.reference_csv import is_reference_csv, read_reference_csv
 
+        if is_reference_csv(path):
+            reference, _ = read_reference_csv(path, joint_names)
+            return cls(
+                reference.time, reference.position, reference.velocity, reference.acceleration
+            )
         dataset = data.load(path)
         if joint_names is not None:
             dataset = dataset.select(tuple(joint_names))

@@ -1,0 +1,145 @@
+"""The closed-loop simulator against the same loop in Python over pinocchio; DIDIM and CLOE."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pinocchio as pin
+
+from bench.figure import Figure, in_turns
+from robot_id.control import tune
+from robot_id.data import Dataset
+from robot_id.data.processing import Processing
+from robot_id.dynamics import Controller, Disturbances, simulate
+from robot_id.dynamics.derivatives import rotor_matrix
+from robot_id.dynamics.simulation import stable_substeps
+from robot_id.estimation.cloe import Cloe
+from robot_id.estimation.didim import Didim
+from robot_id.model import Robot, load_robot
+from robot_id.trajectory import Reference
+from robot_id.trajectory.lively import lively_motion
+
+PAPER_SECONDS, PAPER_SIMULATIONS, PAPER_RATIO = 18.0, 9428, 3000.0
+
+
+def python_loop(
+    robot: Robot, chi: np.ndarray, reference: Reference, law: Controller, substeps: int
+) -> np.ndarray:
+    """Do the same steps state by state in Python, the dynamics by pinocchio."""
+    chi_st = robot.representative(chi)
+    model = robot.pinocchio_with(chi_st)
+    data = model.createData()
+    values, terms, slope = chi_st[robot.term_index], robot.terms, robot.description.coulomb_slope
+    rotors, n = rotor_matrix(robot, values), robot.n
+    active = np.flatnonzero(terms.kind != 0)
+    gains = values[terms.parameter[active]] * terms.gain[active]
+    directions, rows, kinds = terms.direction[active], terms.row[active], terms.kind[active]
+
+    def acceleration(q: np.ndarray, dq: np.ndarray, tau: np.ndarray) -> np.ndarray:
+        M = pin.crba(model, data, q)
+        M = np.triu(M) + np.triu(M, 1).T + rotors
+        x = directions @ dq
+        shape = np.where(
+            kinds == 1, x, np.where(kinds == 2, 2 / np.pi * np.arctan(slope * x), 1.0)
+        )
+        friction = np.bincount(rows, gains * shape, n)
+        return np.linalg.solve(M, tau - pin.nle(model, data, q, dq) - friction)
+
+    h = reference.step / substeps
+    q, dq = reference.position[0].copy(), reference.velocity[0].copy()
+    before, out = q - reference.step * dq, np.empty_like(reference.position)
+    for k in range(len(reference)):
+        out[k] = q
+        speed = (q - before) / reference.step
+        before = q.copy()
+        tau = law.kp * law.kv * (reference.position[k] - q)
+        tau += law.kv * (reference.velocity[k] - speed)
+        tau = np.clip(tau, -law.torque_limit, law.torque_limit)
+        for _ in range(substeps):
+            a1 = acceleration(q, dq, tau)
+            v2 = dq + 0.5 * h * a1
+            a2 = acceleration(q + 0.5 * h * dq, v2, tau)
+            v3 = dq + 0.5 * h * a2
+            a3 = acceleration(q + 0.5 * h * v2, v3, tau)
+            v4 = dq + h * a3
+            a4 = acceleration(q + h * v3, v4, tau)
+            q = q + h / 6 * (dq + 2 * v2 + 2 * v3 + v4)
+            dq = dq + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
+    return out
+
+
+def bench_simulation() -> list[Figure]:
+    """TX40, sampled PD at 1 kHz, RK4 with the substeps that its friction asks for."""
+    robot = load_robot('tx40')
+    loop, chi = robot.loop('one_khz'), robot.truth()
+    law = tune(robot, loop)
+    motion = lively_motion(robot.limits, 10.0)
+    short = lively_motion(robot.limits, 0.5, harmonics=4).sampled(loop.rate_hz)
+    reference = motion.sampled(loop.rate_hz)
+    substeps = stable_substeps(robot, chi, reference.step, robot.description.coulomb_slope)
+    ours = simulate(robot, chi, short, law).position
+    difference = np.abs(ours - python_loop(robot, chi, short, law, substeps)).max()
+    if not difference < 1e-9:
+        raise AssertionError(f'the two loops differ by {difference:g}')
+    seconds = in_turns(
+        {
+            'compiled': lambda: simulate(robot, chi, short, law),
+            'python': lambda: python_loop(robot, chi, short, law, substeps),
+            'whole': lambda: simulate(robot, chi, reference, law),
+        },
+        repeats=5,
+    )
+    name = f'closed loop TX40, 1 kHz, {substeps} substeps'
+    step, ratio = 1e6 * seconds['compiled'] / len(short), seconds['python'] / seconds['compiled']
+    speed = reference.duration / seconds['whole']
+    return [
+        Figure(name, step, 'us/step', 'Python over pinocchio', ratio, 10.0),
+        Figure('closed loop TX40', speed, 'x real time', target=50.0),
+    ]
+
+
+def bench_didim_and_cloe() -> list[Figure]:
+    """DIDIM on 10 s of TX40 from unit rotors; a Nelder-Mead budget of CLOE for the cost ratio."""
+    robot = load_robot('tx40')
+    figures = []
+    for loop, decimation, limit in (('one_khz', 20, 1.0), ('default', 100, 5.0)):
+        settings = robot.loop(loop)
+        reference = lively_motion(robot.limits, 10.0).sampled(settings.rate_hz)
+        noise = Disturbances.of_robot(robot, 1)
+        run = simulate(robot, robot.truth(), reference, tune(robot, settings), disturbances=noise)
+        measured = Dataset(robot.joint_names, (run.to_run(),))
+        processing = Processing(decimation=decimation)
+        method = Didim(processing=processing, loop=loop)
+        method.estimate(robot, measured)
+        best = min((method.estimate(robot, measured) for _ in range(3)), key=lambda r: r.elapsed_s)
+        figures.append(
+            Figure(
+                f'DIDIM TX40, 10 s at {settings.rate_hz:g} Hz, {best.iterations} iterations',
+                best.elapsed_s,
+                's',
+                f'the paper ({PAPER_SECONDS:g} s)',
+                PAPER_SECONDS / best.elapsed_s,
+                PAPER_SECONDS / limit,
+            )
+        )
+        if loop != 'default':
+            continue
+        budget = 100
+        start = time.perf_counter()
+        Cloe(
+            processing=processing, loop=loop, optimizer='nelder_mead', simulations=budget
+        ).estimate(robot, measured)
+        per_second = budget / (time.perf_counter() - start)
+        whole = PAPER_SIMULATIONS / per_second
+        figures += [
+            Figure('CLOE TX40, Nelder-Mead', per_second, 'simulations/s'),
+            Figure(
+                f'CLOE at the {PAPER_SIMULATIONS} simulations of the paper (16 h there)',
+                whole,
+                's',
+                f'DIDIM; the paper: {PAPER_RATIO:g} times',
+                whole / best.elapsed_s,
+            ),
+        ]
+    return figures

@@ -1,0 +1,219 @@
+"""Verb `excite`: a motion that excites all parameters, within the robot's limits."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+from rich.table import Table
+
+from robot_id.cli.compiling import compile_first
+from robot_id.cli.console import output, progress_bar, save, warn
+from robot_id.exceptions import DataError, OptionError
+from robot_id.model import load_robot
+from robot_id.trajectory import Trajectory, blend, excitation
+from robot_id.trajectory.clearance import Clearance, geometry_file
+from robot_id.trajectory.criteria import CRITERIA
+from robot_id.trajectory.family import FAMILIES
+from robot_id.trajectory.plot import plot_motion
+from robot_id.trajectory.reference_bag import write_reference_bag
+from robot_id.trajectory.reference_csv import write_reference_csv
+from robot_id.trajectory.store import save_trajectory
+
+
+@click.command()
+@click.option('--robot', required=True, help='A shipped name, a robot file or a URDF.')
+@click.option('--seconds', default=10.0, show_default=True, help='Length of the motion.')
+@click.option('--budget', default=60.0, show_default=True, help='Seconds for the search.')
+@click.option('--target', default=0.0, help='Stop early once the criterion is no larger.')
+@click.option('--kind', type=click.Choice(FAMILIES), default='fourier', show_default=True)
+@click.option('--order', type=int, help='Harmonics, or polynomials; by default from the length.')
+@click.option(
+    '--criterion',
+    type=click.Choice(list(CRITERIA)),
+    default='weighted',
+    show_default=True,
+    help='; '.join(f'{name}: {text}' for name, text in CRITERIA.items()),
+)
+@click.option('--use', 'fraction', default=0.9, show_default=True, help='Share of the limits.')
+@click.option(
+    '--limit',
+    'limits',
+    multiple=True,
+    metavar='JOINT.QUANTITY=VALUE',
+    help='Replace a limit: lower, upper, velocity, acceleration or torque.',
+)
+@click.option('--joint-weights', metavar='W,W,...', help='Weights of the joints in W, one each.')
+@click.option('--torque-noise', metavar='S[,S...]', help='N.m, for the predicted deviations.')
+@click.option('--margin', default=0.02, show_default=True, help='Smallest clearance in m.')
+@click.option('--no-clearance', is_flag=True, help='Do not check collisions.')
+@click.option('--no-floor', is_flag=True, help='The base does not stand on a floor.')
+@click.option('--rate', default=1000.0, show_default=True, help='Samples per second written.')
+@click.option('--seed', default=0, show_default=True, help='Of the random starts.')
+@click.option('--workers', default=2, show_default=True, help='Threads of the search.')
+@click.option(
+    '--posture',
+    metavar='Q,Q,...',
+    help='Where the robot stands: ways from there and back are added.',
+)
+@click.option('--out', metavar='FILE.csv', help='Write FILE.csv, FILE.yaml and a bag FILE_bag.')
+@click.option('--json', 'json_file', metavar='FILE', help='Write figures and deviations as JSON.')
+@click.option('--plot', 'picture', metavar='FILE.png', help='Draw the motion against its limits.')
+@click.option('--force', is_flag=True, help='Overwrite FILE.csv and FILE.yaml.')
+def command(
+    robot: str,
+    seconds: float,
+    budget: float,
+    target: float,
+    kind: str,
+    order: int | None,
+    criterion: str,
+    fraction: float,
+    limits: tuple[str, ...],
+    joint_weights: str | None,
+    torque_noise: str | None,
+    margin: float,
+    no_clearance: bool,
+    no_floor: bool,
+    rate: float,
+    seed: int,
+    workers: int,
+    posture: str | None,
+    out: str | None,
+    json_file: str | None,
+    picture: str | None,
+    force: bool,
+) -> None:
+    """Find a motion that excites all parameters, and predict what it will identify."""
+    places = _places(out, force)
+    model = load_robot(robot)
+    stand = _numbers(posture, '--posture')
+    if stand is not None and len(stand) != model.n:
+        raise OptionError(f'--posture: expected {model.n} numbers, got {len(stand)}')
+    if not rate > 0.0:
+        raise OptionError(f'--rate: the sampling rate must be positive, got {rate:g} Hz')
+    options = excitation.ExcitationOptions(
+        kind=kind,
+        seconds=seconds,
+        order=order,
+        criterion=criterion,
+        budget_s=budget,
+        target=target,
+        workers=workers,
+        seed=seed,
+        fraction=fraction,
+        limits=dict(_limit(text) for text in limits),
+        joint_weights=_numbers(joint_weights, '--joint-weights'),
+        torque_std=_numbers(torque_noise, '--torque-noise'),
+        rate_hz=rate,
+    )
+    urdf = None if no_clearance else geometry_file(model, robot)
+    clearance = None if urdf is None else Clearance(model, urdf, margin, not no_floor)
+    compile_first('regressor')
+    with progress_bar() as progress:
+        found = excitation.excite(model, options, clearance, progress)
+    _report(found)
+    if places:
+        csv, yaml, bag = places
+        motion = _with_ways(found, stand, clearance)
+        reference = motion.sampled(rate)
+        save(lambda path: write_reference_csv(reference, path, model.joint_names), csv)
+        save(lambda path: save_trajectory(motion, path, model.joint_names), yaml)
+        save(lambda path: write_reference_bag(reference, path, model.joint_names), bag)
+        output().print(f'written: {csv}, {yaml}, {bag}', markup=False, soft_wrap=True)
+    if json_file:
+        save(lambda path: path.write_text(json.dumps(found.to_dict(), indent=1) + '\n'), json_file)
+    if picture:
+        title = f'{model.name}: {CRITERIA[criterion]}'
+        save(lambda p: plot_motion(found.trajectory, found.limits, p, title), picture)
+
+
+def _with_ways(
+    found: excitation.Excitation, posture: tuple[float, ...] | None, clearance: Clearance | None
+) -> Trajectory:
+    """Return the motion with ways from the posture and back, if these are clear."""
+    if posture is None:
+        return found.trajectory
+    limits = found.limits
+    bounds = (limits.velocity, limits.acceleration, limits.lower, limits.upper)
+    whole = blend(found.trajectory, posture, *bounds)
+    if clearance is not None:
+        distance, pair = clearance.worst(whole.sampled(200.0).position)
+        if distance < clearance.margin:
+            warn(
+                [f'no way from the posture is written: {pair} would come within {distance:.3f} m']
+            )
+            return found.trajectory
+    return whole
+
+
+def _report(found: excitation.Excitation) -> None:
+    console = output()
+    before, after = found.search.before, found.search.figures
+    table = Table(title=f'{found.robot}: {found.trajectory.kind}, {found.trajectory.duration:g} s')
+    table.add_column('criterion')
+    table.add_column(f'best of {found.search.random_motions} random', justify='right')
+    table.add_column('optimised', justify='right')
+    for name, a, b in (
+        ('cond(W)', before.condition, after.condition),
+        ('cond(Phi)', before.weighted, after.weighted),
+        ('D-optimality', before.determinant, after.determinant),
+    ):
+        table.add_row(name, f'{a:.4g}', f'{b:.4g}')
+    console.print(table)
+    noise = ', '.join(f'{s:g}' for s in found.torque_std)
+    table = Table(title=f'expected deviations for a torque noise of {noise}')
+    for header in ('name', 'expected', 'deviation', 'percent'):
+        table.add_column(header, justify='left' if header == 'name' else 'right')
+    known = found.deviations
+    for name, value, std, percent in zip(known.names, known.expected, known.std, known.percent):
+        style = None if percent < 10.0 else 'dim'
+        table.add_row(name, f'{value:.4g}', f'{std:.3g}', f'{percent:.3g}', style=style)
+    console.print(table)
+    good = known.identified()
+    console.print(
+        f'{len(good)} of {len(known.names)} parameters below 10 %; '
+        f'{found.search.evaluations} evaluations in {found.search.elapsed_s:.1f} s'
+        + (' (stopped early)' if found.search.interrupted else ''),
+        soft_wrap=True,
+    )
+    for note in found.notes:
+        console.print(f'note: {note}', markup=False, soft_wrap=True)
+    if found.search.interrupted:
+        warn(['the search was stopped: this is the best motion so far'])
+
+
+def _places(out: str | None, force: bool) -> tuple[Path, Path, Path] | None:
+    """Return csv, yaml and bag, refused before the search where they cannot be written."""
+    if out is None:
+        return None
+    csv = Path(out)
+    if csv.suffix != '.csv':
+        raise OptionError(f"--out: '{out}' must end in .csv; the bag and the YAML stand beside it")
+    places = csv, csv.with_suffix('.yaml'), csv.with_name(f'{csv.stem}_bag')
+    if not csv.resolve().parent.is_dir():
+        raise DataError(f'{csv}: no folder {csv.resolve().parent}')
+    for place in places:
+        if place.exists() and (not force or place.is_dir()):
+            advice = 'remove it' if place.is_dir() else 'remove it or give --force'
+            raise DataError(f'{place}: exists already, {advice}')
+    return places
+
+
+def _limit(text: str) -> tuple[str, float]:
+    key, sign, value = text.partition('=')
+    try:
+        return key.strip(), float(value)
+    except ValueError:
+        what = 'no value' if not sign else f"'{value}' is not a number"
+        raise OptionError(f"--limit '{text}': {what}; write joint.quantity=value") from None
+
+
+def _numbers(text: str | None, option: str) -> tuple[float, ...] | None:
+    if text is None:
+        return None
+    try:
+        return tuple(float(part) for part in text.split(','))
+    except ValueError:
+        raise OptionError(f"{option}: '{text}' is not a list of numbers") from None

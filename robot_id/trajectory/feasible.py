@@ -1,0 +1,62 @@
+"""Coefficients scaled into the limits, smoothly, so that a search never leaves them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_id.trajectory.limits import MotionLimits
+from robot_id.trajectory.trajectory import Array
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """
+    X scaled joint by joint, with what the chain rule needs.
+
+    :param X: (P, n) scaled coefficients, X = X0 / g(X0).
+    :param gauge: (n,) g >= 1.
+    :param slope: (P, n) dg/dX0.
+    """
+
+    X: Array
+    gauge: Array
+    slope: Array
+
+    def pull_back(self, gradient: Array, X0: Array) -> Array:
+        """Return df/dX0 from df/dX, both (P, n)."""
+        along = np.sum(X0 * gradient, axis=0)
+        return gradient / self.gauge - self.slope * along / self.gauge**2
+
+
+class Gauge:
+    """
+    g = ||(1, shares of the limits at all samples)||_p of each joint.
+
+    The p-norm is at least the maximum, so X / g keeps position, velocity and acceleration at all
+    samples, and it is smooth; the 1 lets a joint move less than its limits allow.
+
+    :param basis: B, dB, ddB of the samples, (N, P) each.
+    :param limits: of the motion.
+    :param power: p.
+    """
+
+    def __init__(
+        self, basis: tuple[Array, Array, Array], limits: MotionLimits, power: float = 60.0
+    ) -> None:
+        self.basis = basis
+        self.bounds = (limits.half, limits.velocity, limits.acceleration)
+        self.power = power
+
+    def scale(self, X0: Array) -> Scaled:
+        """Return the coefficients within the limits."""
+        p = self.power
+        shares = np.stack([B @ X0 / bound for B, bound in zip(self.basis, self.bounds)])
+        size = np.abs(shares)
+        top = np.maximum(size.max(axis=(0, 1)), 1.0)
+        total = np.sum((size / top) ** p, axis=(0, 1)) + top**-p
+        gauge = top * total ** (1.0 / p)
+        weights = np.sign(shares) * (size / gauge) ** (p - 1.0)
+        slope = sum(B.T @ (w / bound) for B, w, bound in zip(self.basis, weights, self.bounds))
+        return Scaled(X0 / gauge, gauge, np.asarray(slope))

@@ -1,0 +1,81 @@
+"""A sampled reference as a csv: time and reference_position.<joint>, velocity, acceleration."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from robot_id.exceptions import TrajectoryError, did_you_mean
+from robot_id.trajectory.reference import Reference
+
+_CHANNELS = ('reference_position', 'reference_velocity', 'reference_acceleration')
+
+
+def write_reference_csv(
+    reference: Reference, path: str | Path, joint_names: Sequence[str]
+) -> None:
+    """Write every sample with every digit."""
+    header = ['time', *(f'{channel}.{name}' for channel in _CHANNELS for name in joint_names)]
+    table = np.hstack(
+        [
+            reference.time[:, None],
+            reference.position,
+            reference.velocity,
+            reference.acceleration,
+        ]
+    )
+    with Path(path).open('w', encoding='utf-8', newline='\n') as file:
+        file.write(','.join(header) + '\n')
+        for row in table.tolist():
+            file.write(','.join(map(repr, row)) + '\n')
+
+
+def is_reference_csv(path: str | Path) -> bool:
+    """Tell whether a file is a csv of a reference and nothing measured."""
+    path = Path(path)
+    if path.suffix != '.csv' or not path.is_file():
+        return False
+    header = _header(path)
+    return any(c.startswith(_CHANNELS[0] + '.') for c in header) and not any(
+        c.startswith(('position.', 'torque.')) for c in header
+    )
+
+
+def read_reference_csv(
+    path: str | Path, joint_names: Sequence[str] | None = None
+) -> tuple[Reference, tuple[str, ...]]:
+    """Return the reference and its joints, in the order of joint_names where given."""
+    path = Path(path)
+    header = _header(path)
+    prefix = _CHANNELS[0] + '.'
+    names = tuple(c.removeprefix(prefix) for c in header if c.startswith(prefix))
+    wanted = tuple(joint_names) if joint_names is not None else names
+    for name in wanted:
+        if name not in names:
+            raise TrajectoryError(f"{path}: no joint '{name}', {did_you_mean(name, names)}")
+    columns = ['time', *(f'{channel}.{name}' for channel in _CHANNELS for name in wanted)]
+    missing = [c for c in columns if c not in header]
+    if missing:
+        raise TrajectoryError(f"{path}: no column '{missing[0]}'")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore')
+            table = np.loadtxt(path, delimiter=',', skiprows=1, ndmin=2)
+    except ValueError as error:
+        raise TrajectoryError(f'{path}: {" ".join(str(error).split())}') from error
+    if table.shape[0] < 2 or table.shape[1] != len(header):
+        raise TrajectoryError(f'{path}: fewer than 2 rows of {len(header)} numbers')
+    picked = table[:, [header.index(c) for c in columns]]
+    q, dq, ddq = np.split(picked[:, 1:], 3, axis=1)
+    return Reference(picked[:, 0], q, dq, ddq), wanted
+
+
+def _header(path: Path) -> list[str]:
+    try:
+        with path.open(encoding='utf-8') as file:
+            return file.readline().strip().split(',')
+    except (OSError, UnicodeDecodeError) as error:
+        raise TrajectoryError(f'{path}: cannot be read ({error})') from error
