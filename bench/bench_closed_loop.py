@@ -90,13 +90,13 @@ def bench_simulation() -> list[Figure]:
         },
         repeats=5,
     )
+    name = f'closed loop TX40, 1 kHz, {substeps} substeps'
+    step, ratio = 1e6 * seconds['compiled'] / len(short), seconds['python'] / seconds['compiled']
+    speed = reference.duration / seconds['whole']
     return [
-        Figure(
-            f'closed loop TX40, 1 kHz, {substeps} substeps', 1e6 * seconds['compiled'] / len(short),
-            'us/step', 'Python over pinocchio', seconds['python'] / seconds['compiled'], 10.0,
-        ),
-        Figure('closed loop TX40', reference.duration / seconds['whole'], 'x real time', target=50),
-    ]  # fmt: skip
+        Figure(name, step, 'us/step', 'Python over pinocchio', ratio, 10.0),
+        Figure('closed loop TX40', speed, 'x real time', target=50.0),
+    ]
 
 
 def bench_didim_and_cloe() -> list[Figure]:
@@ -121,11 +121,11 @@ def bench_didim_and_cloe() -> list[Figure]:
                 f'the paper ({PAPER_SECONDS:g} s)',
                 PAPER_SECONDS / best.elapsed_s,
                 PAPER_SECONDS / limit,
-            )  # fmt: skip
+            )
         )
-        if loop != 'one_khz':
+        if loop != 'default':
             continue
-        budget = 300
+        budget = 100
         start = time.perf_counter()
         Cloe(
             processing=processing, loop=loop, optimizer='nelder_mead', simulations=budget
@@ -140,6 +140,6 @@ def bench_didim_and_cloe() -> list[Figure]:
                 's',
                 f'DIDIM; the paper: {PAPER_RATIO:g} times',
                 whole / best.elapsed_s,
-            ),  # fmt: skip
+            ),
         ]
     return figures

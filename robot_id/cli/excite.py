@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import click
 from rich.table import Table
 
-# The search runs threads of its own on small matrices: more threads in the BLAS only get in the
-# way. It reads this when numpy is first imported, below.
-for _name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS'):
-    os.environ.setdefault(_name, '1')
-
-from robot_id.cli.console import output, progress_bar, save, warn  # noqa: E402
-from robot_id.exceptions import DataError, OptionError  # noqa: E402
-from robot_id.model import load_robot  # noqa: E402
-from robot_id.trajectory import Trajectory, blend, excitation  # noqa: E402
-from robot_id.trajectory.clearance import Clearance, geometry_file  # noqa: E402
-from robot_id.trajectory.criteria import CRITERIA  # noqa: E402
-from robot_id.trajectory.family import FAMILIES  # noqa: E402
-from robot_id.trajectory.plot import plot_motion  # noqa: E402
-from robot_id.trajectory.reference_bag import write_reference_bag  # noqa: E402
-from robot_id.trajectory.reference_csv import write_reference_csv  # noqa: E402
-from robot_id.trajectory.store import save_trajectory  # noqa: E402
+from robot_id.cli.compiling import compile_first
+from robot_id.cli.console import output, progress_bar, save, warn
+from robot_id.exceptions import DataError, OptionError
+from robot_id.model import load_robot
+from robot_id.trajectory import Trajectory, blend, excitation
+from robot_id.trajectory.clearance import Clearance, geometry_file
+from robot_id.trajectory.criteria import CRITERIA
+from robot_id.trajectory.family import FAMILIES
+from robot_id.trajectory.plot import plot_motion
+from robot_id.trajectory.reference_bag import write_reference_bag
+from robot_id.trajectory.reference_csv import write_reference_csv
+from robot_id.trajectory.store import save_trajectory
 
 
 @click.command()
@@ -115,6 +110,7 @@ def command(
     )
     urdf = None if no_clearance else geometry_file(model, robot)
     clearance = None if urdf is None else Clearance(model, urdf, margin, not no_floor)
+    compile_first('regressor')
     with progress_bar() as progress:
         found = excitation.excite(model, options, clearance, progress)
     _report(found)

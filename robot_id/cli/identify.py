@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, output, progress_bar, save, warn
 from robot_id.cli.measurements import load_for
 from robot_id.estimation import options, registry
@@ -44,6 +45,7 @@ def command(
     estimator = registry.create(method, options.parse(settings))
     model = load_robot(robot)
     dataset = load_for(model, paths, mapping)
+    compile_first('regressor')
     with progress_bar() as progress:
         result = estimator.estimate(model, dataset, progress)
     console = output()

@@ -17,7 +17,7 @@ from robot_id.estimation.loop_method import (
     LoopMethod,
     Outcome,
     careful_step,
-    first_simulation,
+    first_motion,
     has_settled,
     relative_error,
 )
@@ -39,48 +39,43 @@ class Didim(LoopMethod):
     the loop tracked equally well with any parameters; it goes far from any start and converges
     linearly at the end. The exact one adds how the motion itself depends on the parameters.
 
-    :param jacobian: 'paper', 'exact', or 'auto': the paper's until the steps get small.
+    :param jacobian: 'exact' after the first full step, or always the 'paper' one.
     """
 
     name: ClassVar[str] = 'didim'
 
-    jacobian: Literal['auto', 'paper', 'exact'] = 'auto'
+    jacobian: Literal['exact', 'paper'] = 'exact'
 
     def solve(self, problem: LoopProblem, start: Array, progress: Progress) -> Outcome:
         """Iterate Gauss-Newton steps on the simulated torques."""
         Y = problem.joint_rows(problem.torque)
-        chi, simulations = start, first_simulation(problem, start)
+        chi, motions = start, first_motion(problem, start)
+        simulations: list[Simulation] = []
+        rho: list[Array] = []
         history: list[Iteration] = []
-        error, exact, converged = np.inf, self.jacobian == 'exact', False
+        error, exact, converged = np.inf, False, False
         for k in range(self.iterations):
             progress(k / self.iterations, f'iteration {k + 1}')
-            motions = problem.states(simulations)
             if exact:
-                J = exact_jacobian(problem, chi, simulations)
-                rho = [y - s for y, s in zip(Y, simulated_torque(problem, motions))]
-                solution = weighted_fit(problem, J, rho)
+                solution = weighted_fit(problem, exact_jacobian(problem, chi, simulations), rho)
                 proposal = chi + solution.chi
             else:
                 solution = weighted_fit(problem, problem.regressor_rows(motions), Y)
                 proposal = solution.chi
             new, simulations, step = careful_step(problem, chi, proposal)
-            rho = [
-                y - s for y, s in zip(Y, simulated_torque(problem, problem.states(simulations)))
-            ]
+            motions = problem.states(simulations)
+            rho = [y - s for y, s in zip(Y, simulated_torque(problem, motions))]
             last, error = error, relative_error(rho, Y)
             history.append(Iteration(new, 100.0 * error, step))
             change, chi = new - chi, new
-            steady = abs(last - error) <= self.tolerance * last
             if (
                 step == 1.0
-                and steady
+                and abs(last - error) <= self.tolerance * last
                 and has_settled(change, solution.covariance, self.settled, chi)
             ):
                 converged = True
                 break
-            exact = self.jacobian == 'exact' or (
-                self.jacobian == 'auto' and step == 1.0 and abs(last - error) <= 0.5 * last
-            )
+            exact = self.jacobian == 'exact' and step == 1.0
         return Outcome(
             chi, solution.covariance, rho, solution.condition_number, tuple(history), converged
         )
@@ -143,7 +138,8 @@ def loop_jacobian(
         for rows, sensitivity in ((position_rows, S), (torque_rows, T)):
             flat = sensitivity[first:last].reshape(-1, n * b)
             kept = problem.reduce(flat, problem.factor // coarse)
-            rows.append(kept[: -(-(r.last - r.first) // problem.factor)].reshape(-1, n, b))
+            kept = problem.inner(kept[: -(-(r.last - r.first) // problem.factor)])
+            rows.append(kept.reshape(-1, n, b))
     parts = []
     for rows in (position_rows, torque_rows):
         whole = np.concatenate(rows)

@@ -15,7 +15,7 @@ from robot_id.estimation.loop_method import (
     LoopMethod,
     Outcome,
     careful_step,
-    first_simulation,
+    first_motion,
     has_settled,
     relative_error,
 )
@@ -44,12 +44,12 @@ class IdimIv(LoopMethod):
         names = problem.robot.base.names
         Y = problem.joint_rows(problem.torque)
         W = problem.regressor_rows(problem.measured_states())
-        chi, simulations = start, first_simulation(problem, start)
+        chi = start
+        V = problem.regressor_rows(first_motion(problem, start))
         history: list[Iteration] = []
         error, converged = np.inf, False
         for k in range(self.iterations):
             progress(k / self.iterations, f'iteration {k + 1}')
-            V = problem.regressor_rows(problem.states(simulations))
             weights, _ = joint_weights(JointFactors.of_rows(names, list(zip(V, Y))))
             proposal, covariance, condition = instrumental_solution(
                 [w * v for w, v in zip(weights, V)],

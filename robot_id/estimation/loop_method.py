@@ -19,7 +19,7 @@ from robot_id.estimation import options
 from robot_id.estimation.loop_problem import LoopProblem, positive_on_motion
 from robot_id.estimation.residuals import warn_if_correlated, whiteness
 from robot_id.estimation.result import Iteration, Result
-from robot_id.estimation.sampling import resolve
+from robot_id.estimation.sampling import States, resolve
 from robot_id.exceptions import IdentificationError, OptionError, SimulationError
 from robot_id.model import Robot
 from robot_id.progress import Progress, silent
@@ -173,6 +173,20 @@ def first_simulation(
         raise IdentificationError(
             f'the start cannot be simulated ({error}): give another start or another loop'
         ) from error
+
+
+def first_motion(problem: LoopProblem, chi: Array) -> list[States]:
+    """
+    Return the motion that the first iteration starts from.
+
+    It is the simulation of the start, or, when a loop tuned for other inertias cannot hold it, the
+    reference itself: eq. 35 of paper 000 takes the two for equal.
+    """
+    try:
+        return problem.states(problem.simulate(chi))
+    except SimulationError as error:
+        problem.warnings += (f'the reference stands in for the start ({error})',)
+        return problem.reference_states()
 
 
 def careful_step(

@@ -23,6 +23,11 @@ METHODS: dict[str, str] = {
     'didim': 'robot_id.estimation.didim:Didim',
     'cloe': 'robot_id.estimation.cloe:Cloe',
     'clie': 'robot_id.estimation.cloe:Clie',
+    'ekf': 'robot_id.estimation.ekf:Ekf',
+    'ukf': 'robot_id.estimation.ukf:Ukf',
+    'rls': 'robot_id.estimation.rls:Rls',
+    'riv': 'robot_id.estimation.riv:Riv',
+    'integral': 'robot_id.estimation.integral:Integral',
 }
 
 

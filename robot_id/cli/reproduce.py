@@ -1,0 +1,58 @@
+"""Verb `reproduce`: the papers' tables beside ours."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+
+from robot_id.cli.console import check_writable, output, progress_bar, save
+from robot_id.exceptions import OptionError, did_you_mean
+from robot_id.report.reproduce import TABLES, Comparison, reproduce
+
+
+@click.command()
+@click.argument('tables', nargs=-1, metavar='[TABLE]...')
+@click.option('--list', 'listing', is_flag=True, help='List the tables and stop.')
+@click.option('--json', 'json_file', metavar='FILE', help='Write the figures to a JSON file.')
+def command(tables: tuple[str, ...], listing: bool, json_file: str | None) -> None:
+    """Compute the tables of the papers and print them beside the printed ones (all by default)."""
+    console = output()
+    if listing:
+        table = Table('table', 'what it shows')
+        for name, text in TABLES.items():
+            table.add_row(name, text)
+        console.print(table)
+        return
+    for name in tables:
+        if name not in TABLES:
+            raise OptionError(f"no table '{name}': {did_you_mean(name, TABLES)}")
+    check_writable(json_file)
+    done: dict[str, Comparison] = {}
+    for name in dict.fromkeys(tables or TABLES):
+        with progress_bar() as progress:
+            done[name] = reproduce(name, progress)
+        console.print(f'{name}: {done[name].source}', markup=False, soft_wrap=True)
+        for section in done[name].sections:
+            _print_whole(console, section.to_table())
+        for note in done[name].notes:
+            console.print(f'note: {note}', markup=False, soft_wrap=True)
+    if json_file:
+        figures = {name: comparison.to_dict() for name, comparison in done.items()}
+        content = {'schema': 1, 'tables': figures}
+
+        def write(path: Path) -> None:
+            path.write_text(json.dumps(content, indent=1) + '\n')
+
+        save(write, json_file)
+
+
+def _print_whole(console: Console, table: Table) -> None:
+    """Print a table at its full width, also where the terminal is narrower: no digit is lost."""
+    wide = Measurement.get(console, console.options.update(max_width=1000), table).maximum
+    console.width = max(console.width, wide)
+    console.print(table)

@@ -1,0 +1,98 @@
+"""Why an update of the controller's model is refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.dynamics.inverse import inertia_matrix
+from robot_id.exceptions import OptionError, did_you_mean
+from robot_id.model import Robot
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+# Friction, rotor inertia and the mass of a slide are not negative; a regrouped one (R) may be.
+_NOT_NEGATIVE = re.compile(r'^(Fv|Fc|Fvm|Fcm|Ia|M)\d+[+-]?$')
+# Configurations of a window at which M_hat is looked at.
+MOST_CONFIGURATIONS = 400
+
+
+def parameter_bounds(
+    robot: Robot, bounds: Mapping[str, tuple[float, float]] | None
+) -> tuple[Array, Array]:
+    """
+    Return (b,) lower and upper bounds: zero for friction and inertias, what the user gave.
+
+    :param bounds: name of a base parameter -> (lower, upper).
+    """
+    names = robot.base.names
+    lower = np.array([0.0 if _NOT_NEGATIVE.match(name) else -np.inf for name in names])
+    upper = np.full(len(names), np.inf)
+    for name, (low, high) in (bounds or {}).items():
+        if name not in names:
+            hint = did_you_mean(name, names)
+            raise OptionError(f"bounds: {robot.name} has no parameter '{name}', {hint}")
+        if not low < high:
+            raise OptionError(f'bounds: {name}: lower {low:g} is not below upper {high:g}')
+        lower[names.index(name)], upper[names.index(name)] = low, high
+    return lower, upper
+
+
+def out_of_bounds(robot: Robot, chi: Array, passed: Flags, lower: Array, upper: Array) -> str:
+    """Return which passed parameter leaves its bounds, '' when none does."""
+    for i in np.flatnonzero(passed):
+        if not lower[i] <= chi[i] <= upper[i]:
+            return (
+                f'{robot.base.names[i]} = {chi[i]:.5g} leaves its bounds '
+                f'[{lower[i]:g}, {upper[i]:g}]'
+            )
+    return ''
+
+
+def not_positive(robot: Robot, chi: Array, position: Array) -> str:
+    """Return where M_hat is not positive definite among (N, n) positions, '' when nowhere."""
+    q = _some(position)
+    least = np.linalg.eigvalsh(inertia_matrix(robot, chi, q))[:, 0]
+    k = int(np.argmin(least))
+    if least[k] > 0.0:
+        return ''
+    return f'M_hat is not positive definite at q = {np.array2string(q[k], precision=3)}'
+
+
+def weak_inertia(
+    robot: Robot, chi: Array, current: Array, position: Array, smallest: float
+) -> str:
+    """
+    Return where M_hat would lose positive definiteness, '' when it does nowhere.
+
+    The eigenvalues of the new M_hat relative to the current one must stay above `smallest`: zero
+    is lost definiteness, and far below 1 is a loop that has lost its gain.
+
+    :param position: (N, n) reference positions of the window.
+    """
+    q = _some(position)
+    M = inertia_matrix(robot, chi, q)
+    try:
+        # M_hat against L L^T = the current one: the eigenvalues of L^-1 M_hat L^-T.
+        L = np.linalg.cholesky(inertia_matrix(robot, current, q))
+        half = np.linalg.solve(L, M)
+        M = np.linalg.solve(L, np.swapaxes(half, 1, 2))
+    except np.linalg.LinAlgError:
+        pass  # The current model is not positive definite itself: judge the new one alone.
+    least = np.linalg.eigvalsh(0.5 * (M + np.swapaxes(M, 1, 2)))[:, 0]
+    k = int(np.argmin(least))
+    if least[k] > smallest:
+        return ''
+    what = 'is not positive definite' if least[k] <= 0.0 else 'almost vanishes'
+    return (
+        f'M_hat {what} at q = {np.array2string(q[k], precision=3)} (its smallest eigenvalue '
+        f'against the current model is {least[k]:.3g})'
+    )
+
+
+def _some(position: Array) -> Array:
+    every = max(len(position) // MOST_CONFIGURATIONS, 1)
+    return np.ascontiguousarray(position[::every])

@@ -1,0 +1,234 @@
+"""IDIM-ILIC: iterative learning identification for a controller (paper 003)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robot_id.control.essential import WindowFit, fit_window
+from robot_id.control.guards import out_of_bounds, parameter_bounds, weak_inertia
+from robot_id.control.payload import PayloadEstimate, PayloadWatch
+from robot_id.control.window import MovingWindow, ReferenceObservation, Window, as_rows
+from robot_id.data.decimation import LARGEST_STAGE, stages
+from robot_id.exceptions import ControlError, OptionError
+from robot_id.model import Robot
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+# A joint that never exceeds this share of its speed limit in a window counts as at rest.
+REST_SHARE = 2e-3
+# Section VI-D of paper 003, and the least number of equations for each parameter.
+PAPER_HZ, EQUATIONS_EACH = 5.0, 5.0
+
+
+@dataclass(frozen=True)
+class Update:
+    """
+    What one window led to.
+
+    :param time: seconds at the end of the window.
+    :param accepted: whether the controller should take `parameters`.
+    :param reason: why not, in one line; '' when accepted.
+    :param parameters: (b,) for the controller: new where `fit.passed`, else as before; all as
+        before when refused.
+    :param fit: estimates, deviations and percent of the window.
+    :param still: names of joints that were at rest.
+    :param payload: change of the masses against the tare; None before there is one.
+    """
+
+    time: float
+    accepted: bool
+    reason: str
+    parameters: Array
+    fit: WindowFit
+    still: tuple[str, ...]
+    payload: PayloadEstimate | None = None
+
+
+class Ilic:
+    """
+    Learns the model of a computed torque controller from its own torques and its reference.
+
+    Feed it every sample with `feed`, one at a time or in blocks, and give each accepted update to
+    the controller. Where the least squares must not hold up a control loop, call `add` in the loop
+    and, when it returns True, `take` and then `identify` in another thread.
+
+    :param robot: the Robot.
+    :param parameters: (b,) what the controller starts with.
+    :param rate_hz: samples per second.
+    :param window_s: T_obs, seconds; a multiple of the cycle time for a cyclic motion.
+    :param update_s: seconds between updates, 1/f_i; None for window_s.
+    :param equations_hz: rate after the decimation, whose filter cuts off at 0.4 times this rate;
+        None: 5 Hz as in the paper, more where a window would give less than 5 equations for each
+        parameter.
+    :param sigma_max: percent, 10 to 30: only parameters below it are passed on.
+    :param bounds: name -> (lower, upper) of parameters; friction and inertias are never negative.
+    :param smallest_inertia: the eigenvalues of a new M_hat against the current one must exceed it.
+    :param largest_condition: of W with columns of norm 1; beyond it a direction counts as not
+        excited.
+    :param saturated_share: a window with more samples at a torque limit than this is refused.
+    :param torque_limit: (n,); None takes the limits of the robot file.
+    :param rest_speed: (n,) or one number: a joint always slower than this is at rest; None takes
+        0.2 % of its speed limit.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        parameters: ArrayLike,
+        rate_hz: float,
+        window_s: float,
+        *,
+        update_s: float | None = None,
+        equations_hz: float | None = None,
+        sigma_max: float = 15.0,
+        bounds: Mapping[str, tuple[float, float]] | None = None,
+        smallest_inertia: float = 0.02,
+        largest_condition: float = 1e4,
+        saturated_share: float = 0.1,
+        torque_limit: ArrayLike | None = None,
+        rest_speed: ArrayLike | None = None,
+    ) -> None:
+        update_s = window_s if update_s is None else update_s
+        if equations_hz is None:
+            needed = EQUATIONS_EACH * len(robot.base) / (robot.n * max(window_s, 1e-3))
+            equations_hz = max(PAPER_HZ, needed)
+        for what, value in (
+            ('rate_hz', rate_hz), ('window_s', window_s), ('update_s', update_s),
+            ('equations_hz', equations_hz), ('largest_condition', largest_condition),
+        ):  # fmt: skip
+            if not (np.isfinite(value) and value > 0.0):
+                raise OptionError(f'{what} must be positive, got {value!r}')
+        if not 10.0 <= sigma_max <= 30.0:
+            raise OptionError(f'sigma_max must lie between 10 and 30 percent, got {sigma_max!r}')
+        if not 0.0 <= smallest_inertia < 1.0:
+            raise OptionError(f'smallest_inertia must lie in [0, 1), got {smallest_inertia!r}')
+        if not 0.0 <= saturated_share <= 1.0:
+            raise OptionError(f'saturated_share must lie in [0, 1], got {saturated_share!r}')
+        self.robot = robot
+        self.rate_hz = float(rate_hz)
+        self.sigma_max = float(sigma_max)
+        self.smallest_inertia = float(smallest_inertia)
+        self.largest_condition = float(largest_condition)
+        self.saturated_share = float(saturated_share)
+        self.parameters = np.array(parameters, float)
+        if self.parameters.shape != (len(robot.base),):
+            raise ControlError(
+                f'{robot.name}: {self.parameters.size} parameters, expected {len(robot.base)}'
+            )
+        self.lower, self.upper = parameter_bounds(robot, bounds)
+        n = robot.n
+        limit = robot.limits.torque if torque_limit is None else torque_limit
+        self.torque_limit = np.broadcast_to(np.asarray(limit, float), (n,))
+        if rest_speed is None:
+            speed = robot.limits.velocity
+            rest_speed = REST_SHARE * np.where(np.isfinite(speed), speed, 1.0)
+        self.rest_speed = np.broadcast_to(np.asarray(rest_speed, float), (n,))
+        self.decimation = decimation_for(rate_hz, equations_hz)
+        length, every = round(window_s * rate_hz), round(update_s * rate_hz)
+        if length < 4 * self.decimation or every < 1:
+            raise OptionError(
+                f'a window of {window_s:g} s leaves {length // self.decimation} equations of '
+                f'each joint: make the window longer or raise equations_hz ({equations_hz:g})'
+            )
+        self.window = MovingWindow(n, length, every)
+        self._observation = ReferenceObservation(
+            robot, self.decimation, robot.description.coulomb_slope
+        )
+        self.payload_watch = PayloadWatch(robot)
+        self._row = np.empty((1, 4 * n))
+
+    def feed(
+        self, position: ArrayLike, velocity: ArrayLike, acceleration: ArrayLike, torque: ArrayLike
+    ) -> list[Update]:
+        """
+        Take in samples and return the updates that came due, mostly none.
+
+        :param position: (n,) or (N, n) reference; velocity, acceleration likewise.
+        :param torque: (n,) or (N, n) what the drives were told.
+        """
+        rows = as_rows(self.robot, position, velocity, acceleration, torque)
+        updates, at = [], 0
+        while at < len(rows):
+            count = min(self.window.room(), len(rows) - at)
+            if self.window.add(rows[at : at + count]):
+                updates.append(self.identify(self.window.take()))
+            at += count
+        return updates
+
+    def add(
+        self, position: ArrayLike, velocity: ArrayLike, acceleration: ArrayLike, torque: ArrayLike
+    ) -> bool:
+        """Take in one sample (n,) and return whether a window is due: `take` it soon."""
+        row, n = self._row, self.robot.n
+        for i, values in enumerate((position, velocity, acceleration, torque)):
+            if np.shape(values) != (n,):
+                break
+            row[0, i * n : (i + 1) * n] = values
+        else:
+            if isfinite(row.sum()):
+                return self.window.add(row)
+        return self.window.add(as_rows(self.robot, position, velocity, acceleration, torque))
+
+    def take(self) -> Window:
+        """Return a copy of the last window."""
+        return self.window.take()
+
+    def clear(self) -> None:
+        """Forget the samples of the window, such as after a gap or a stop."""
+        self.window.clear()
+
+    def identify(self, window: Window) -> Update:
+        """Identify the parameters from a window; an accepted update becomes `parameters`."""
+        current = self.parameters
+        still = np.abs(window.velocity).max(axis=0) < self.rest_speed
+        fit = fit_window(
+            self._observation.factors(window), current, self.sigma_max, still,
+            self.largest_condition,
+        )  # fmt: skip
+        time = window.end / self.rate_hz
+        names = tuple(name for name, rest in zip(self.robot.joint_names, still) if rest)
+        reason = self._objection(window, fit, still)
+        if reason:
+            return Update(time, False, reason, current.copy(), fit, names)
+        self.parameters = fit.values
+        payload = self.payload_watch.see(fit.values, fit.covariance, fit.passed)
+        return Update(time, True, '', fit.values.copy(), fit, names, payload)
+
+    def _objection(self, window: Window, fit: WindowFit, still: Flags) -> str:
+        if still.all():
+            return 'the window is not exciting: no joint moves'
+        limited = np.abs(window.torque) >= self.torque_limit * (1.0 - 1e-9)
+        share = limited.mean(axis=0)
+        if np.any(share > self.saturated_share):
+            j = int(np.argmax(share))
+            return (
+                f"the torque of joint '{self.robot.joint_names[j]}' stood at its limit in "
+                f'{100.0 * share[j]:.3g} % of the window: the reference is not what it did'
+            )
+        if not fit.passed.any():
+            least = np.nanmin(fit.percent, initial=np.inf)
+            told = f', the best has {least:.3g} %' if np.isfinite(least) else ''
+            return (
+                f'the window is not exciting: no parameter below {self.sigma_max:g} % '
+                f'deviation{told}'
+            )
+        return out_of_bounds(
+            self.robot, fit.values, fit.passed, self.lower, self.upper
+        ) or weak_inertia(
+            self.robot, fit.values, self.parameters, window.position, self.smallest_inertia
+        )
+
+
+def decimation_for(rate_hz: float, equations_hz: float) -> int:
+    """Return the factor nearest to rate_hz / equations_hz that splits into small stages."""
+    wanted = max(round(rate_hz / equations_hz), 1)
+    for offset in range(wanted):
+        for factor in (wanted - offset, wanted + offset):
+            if all(stage <= LARGEST_STAGE for stage in stages(factor)):
+                return factor
+    return 1

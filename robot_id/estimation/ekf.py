@@ -1,0 +1,245 @@
+"""Extended Kalman filter on recorded data (paper 004)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.data.dataset import Dataset
+from robot_id.data.processing import Processing, differentiate
+from robot_id.estimation import options
+from robot_id.estimation.idim_wls import IdimWls
+from robot_id.estimation.portion import portion
+from robot_id.estimation.result import Iteration, Result
+from robot_id.estimation.sampling import resolve
+from robot_id.exceptions import IdentificationError, OptionError
+from robot_id.online.ekf import ExtendedKalmanFilter
+from robot_id.online.kalman import KalmanFilter
+from robot_id.online.recorded import Track, assemble, per_item, thinned
+from robot_id.online.sizes import nominal_sizes
+from robot_id.progress import Progress, silent
+
+Array = NDArray[np.float64]
+CHUNK = 250
+
+
+@dataclass(frozen=True)
+class Ekf:
+    """
+    Extended Kalman filter of velocity, position and parameters, UD-factorised.
+
+    Standard deviations that are not given are taken from the data: process_std of dq is 3 times
+    what the rms acceleration adds in a step, that of q half a step of it, measurement_std what the
+    position filter takes away. They are wide on purpose: a filter that trusts its first
+    linearisations too much keeps their errors.
+
+    :param start: 'good' is the IDIM-WLS estimate, 'rough' the sign and power of ten of the a
+        priori values, 'regular' unit inertias, 'none' zeros with variances of 1e5 (it fails).
+    :param start_values: start parameters, in the order of the base parameters, instead of `start`.
+    :param parameter_std: standard deviations of the start values, one or one for each.
+    :param state_std: of the first velocities and positions, one or one for each, dq before q.
+    :param process_std: of what each step adds to velocities and positions, dq before q.
+    :param measurement_std: of the measured positions, one or one for each joint.
+    :param drift_std: of what each step adds to the parameters, 0 for constant ones.
+    :param discretisation: 'midpoint' (second order) or the paper's 'euler'.
+    :param passes: times the data are filtered; each pass starts from the last estimate.
+    :param highest_rate_hz: faster recordings are thinned to at most this rate.
+    :param coulomb_slope: alpha of the smooth friction 2/pi atan(alpha dq); none means sign(dq).
+    :param processing: of the WLS start and of the residual; the filter takes raw positions.
+    """
+
+    name: ClassVar[str] = 'ekf'
+    filter_class: ClassVar[type[KalmanFilter]] = ExtendedKalmanFilter
+
+    start: Literal['good', 'rough', 'regular', 'none'] = 'good'
+    start_values: Sequence[float] | None = None
+    parameter_std: float | Sequence[float] | None = None
+    state_std: float | Sequence[float] | None = None
+    process_std: float | Sequence[float] | None = None
+    measurement_std: float | Sequence[float] | None = None
+    drift_std: float | Sequence[float] = 0.0
+    discretisation: Literal['midpoint', 'euler'] = 'midpoint'
+    passes: int = 2
+    highest_rate_hz: float = 1000.0
+    coulomb_slope: float | None = None
+    processing: Processing = field(default_factory=Processing)
+
+    def __post_init__(self) -> None:
+        if self.passes < 1:
+            raise OptionError(f'passes: {self.passes} must be 1 or more')
+        if not self.highest_rate_hz > 0.0:
+            raise OptionError(f'highest_rate_hz: {self.highest_rate_hz} must be positive')
+
+    def estimate(self, robot: Any, dataset: Dataset, progress: Progress = silent) -> Result:
+        """
+        Filter the recording and return the last estimate with its way there.
+
+        :param robot: the Robot.
+        :param dataset: measurements with at least the robot's joints.
+        :param progress: called with the fraction done.
+        """
+        started = time.perf_counter()
+        dataset = dataset.select(robot.joint_names)
+        processing = resolve(self.processing, dataset, robot)
+        factor = max(int(np.ceil(dataset.rate / self.highest_rate_hz - 1e-6)), 1)
+        chi, spread = self._start(robot, dataset, portion(progress, 0.0, 0.1, 'start values'))
+        setting = self._noise(robot, dataset, processing, factor)
+        guard = _guard(dataset)
+        history, tracks, moved, filtering = [], [], 0, 0.0
+        for k in range(self.passes):
+            kalman = self.filter_class(
+                robot,
+                dataset.runs[0].step * factor,
+                chi,
+                spread,
+                drift_std=per_item('drift_std', self.drift_std, robot.base.names),
+                discretisation=self.discretisation,
+                coulomb_slope=self.coulomb_slope,
+                guard=guard,
+                **setting,
+            )
+            share = 0.9 / self.passes
+            part = portion(progress, 0.1 + k * share, 0.1 + (k + 1) * share, f'pass {k + 1}')
+            before = time.perf_counter()
+            tracks.append(self._run(kalman, dataset, factor, part))
+            filtering += time.perf_counter() - before
+            chi = kalman.estimate
+            moved += kalman.moved_back
+            history.append(Iteration(chi, float('nan')))
+        nis = kalman.status().noise_std ** 2
+        progress(1.0, 'done')
+        return assemble(
+            robot, dataset, self, processing, chi, kalman.covariance, started,
+            options=options.to_dict(self) | options.to_dict(processing),
+            history=tuple(history),
+            iterations=self.passes,
+            warnings=_warnings(moved, nis, dataset, factor),
+            extras={
+                'equations': kalman.samples * robot.n,
+                'track': [track.to_dict() for track in tracks],
+                'normalised_innovation': nis,
+                'moved_back': moved,
+                'rate_hz': dataset.rate / factor,
+                'filtering_s': filtering,
+                'recording_s': float(sum(run.duration for run in dataset.runs)),
+                **{key: [float(v) for v in values] for key, values in setting.items()},
+                'parameter_std': [float(v) for v in spread],
+                'data_notes': list(dataset.notes),
+            },
+        )  # fmt: skip
+
+    def _run(
+        self, kalman: KalmanFilter, dataset: Dataset, factor: int, progress: Progress
+    ) -> Track:
+        total = sum(len(run) // factor for run in dataset.runs)
+        track, done = Track(total), 0
+        for number, run in enumerate(dataset.runs):
+            if number:
+                kalman.new_run()
+            q, tau, step = thinned(run, factor)
+            size = min(CHUNK, track.every)
+            for first in range(0, len(q), size):
+                good = kalman.update(q[first : first + size], tau[first : first + size])
+                if kalman.failure:
+                    at = run.time[0] + step * min(first + size, len(q))
+                    raise IdentificationError(
+                        f'{kalman.robot.name}: {self.name} failed in run {number + 1} by '
+                        f'{at:.3f} s: {kalman.failure.partition(": ")[2]}; give better start '
+                        'values (start=good), a smaller parameter_std or a larger process_std'
+                    )
+                if not good:
+                    raise IdentificationError(f'run {number + 1}: {kalman.rejected_reason}')
+                done += min(size, len(q) - first)
+                if done % track.every < size:
+                    track.add(done, kalman.estimate)
+                progress(done / total)
+        return track
+
+    def _start(self, robot: Any, dataset: Dataset, progress: Progress) -> tuple[Array, Array]:
+        """Return start values and their standard deviations."""
+        names, b = robot.base.names, len(robot.base)
+        chi, spread = np.zeros(b), np.full(b, np.sqrt(1e5))
+        if self.start_values is not None:
+            if len(self.start_values) != b:
+                raise OptionError(f'start_values: {len(self.start_values)} numbers, expected {b}')
+            chi = np.array(self.start_values, float)
+            spread = nominal_sizes(names, chi) if chi.any() else spread
+        elif self.start == 'good':
+            wls = IdimWls(processing=self.processing, coulomb_slope=self.coulomb_slope)
+            result = wls.estimate(robot, dataset, progress)
+            chi = result.values
+            spread = np.maximum(3.0 * result.std, 0.03 * np.abs(chi))
+            spread = np.where(spread > 0.0, spread, 0.01 * nominal_sizes(names, chi))
+        elif self.start == 'rough':
+            prior = robot.a_priori()
+            size = np.where(prior != 0.0, np.abs(prior), 1.0)
+            chi = np.sign(prior) * 10.0 ** np.floor(np.log10(size))
+            spread = nominal_sizes(names, chi)
+        elif self.start == 'regular':
+            chi = robot.regular_start()
+            spread = nominal_sizes(names, chi)
+        if self.parameter_std is not None:
+            spread = per_item('parameter_std', self.parameter_std, names)
+        return chi, spread
+
+    def _noise(
+        self, robot: Any, dataset: Dataset, processing: Processing, factor: int
+    ) -> dict[str, Array]:
+        """Return the standard deviations of state, process and measurement."""
+        n, step = robot.n, dataset.runs[0].step * factor
+        squares, speeds, lost, count = np.zeros(n), np.zeros(n), np.zeros(n), 0
+        for run in dataset.runs:
+            q, dq, ddq = differentiate(run, processing)
+            squares += np.sum(ddq**2, axis=0)
+            speeds += np.sum(dq**2, axis=0)
+            lost += np.sum((run.position - q) ** 2, axis=0)
+            count += len(run)
+        gain = 3.0 * np.sqrt(squares / count) * step
+        derived = {
+            'state_std': np.concatenate([np.sqrt(speeds / count), gain * step]),
+            'process_std': np.concatenate([gain, 0.5 * step * gain]),
+            'measurement_std': np.maximum(np.sqrt(lost / count), 1e-6 * np.sqrt(speeds / count)),
+        }
+        joints = robot.joint_names
+        doubled = [f'{what} of {joint}' for what in ('dq', 'q') for joint in joints]
+        for key, names in (
+            ('state_std', doubled),
+            ('process_std', doubled),
+            ('measurement_std', joints),
+        ):
+            given = getattr(self, key)
+            if given is not None:
+                derived[key] = per_item(key, given, names)
+            floor = 1e-9 if key == 'measurement_std' else 0.0
+            derived[key] = np.maximum(derived[key], floor)
+        return derived
+
+
+def _guard(dataset: Dataset) -> Array:
+    """(K, n) recorded positions at which every estimate must have M(q) > 0."""
+    positions = np.concatenate([run.position for run in dataset.runs])
+    return positions[np.linspace(0, len(positions) - 1, 32).astype(int)]
+
+
+def _warnings(moved: int, nis: float, dataset: Dataset, factor: int) -> tuple[str, ...]:
+    found = []
+    if moved:
+        found.append(f'the estimate was moved back {moved} times to keep M(q) positive definite')
+    if nis < 0.1:
+        found.append(
+            f'innovations are far below what Q and R expect (ratio {nis:.2g}): the standard '
+            'deviations show the Q and R that were chosen, not the noise of the data'
+        )
+    if nis > 10.0:
+        found.append(
+            f'innovations are far above what Q and R expect (ratio {nis:.2g}): the standard '
+            'deviations are too small; raise process_std or measurement_std'
+        )
+    if factor > 1:
+        found.append(f'the recording of {dataset.rate:g} Hz was thinned by {factor}')
+    return tuple(found)

@@ -1,0 +1,265 @@
+"""From measured samples to supervised parameters: what the ROS node runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robot_id.exceptions import DataError, OptionError, did_you_mean
+from robot_id.model import Robot
+from robot_id.online.energy import EnergyModel
+from robot_id.online.filters import CausalFilter, Differences
+from robot_id.online.memory import Memory
+from robot_id.online.recursive import RecursiveEstimator
+from robot_id.online.recursive_iv import RecursiveInstrumentalVariables
+from robot_id.online.recursive_ls import RecursiveLeastSquares
+from robot_id.online.rest import RestDetector
+from robot_id.online.state_kernels import model_of, regressor
+from robot_id.online.status import Status
+from robot_id.online.supervision import Rule
+
+Array = NDArray[np.float64]
+METHODS = ('rls', 'riv', 'integral')
+FILTERINGS = ('model', 'input', 'none')
+
+
+class OnlineIdentifier:
+    """
+    Takes positions and torques as they come, in order, and keeps the estimate up to date.
+
+    Positions are differentiated by central differences (one sample late). With `model` filtering
+    the columns of the regressor and the torques pass the same causal low-pass, which leaves the
+    model valid; `input` filters the positions only, as many do, and delays them against the
+    torques: kept for comparison. Equations of joints at rest are left out.
+
+    :param robot: the robot.
+    :param rate_hz: rate of the samples.
+    :param method: 'rls', 'riv' (instruments from the reference) or 'integral' (energy).
+    :param filtering: 'model', 'input' or 'none'.
+    :param cutoff_hz: of the low-pass.
+    :param order: of the low-pass.
+    :param decimation: one equation in so many is used.
+    :param rest_velocity: (n,) or scalar, rad/s or m/s: slower joints rest; None: 1 % of the limit.
+    :param held_torque: the torque of a sample is held until the next one (a sampled loop of the
+        same rate): the mean of two goes with the central difference between them.
+    :param coulomb_slope: None for sign(dq).
+    :param noise: (n,) or scalar standard deviations of the equations.
+    :param options: of the estimator: start, scale, memory, supervisor, period, initial_std.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        rate_hz: float,
+        *,
+        method: str = 'rls',
+        filtering: str = 'model',
+        cutoff_hz: float = 10.0,
+        order: int = 2,
+        decimation: int = 1,
+        rest_velocity: ArrayLike | None = None,
+        held_torque: bool = False,
+        coulomb_slope: float | None = None,
+        noise: ArrayLike = 1.0,
+        memory: Memory | None = None,
+        supervisor: Rule | None = None,
+        **options: object,
+    ):
+        for key, value, known in (
+            ('method', method, METHODS),
+            ('filtering', filtering, FILTERINGS),
+        ):
+            if value not in known:
+                raise OptionError(f"no {key} '{value}': {did_you_mean(str(value), known)}")
+        if not rate_hz > 0:
+            raise OptionError(f'rate_hz = {rate_hz}, must be positive')
+        if decimation < 1 or decimation != int(decimation):
+            raise OptionError(f'decimation = {decimation}, must be 1 or more')
+        self.robot, self.rate_hz, self.method = robot, float(rate_hz), method
+        self.filtering, self.decimation = filtering, int(decimation)
+        self.coulomb_slope, self.held_torque = coulomb_slope, held_torque
+        self._model = model_of(robot)
+        self._slope = 0.0 if coulomb_slope is None else float(coulomb_slope)
+        step = 1.0 / self.rate_hz
+        self._differences, self._reference_delay = Differences(step), _Delay()
+        self._torque_delay = _Delay()
+        self._filters = [CausalFilter(cutoff_hz, rate_hz, order) for _ in range(3)]
+        self._energy = EnergyModel(robot, step, coulomb_slope)
+        settling = 0.0 if filtering == 'none' else self._filters[0].settling_s
+        if rest_velocity is None:
+            limit = robot.limits.velocity
+            rest_velocity = np.where(np.isfinite(limit), 0.01 * limit, 0.0)
+        speed = np.broadcast_to(np.asarray(rest_velocity, float), (robot.n,))
+        self._rest = RestDetector(speed, rate_hz, settling_s=settling)
+        self._settling = int(np.ceil(settling * rate_hz))
+        estimator = RecursiveInstrumentalVariables if method == 'riv' else RecursiveLeastSquares
+        if method == 'integral':
+            noise = 1.0
+        self.estimator: RecursiveEstimator = estimator(
+            robot.base.names,
+            noise=noise,
+            memory=memory,
+            supervisor=supervisor,
+            **options,  # type: ignore[arg-type]
+        )
+        self.segments = 0
+        self.refused = 0
+        self.refused_reason = ''
+        self._last_time: float | None = None
+        self.new_segment()
+
+    def new_segment(self) -> None:
+        """Forget filters, differences and integrals (a gap, a new run); keep the estimate."""
+        for part in (self._differences, self._reference_delay, self._torque_delay, self._energy):
+            part.reset()
+        for low_pass in self._filters:
+            low_pass.reset()
+        self._rest.reset()
+        self._since = 0
+        self._last_time = None
+        self.segments += 1
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self.estimator.reset()
+        self.refused, self.refused_reason, self.segments = 0, '', 0
+        self.new_segment()
+
+    def feed(
+        self,
+        position: ArrayLike,
+        torque: ArrayLike,
+        reference: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+        time: float | None = None,
+    ) -> bool:
+        """
+        Take one sample or a block.
+
+        :param position: (n,) or (N, n), rad or m.
+        :param torque: (n,) or (N, n), N.m or N.
+        :param reference: position, velocity, acceleration that the controller follows (riv).
+        :param time: seconds of the (first) sample; a gap, a duplicate or a step back begins a new
+            segment or refuses the sample.
+        :return: False when samples were refused, see status().
+        """
+        q, tau = (np.atleast_2d(np.asarray(x, float)) for x in (position, torque))
+        n = self.robot.n
+        if q.ndim != 2 or q.shape[1] != n or tau.shape != q.shape:
+            raise DataError(
+                f'a sample is {n} positions and {n} torques, got {q.shape}, {tau.shape}'
+            )
+        given = None
+        if reference is not None:
+            given = np.stack([np.atleast_2d(np.asarray(x, float)) for x in reference], axis=1)
+            if given.shape != (q.shape[0], 3, n):
+                raise DataError(f'the reference has {given.shape[0]} samples, not {q.shape[0]}')
+        elif self.method == 'riv':
+            raise DataError('riv needs the reference trajectory as instrument')
+        if not self._in_time(time, q.shape[0]):
+            return False
+        finite = np.isfinite(q).all(axis=1) & np.isfinite(tau).all(axis=1)
+        if given is not None:
+            finite &= np.isfinite(given).all(axis=(1, 2))
+        if finite.all():
+            self._take(q, tau, given)
+            return True
+        for k in range(q.shape[0]):
+            if finite[k]:
+                self._take(
+                    q[k : k + 1], tau[k : k + 1], None if given is None else given[k : k + 1]
+                )
+            else:
+                self._refuse('not finite')
+                self.new_segment()
+        return False
+
+    def _in_time(self, time: float | None, count: int) -> bool:
+        if time is None:
+            return True
+        if self._last_time is not None:
+            periods = (time - self._last_time) * self.rate_hz
+            if periods < 0.5:
+                self._refuse(f'stamp {time:.6f} s is not after {self._last_time:.6f} s')
+                return False
+            if periods > 1.5:
+                self._refuse(f'gap of {periods / self.rate_hz:.4f} s before {time:.6f} s', 0)
+                self.new_segment()
+        self._last_time = time + (count - 1) / self.rate_hz
+        return True
+
+    def _refuse(self, reason: str, count: int = 1) -> None:
+        self.refused += count
+        self.refused_reason = reason
+
+    def _take(self, position: Array, torque: Array, reference: Array | None) -> None:
+        resting = self._torque_delay.late('rest', self._rest(position))
+        if self.filtering == 'input':
+            position = self._filters[0](position)
+        q, dq, ddq = self._differences(position)
+        tau = self._torque_delay.late('torque', torque, self.held_torque)
+        wanted = None if reference is None else self._reference_delay.late('reference', reference)
+        if not len(q):
+            return
+        if self.method == 'integral':
+            W, y = self._energy(q, dq, tau)
+        else:
+            W = regressor(self._model, q, dq, ddq, self._slope)
+            y = tau
+        Z = None
+        if self.method == 'riv' and wanted is not None:
+            wanted = np.ascontiguousarray(np.swapaxes(wanted, 0, 1))
+            Z = regressor(self._model, wanted[0], wanted[1], wanted[2], self._slope)
+        if self.filtering == 'model' and self.method != 'integral':
+            W, y = self._filters[0](W), self._filters[1](y)
+            Z = None if Z is None else self._filters[2](Z)
+        if self.method != 'integral' and resting.any():
+            W, y = np.where(resting[:, :, None], 0.0, W), np.where(resting, 0.0, y)
+            Z = None if Z is None else np.where(resting[:, :, None], 0.0, Z)
+        for k in range(len(q)):
+            self._since += 1
+            if self._since > self._settling and self._since % self.decimation == 0:
+                self.estimator.update(W[k], y[k], None if Z is None else Z[k])
+
+    @property
+    def estimate(self) -> Array:
+        """(b,) current base parameters, SI units."""
+        return self.estimator.estimate
+
+    @property
+    def covariance(self) -> Array:
+        """(b, b) covariance, NaN for parameters that are not known on their own."""
+        return self.estimator.covariance
+
+    def status(self) -> Status:
+        """Return the state of the estimator with the samples that were refused here."""
+        status = self.estimator.status()
+        return replace(
+            status,
+            rejected=status.rejected + self.refused,
+            rejected_reason=self.refused_reason or status.rejected_reason,
+        )
+
+
+class _Delay:
+    """Holds what belongs to the sample in the middle of a central difference."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, NDArray[Any]] = {}
+
+    def reset(self) -> None:
+        self._kept.clear()
+
+    def late(self, key: str, block: NDArray[Any], mean: bool = False) -> NDArray[Any]:
+        """
+        Return the rows that go with the differences of the same block, or their mean with
+        the row before.
+        """
+        first = key not in self._kept
+        rows = block if first else np.concatenate([self._kept[key], block])
+        self._kept[key] = rows[-2:].copy()
+        if len(rows) < 3:
+            return rows[:0]
+        return 0.5 * (rows[:-2] + rows[1:-1]) if mean else rows[1:-1]

@@ -1,0 +1,212 @@
+"""Compiled state-space model: accelerations, their Jacobian, and one step ahead."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.dynamics.direct import acceleration, scratch
+from robot_id.dynamics.kernels import FAST, add_rotors, cholesky_solve, composite, poses
+from robot_id.dynamics.regressor import _column_maps, _regressor
+from robot_id.dynamics.tree import Tree, tree_of
+from robot_id.model import Robot
+from robot_id.online import tangent
+
+Array = NDArray[np.float64]
+
+
+class Model(NamedTuple):
+    """
+    A robot as the kernels of this file need it.
+
+    :param tree: kinematics and terms.
+    :param forms: (b, 10 nb + e) what the rigid-body kernels take is chi @ forms.
+    :param bodies: (nb, 10) base columns of the inertial parameters, -1 where none.
+    :param terms: (e,) base columns of the terms.
+    :param factor: (b,) scale of renamed base parameters.
+    """
+
+    tree: Tree
+    forms: Array
+    bodies: NDArray[np.int64]
+    terms: NDArray[np.int64]
+    factor: Array
+
+
+def model_of(robot: Robot) -> Model:
+    """Return the arrays of a robot."""
+    units = [robot.base.to_standard(chi) for chi in np.eye(len(robot.base))]
+    forms = [np.concatenate([u[robot.inertial_index].ravel(), u[robot.term_index]]) for u in units]
+    bodies, terms, _ = _column_maps(robot, False)
+    return Model(tree_of(robot), np.array(forms), bodies, terms, np.array(robot.base.factor))
+
+
+def regressor(model: Model, q: Array, dq: Array, ddq: Array, slope: float) -> Array:
+    """Return what dynamics.regressor does, (N, n, b), with less to do per call for one sample."""
+    W = np.zeros((q.shape[0], q.shape[1], model.factor.size))
+    _regressor(model.tree, model.bodies, model.terms, q, dq, ddq, slope, W)
+    W /= model.factor
+    return W
+
+
+@numba.njit(**FAST)
+def _parameters(model, chi):  # type: ignore[no-untyped-def]
+    """Return the inertial rows (nb, 10) and the term parameters (e,)."""
+    nb = model.tree.parent.shape[0]
+    form = np.dot(chi, model.forms)
+    return form[: 10 * nb].copy().reshape(nb, 10), form[10 * nb :].copy()
+
+
+@numba.njit(**FAST)
+def _solve_rows(M, X):  # type: ignore[no-untyped-def]
+    """Overwrite X (n, m) by M^-1 X with the Cholesky factor of M; False if not positive."""
+    n, m = X.shape
+    for j in range(n):
+        d = M[j, j]
+        for k in range(j):
+            d -= M[j, k] * M[j, k]
+        if not d > 0.0:
+            return False
+        d = np.sqrt(d)
+        M[j, j] = d
+        for i in range(j + 1, n):
+            s = M[i, j]
+            for k in range(j):
+                s -= M[i, k] * M[j, k]
+            M[i, j] = s / d
+    for i in range(n):
+        for k in range(i):
+            for c in range(m):
+                X[i, c] -= M[i, k] * X[k, c]
+        for c in range(m):
+            X[i, c] /= M[i, i]
+    for i in range(n - 1, -1, -1):
+        for k in range(i + 1, n):
+            for c in range(m):
+                X[i, c] -= M[k, i] * X[k, c]
+        for c in range(m):
+            X[i, c] /= M[i, i]
+    return True
+
+
+@numba.njit(**FAST)
+def linearise(model, z, tau, slope, ddq, J):  # type: ignore[no-untyped-def]
+    """
+    Fill ddq (n,) and its derivative J (n, 2n + b) by [dq q chi]; False if M(q) is not positive.
+
+    d ddq/d chi = -M^-1 Phi(q, dq, ddq).
+    """
+    n, total = J.shape
+    dq, q, chi = z[:n].copy(), z[n : 2 * n].copy(), z[2 * n :].copy()
+    inertia, values = _parameters(model, chi)
+    tree = model.tree
+    work = scratch(tree.parent.shape[0], n)
+    if not acceleration(tree, inertia, values, q, dq, tau, slope, work, ddq):
+        return False
+    for j in range(n):
+        if not np.isfinite(ddq[j]):
+            return False
+    by_q, by_dq, M = np.empty((n, n)), np.empty((n, n)), np.empty((n, n))
+    tangent.derivatives(tree, inertia, values, q, dq, ddq, slope, by_q, by_dq, M)
+    W = np.zeros((1, n, total - 2 * n))
+    _regressor(
+        tree, model.bodies, model.terms, q.reshape(1, n), dq.reshape(1, n), ddq.reshape(1, n),
+        slope, W,
+    )  # fmt: skip
+    for i in range(n):
+        for j in range(n):
+            J[i, j] = -by_dq[i, j]
+            J[i, n + j] = -by_q[i, j]
+        for j in range(total - 2 * n):
+            J[i, 2 * n + j] = -W[0, i, j] / model.factor[j]
+    return _solve_rows(M, J)
+
+
+@numba.njit(**FAST)
+def advance(model, z, tau, slope, step, midpoint, ahead, F):  # type: ignore[no-untyped-def]
+    """
+    Fill f(z, tau) and the first 2n rows of its Jacobian; False if M(q) is not positive.
+
+    :param ahead: (2n + b,) the state one step later.
+    :param F: (2n, 2n + b).
+    """
+    n2, total = F.shape
+    n = n2 // 2
+    half = 0.5 * step
+    ddq, J, K = np.empty(n), np.zeros((n, total)), np.empty((n, total))
+    middle = z.copy()
+    for stage in range(2 if midpoint else 1):
+        if stage == 1:
+            for i in range(n):
+                middle[i] += half * ddq[i]
+                middle[n + i] += half * z[i]
+            J[:] = K
+        if not linearise(model, middle, tau, slope, ddq, K):
+            return False
+    ahead[:] = z
+    for i in range(n):
+        ahead[n + i] += step * middle[i]
+        ahead[i] += step * ddq[i]
+        # d dq_m = d dq + h/2 J dz, d q_m = d q + h/2 d dq, d chi_m = d chi; J = 0 for Euler.
+        for c in range(total):
+            s = K[i, c]
+            for k in range(n):
+                s += half * K[i, k] * J[k, c]
+            F[i, c] = step * s
+            F[n + i, c] = step * half * J[i, c]
+        if midpoint:
+            for k in range(n):
+                F[i, k] += step * half * K[i, n + k]
+        F[i, i] += 1.0
+        F[n + i, i] += step
+        F[n + i, n + i] += 1.0
+    return True
+
+
+@numba.njit(**FAST)
+def accelerations(model, Z, tau, slope, out):  # type: ignore[no-untyped-def]
+    """Fill out (P, n), each state with its own parameters; False if an M(q) is not positive."""
+    n = out.shape[1]
+    work = scratch(model.tree.parent.shape[0], n)
+    for s in range(Z.shape[0]):
+        inertia, values = _parameters(model, Z[s, 2 * n :])
+        dq, q = Z[s, :n].copy(), Z[s, n : 2 * n].copy()
+        if not acceleration(model.tree, inertia, values, q, dq, tau, slope, work, out[s]):
+            return False
+        for j in range(n):
+            if not np.isfinite(out[s, j]):
+                return False
+    return True
+
+
+@numba.njit(**FAST)
+def positive(model, chi, configurations):  # type: ignore[no-untyped-def]
+    """Return whether M(q) of chi is positive definite in all (K, n) configurations."""
+    nb, n = model.tree.parent.shape[0], configurations.shape[1]
+    inertia, values = _parameters(model, chi)
+    R, p, C = np.empty((nb, 3, 3)), np.empty((nb, 3)), np.empty((nb, 10))
+    M, nothing = np.empty((n, n)), np.zeros(n)
+    for k in range(configurations.shape[0]):
+        poses(model.tree, configurations[k], R, p)
+        composite(model.tree, inertia, R, p, C, M)
+        add_rotors(model.tree, values, M)
+        if not cholesky_solve(M, nothing):
+            return False
+    return True
+
+
+@numba.njit(**FAST)
+def step_back(model, chi, good, configurations):  # type: ignore[no-untyped-def]
+    """Halve the way from good to chi, in place, until M(q) is positive; False if chi was."""
+    if positive(model, chi, configurations):
+        return False
+    for _ in range(30):
+        for j in range(chi.shape[0]):
+            chi[j] = good[j] + 0.5 * (chi[j] - good[j])
+        if positive(model, chi, configurations):
+            return True
+    chi[:] = good
+    return True

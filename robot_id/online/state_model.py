@@ -1,0 +1,114 @@
+"""The direct model as a state-space model z = [dq q chi], with its analytic Jacobian."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.exceptions import OptionError, did_you_mean
+from robot_id.model import Robot
+from robot_id.online import state_kernels, tangent
+
+Array = NDArray[np.float64]
+DISCRETISATIONS = ('euler', 'midpoint')
+
+
+class NotPositive(Exception):
+    """M(q) of an estimate is not positive definite: the direct model has no meaning there."""
+
+
+class StateModel:
+    """
+    z_{k+1} = f(z_k, tau_k): robot state and parameters one sampling period later.
+
+    Accelerations are ddq = M^-1 (tau - N); d ddq/d chi = -M^-1 Phi(q, dq, ddq), and
+    d ddq/d q = -M^-1 d tau/d q, d ddq/d dq = -M^-1 d tau/d dq are exact, with the slope of the
+    friction. `euler` is eq. 13 of paper 004; `midpoint` evaluates the model half a period ahead
+    (second order), at twice the cost.
+
+    :param robot: the robot.
+    :param step: sampling period, seconds.
+    :param discretisation: 'euler' or 'midpoint'.
+    :param coulomb_slope: None for sign(dq), whose slope counts as zero.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        step: float,
+        discretisation: str = 'midpoint',
+        coulomb_slope: float | None = None,
+    ):
+        if discretisation not in DISCRETISATIONS:
+            hint = did_you_mean(discretisation, DISCRETISATIONS)
+            raise OptionError(f"no discretisation '{discretisation}': {hint}")
+        if not step > 0:
+            raise OptionError(f'step = {step}, must be positive')
+        self.robot, self.step = robot, float(step)
+        self.midpoint = discretisation == 'midpoint'
+        self.slope = 0.0 if coulomb_slope is None else float(coulomb_slope)
+        self.n, self.b = robot.n, len(robot.base)
+        self.arrays = state_kernels.model_of(robot)
+
+    @property
+    def size(self) -> int:
+        """Length of z, 2n + b."""
+        return 2 * self.n + self.b
+
+    def accelerations(self, Z: Array, tau: Array) -> Array:
+        """
+        Return ddq for many states at once, each with its own parameters.
+
+        :param Z: (P, 2n + b) states.
+        :param tau: (n,) torques.
+        :return: (P, n); NotPositive when any M(q) is not positive definite.
+        """
+        out = np.empty((Z.shape[0], self.n))
+        if not state_kernels.accelerations(self.arrays, Z, tau, self.slope, out):
+            raise NotPositive
+        return out
+
+    def advance_many(self, Z: Array, tau: Array) -> Array:
+        """Return f(z, tau) of (P, 2n + b) states."""
+        n, h = self.n, self.step
+        ddq = self.accelerations(Z, tau)
+        ahead = Z.copy()
+        if self.midpoint:
+            ahead[:, :n] += 0.5 * h * ddq
+            ahead[:, n : 2 * n] += 0.5 * h * Z[:, :n]
+            ddq = self.accelerations(ahead, tau)
+        out = Z.copy()
+        out[:, n : 2 * n] += h * ahead[:, :n]
+        out[:, :n] += h * ddq
+        return out
+
+    def linearise(self, z: Array, tau: Array) -> tuple[Array, Array]:
+        """Return ddq (n,) and its derivative by [dq q chi], (n, 2n + b)."""
+        ddq, J = np.empty(self.n), np.empty((self.n, self.size))
+        if not state_kernels.linearise(self.arrays, z, tau, self.slope, ddq, J):
+            raise NotPositive
+        return ddq, J
+
+    def advance(self, z: Array, tau: Array) -> tuple[Array, Array]:
+        """
+        Return f(z, tau) and the first 2n rows of its Jacobian; the rest are those of the identity.
+
+        :return: (2n + b,), (2n, 2n + b).
+        """
+        ahead, F = np.empty(self.size), np.empty((2 * self.n, self.size))
+        if not state_kernels.advance(
+            self.arrays, z, tau, self.slope, self.step, self.midpoint, ahead, F
+        ):
+            raise NotPositive
+        return ahead, F
+
+    def derivatives(
+        self, chi: Array, q: Array, dq: Array, ddq: Array
+    ) -> tuple[Array, Array, Array]:
+        """Return d tau/d q, d tau/d dq and M(q), (n, n) each, for any parameters."""
+        inertia, values = state_kernels._parameters(self.arrays, chi)
+        by_q, by_dq, M = (np.empty((self.n, self.n)) for _ in range(3))
+        tangent.derivatives(
+            self.arrays.tree, inertia, values, q, dq, ddq, self.slope, by_q, by_dq, M
+        )
+        return by_q, by_dq, M

@@ -1,0 +1,6 @@
+"""The papers' tables, beside ours: one file per table, one line in the registry."""
+
+from robot_id.report.reproduce.comparison import Comparison, Section
+from robot_id.report.reproduce.registry import TABLES, reproduce
+
+__all__ = ['TABLES', 'Comparison', 'Section', 'reproduce']

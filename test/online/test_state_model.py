@@ -1,0 +1,98 @@
+"""The state-space model: derivatives against pinocchio, Jacobian against finite differences."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from robot_id import dynamics
+from robot_id.exceptions import OptionError
+from robot_id.model import load_robot
+from robot_id.online.state_model import NotPositive, StateModel
+
+ROBOTS = {name: load_robot(name) for name in ('scara', 'emps', 'tx40')}
+seeds = st.integers(0, 2**32 - 1)
+
+
+def random_state(robot, seed):
+    rng = np.random.default_rng(seed)
+    return rng.uniform(-2, 2, robot.n), rng.normal(0, 2, robot.n), rng.normal(0, 5, robot.n)
+
+
+@pytest.mark.parametrize('name', ROBOTS)
+@pytest.mark.parametrize('slope', [None, 20.0])
+@settings(deadline=None, max_examples=10)
+@given(seed=seeds)
+def test_derivatives_equal_pinocchio(name, slope, seed):
+    robot = ROBOTS[name]
+    q, dq, ddq = random_state(robot, seed)
+    model = StateModel(robot, 1e-3, coulomb_slope=slope)
+    ours = model.derivatives(robot.truth(), q, dq, ddq)
+    reference = dynamics.derivatives(robot, robot.truth(), q, dq, ddq, slope)
+    for a, b in zip(ours, reference):
+        assert np.allclose(a, b, rtol=1e-10, atol=1e-10 * (1 + np.abs(b).max()))
+
+
+@pytest.mark.parametrize('name', ROBOTS)
+@pytest.mark.parametrize('discretisation', ['euler', 'midpoint'])
+@settings(deadline=None, max_examples=5)
+@given(seed=seeds)
+def test_jacobian_is_the_slope_of_the_step(name, discretisation, seed):
+    robot = ROBOTS[name]
+    q, dq, tau = random_state(robot, seed)
+    model = StateModel(robot, 2e-3, discretisation, coulomb_slope=5.0)
+    z = np.concatenate([dq, q, robot.truth()])
+    ahead, F = model.advance(z, tau)
+    assert np.allclose(ahead, model.advance_many(z[None, :], tau)[0], rtol=0, atol=1e-12)
+    eps = 1e-6 * np.maximum(np.abs(z), 1e-2)
+    for j in range(z.size):
+        up, down = z.copy(), z.copy()
+        up[j] += eps[j]
+        down[j] -= eps[j]
+        pair = model.advance_many(np.stack([up, down]), tau)
+        slope = (pair[0] - pair[1]) / (2 * eps[j])
+        tolerance = 1e-6 * (1 + np.abs(F).max())
+        assert np.allclose(F[:, j], slope[: 2 * robot.n], rtol=1e-5, atol=tolerance)
+
+
+def test_parameters_that_are_no_possible_body_are_no_obstacle():
+    """Negative inertia of a link with M(q) > 0 thanks to its rotor: any base set counts."""
+    robot = ROBOTS['tx40']
+    chi = robot.truth()
+    chi[robot.base.index('XX4R')] = -0.01
+    q, dq, tau = random_state(robot, 3)
+    model = StateModel(robot, 1e-3)
+    assert np.linalg.eigvalsh(dynamics.inertia_matrix(robot, chi, q)).min() > 0
+    ddq, J = model.linearise(np.concatenate([dq, q, chi]), tau)
+    assert np.allclose(dynamics.inverse_dynamics(robot, chi, q, dq, ddq), tau, atol=1e-9)
+    M = dynamics.inertia_matrix(robot, chi, q)
+    phi = dynamics.regressor(robot, q, dq, ddq)
+    assert np.allclose(-M @ J[:, 2 * robot.n :], phi, atol=1e-9 * np.abs(phi).max())
+
+
+def test_second_order():
+    """One midpoint step against many small ones: the error falls with the third power."""
+    robot = ROBOTS['scara']
+    z = np.concatenate([[1.0, -2.0], [0.3, 0.8], robot.truth()])
+    tau = np.array([5.0, 0.4])
+
+    def error(h):
+        fine = StateModel(robot, h / 200, coulomb_slope=1.0)
+        exact = z.copy()
+        for _ in range(200):
+            exact = fine.advance(exact, tau)[0]
+        one = StateModel(robot, h, coulomb_slope=1.0).advance(z, tau)[0]
+        return np.abs(one - exact).max()
+
+    assert error(0.02) / error(0.01) == pytest.approx(8.0, rel=0.15)
+
+
+def test_lost_inertia_is_refused():
+    robot = ROBOTS['scara']
+    model = StateModel(robot, 1e-2)
+    with pytest.raises(NotPositive):
+        model.advance(np.zeros(model.size), np.ones(2))
+    with pytest.raises(NotPositive):
+        model.accelerations(np.zeros((1, model.size)), np.ones(2))
+    with pytest.raises(OptionError, match='did you mean'):
+        StateModel(robot, 1e-2, 'eulers')
