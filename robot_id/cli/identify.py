@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from robot_id.cli.console import check_writable, output, progress_bar, save, warn
+from robot_id.cli.console import check_writable, details, output, progress_bar, save, warn
 from robot_id.cli.measurements import load_for
 from robot_id.estimation import options, registry
 from robot_id.estimation.validation import validate
@@ -46,6 +46,7 @@ def command(
     dataset = load_for(model, paths, mapping)
     with progress_bar() as progress:
         result = estimator.estimate(model, dataset, progress)
+    details(f'option {key} = {value}' for key, value in result.options.items())
     console = output()
     console.print(parameter_table(result))
     per_joint = result.relative_error_percent_per_joint.tolist()
