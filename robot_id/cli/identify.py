@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, details, output, progress_bar, save, warn
 from robot_id.cli.measurements import load_for
 from robot_id.estimation import options, registry
@@ -57,6 +58,7 @@ def command(
     model = load_robot(robot)
     dataset = load_for(model, paths, mapping)
     unseen = load_for(model, others, mapping) if others else None
+    compile_first('regressor')
     with progress_bar() as progress:
         result = estimator.estimate(model, dataset, progress)
     details(f'option {key} = {value}' for key, value in result.options.items())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 import traceback
 
@@ -15,6 +16,7 @@ from robot_id.exceptions import RobotIdError, did_you_mean
 
 # One line per verb: its name and its help; the module robot_id.cli.<name> holds `command`.
 VERBS: dict[str, str] = {
+    'robots': 'List the robots, or describe one: kinematics, limits, base parameters.',
     'simulate': 'Simulate a robot in closed loop and record it.',
     'methods': 'List the identification methods and their options.',
     'identify': 'Identify the base parameters of a robot from measurements.',
@@ -72,8 +74,11 @@ def main() -> None:
     """
     Run the command line; a RobotIdError is one line on stderr and exit code 2.
 
-    With --verbose the place in the code follows it.
+    With --verbose the place in the code stands before it.
     """
+    # Matrices here are small or cut into chunks: more threads in the BLAS only get in the way.
+    for name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS'):
+        os.environ.setdefault(name, '1')
     try:
         cli(standalone_mode=True)
     except RobotIdError as error:

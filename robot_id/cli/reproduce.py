@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 
 import click
+from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 
 from robot_id.cli.console import check_writable, output, progress_bar, save
@@ -36,7 +38,7 @@ def command(tables: tuple[str, ...], listing: bool, json_file: str | None) -> No
             done[name] = reproduce(name, progress)
         console.print(f'{name}: {done[name].source}', markup=False, soft_wrap=True)
         for section in done[name].sections:
-            console.print(section.to_table())
+            _print_whole(console, section.to_table())
         for note in done[name].notes:
             console.print(f'note: {note}', markup=False, soft_wrap=True)
     if json_file:
@@ -47,3 +49,10 @@ def command(tables: tuple[str, ...], listing: bool, json_file: str | None) -> No
             path.write_text(json.dumps(content, indent=1) + '\n')
 
         save(write, json_file)
+
+
+def _print_whole(console: Console, table: Table) -> None:
+    """Print a table at its full width, also where the terminal is narrower: no digit is lost."""
+    wide = Measurement.get(console, console.options.update(max_width=1000), table).maximum
+    console.width = max(console.width, wide)
+    console.print(table)

@@ -25,6 +25,8 @@ RIGID_HZ = 10.0
 SAMPLES_PER_BANDWIDTH = 50.0
 # The position filter passes 5 times the bandwidth and never more than a fifth of the rate.
 POSITION_MARGIN, LARGEST_CUTOFF = 5.0, 0.2
+# Decimated rows at each end of a run that are too noisy to use.
+END_ROWS = 3
 # The decimation filter passes twice the bandwidth.
 DECIMATION_MARGIN = 2.0
 
@@ -180,6 +182,17 @@ def dropped(dq: Array, dead_band: float | Sequence[float] | None) -> NDArray[np.
     return np.abs(dq) < band
 
 
+def end_rows(processing: Processing) -> int:
+    """
+    Return how many decimated rows are dropped at each end of a run.
+
+    The filter continues the data by reflection in their last sample, whose noise it therefore
+    does not attenuate: rows near the ends would be far noisier than the others.
+    """
+    filtered = (processing.decimation or 1) > 1 and processing.decimation_filter != 'none'
+    return END_ROWS if filtered else 0
+
+
 def usable(run: Run, processing: Processing) -> tuple[int, int]:
     """
     Return the first and the last (exclusive) sample between the borders of a run.
@@ -188,7 +201,7 @@ def usable(run: Run, processing: Processing) -> tuple[int, int]:
     """
     border, factor = processing.border or 0, processing.decimation or 1
     first, last = border, len(run) - border
-    if last - first < max(2 * factor, 4):
+    if last - first < max(2 * (end_rows(processing) + 1) * factor, 4):
         raise DataError(
             f'a run of {len(run)} samples from {run.time[0]:.3f} s is too short: {border} samples '
             f'are dropped at each end and 1 in {factor} is kept; lower border or decimation'
@@ -225,6 +238,7 @@ __all__ = [
     'decimate',
     'differentiate',
     'dropped',
+    'end_rows',
     'kept_samples',
     'resolve',
     'usable',

@@ -18,7 +18,14 @@ from scipy.interpolate import make_interp_spline
 from robot_id import dynamics
 from robot_id.control import tune
 from robot_id.data.dataset import Dataset, Run
-from robot_id.data.processing import Decimator, Processing, decimate, differentiate, usable
+from robot_id.data.processing import (
+    Decimator,
+    Processing,
+    decimate,
+    differentiate,
+    end_rows,
+    usable,
+)
 from robot_id.dynamics import Controller, Simulation, simulate
 from robot_id.estimation.observation import acting_columns
 from robot_id.estimation.sampling import CHUNK, States, long_enough
@@ -142,6 +149,7 @@ class LoopProblem:
         plain = self.factor == 1 or self.processing.decimation_filter == 'none'
         for r, motion in zip(self.runs, motions):
             decimator = None if plain else Decimator(self.factor)
+            own: list[Array] = []
             for low in range(r.first, r.last, CHUNK * self.factor if plain else CHUNK):
                 high = min(low + (CHUNK * self.factor if plain else CHUNK), r.last)
                 block = columns(
@@ -149,10 +157,16 @@ class LoopProblem:
                         *(x[low:high] for x in (motion.q, motion.dq, motion.ddq, motion.torque))
                     )
                 )
-                parts.append(block[:: self.factor] if decimator is None else decimator.push(block))
+                own.append(block[:: self.factor] if decimator is None else decimator.push(block))
             if decimator is not None:
-                parts.append(decimator.finish())
+                own.append(decimator.finish())
+            parts.append(self.inner(np.concatenate(own)))
         return np.concatenate(parts)
+
+    def inner(self, rows: Array) -> Array:
+        """Drop the rows near the ends of a run (see end_rows)."""
+        ends = end_rows(self.processing)
+        return rows[ends : len(rows) - ends]
 
     def reduce(self, values: Array, factor: int) -> Array:
         """Decimate (N, C) values on a grid of their own, with the filter of the processing."""

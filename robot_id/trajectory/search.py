@@ -108,15 +108,17 @@ def search(
     seed: int = 0,
     workers: int = 2,
     progress: Progress = silent,
+    target: float = 0.0,
 ) -> SearchResult:
     """
     Return the best motion found within the budget, or until Ctrl-C.
 
-    A third of the time explores: short local searches from random motions. Then each thread
+    A quarter of the time explores: short local searches from random motions. Then each thread
     polishes one of the best, and goes on from disturbed copies of the best when it has converged.
 
     :param budget_s: wall seconds.
     :param workers: threads; the heavy work releases Python's lock.
+    :param target: the search ends before its time once the criterion is no larger.
     """
     if not budget_s > 0.0:
         raise OptionError(
@@ -143,6 +145,8 @@ def search(
             best = board.best()
             fraction = min((time.monotonic() - begun) / budget_s, 1.0)
             progress(fraction, f'best {best.score:.4g}' if best else 'drawing motions')
+            if best is not None and best.score <= target:
+                break
     except KeyboardInterrupt:
         interrupted = True
     finally:
@@ -192,7 +196,7 @@ def _work(
     """Search in one thread until the time is up."""
     rng = np.random.default_rng([seed, index])
     try:
-        explore_until = begun + budget_s / 3.0
+        explore_until = begun + budget_s / 4.0
         deadline = begun + budget_s
         while True:
             X = _start(objective, board, rng, deadline)

@@ -57,6 +57,8 @@ def test_it_holds_everything_and_asks_for_nothing(report):
                 'data', 'robot', 'repeat'):  # fmt: skip
         assert f'<section id="{key}">' in page
         assert f'href="#{key}"' in page
+    ids = re.findall(r' id="([^"]+)"', page.partition('<script')[0])
+    assert len(set(ids)) == len(ids)
     assert not re.search(r'(src|href)="(https?:)?//', page)
     assert 'http' not in re.sub(r'"result":.*', '', page)
     assert 'prefers-color-scheme: dark' in page

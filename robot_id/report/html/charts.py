@@ -112,7 +112,7 @@ def correlation_chart(correlation: Array, names: Sequence[str]) -> str:
     b = len(names)
     cell, side = 10, 10 * b
     parts = [
-        f'<svg id="correlation" viewBox="0 0 {side} {side}" role="img" '
+        f'<svg id="matrix" viewBox="0 0 {side} {side}" role="img" '
         'aria-label="correlation of the parameters">',
         f'<rect class="frame" width="{side}" height="{side}"/>',
     ]

@@ -286,7 +286,7 @@
       table.tBodies[0].append(...rows);
     }));
   }
-  const matrix = document.getElementById('correlation'), cell = document.getElementById('cell');
+  const matrix = document.getElementById('matrix'), cell = document.getElementById('cell');
   if (matrix) {
     matrix.addEventListener('pointermove', (event) => {
       const box = matrix.getBoundingClientRect(), b = numbers.names.length;
