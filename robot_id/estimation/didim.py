@@ -138,7 +138,8 @@ def loop_jacobian(
         for rows, sensitivity in ((position_rows, S), (torque_rows, T)):
             flat = sensitivity[first:last].reshape(-1, n * b)
             kept = problem.reduce(flat, problem.factor // coarse)
-            rows.append(kept[: -(-(r.last - r.first) // problem.factor)].reshape(-1, n, b))
+            kept = problem.inner(kept[: -(-(r.last - r.first) // problem.factor)])
+            rows.append(kept.reshape(-1, n, b))
     parts = []
     for rows in (position_rows, torque_rows):
         whole = np.concatenate(rows)
