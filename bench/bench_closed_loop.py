@@ -6,8 +6,8 @@ import time
 
 import numpy as np
 import pinocchio as pin
-from bench.figure import Figure, in_turns
 
+from bench.figure import Figure, in_turns
 from robot_id.control import tune
 from robot_id.data import Dataset
 from robot_id.data.processing import Processing

@@ -1,26 +1,25 @@
 """
 Cost of the control room: one controller step, one window of ILIC, a learning run.
 
-The controller step is measured against the same law in Python over pinocchio, in one run. Calls
-are timed in short batches; the median batch is what a loaded machine gives, the best one what the
-work costs. Run it with `python bench/bench_control.py [robot ...]`.
+The controller step is measured against the same law in Python over pinocchio, in one run.
 """
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Callable
 
 import numpy as np
 import pinocchio as pin
 
+from bench.figure import Figure, compare, in_turns
 from robot_id.control import ComputedTorque, Ilic, run_ilic
+from robot_id.dynamics import inverse_dynamics
 from robot_id.model import Robot, load_robot
 from robot_id.model.terms import Kind
 from robot_id.trajectory import Fourier
 
 LARGEST_STEP_US = 50.0
+STEPS = 500
 
 
 class PythonComputedTorque:
@@ -61,18 +60,6 @@ class PythonComputedTorque:
         return np.clip(tau, -s.limit, s.limit)
 
 
-def batches(call: Callable[[], object], size: int = 100, count: int = 200) -> tuple[float, float]:
-    """Return the best and the median batch, microseconds per call."""
-    call()
-    times = []
-    for _ in range(count):
-        start = time.perf_counter()
-        for _ in range(size):
-            call()
-        times.append((time.perf_counter() - start) / size * 1e6)
-    return min(times), float(np.median(times))
-
-
 def motion(robot: Robot, duration: float) -> Fourier:
     """Return a cycle at up to 60 % of the speed limits."""
     rng = np.random.default_rng(1)
@@ -92,59 +79,77 @@ def motion(robot: Robot, duration: float) -> Fourier:
     return Fourier.at_rest(duration, np.full(robot.n, 0.1), S * scale, C * scale)
 
 
-def bench_step(robot: Robot) -> None:
+def bench_step() -> list[Figure]:
+    """One step of the TX40, called from Python as a node does."""
+    robot = load_robot('tx40')
     chi = robot.truth()
     controller = ComputedTorque(robot, chi)
+    blending = ComputedTorque(robot, chi, blend_s=1e9)
+    blending.set_parameters(robot.a_priori())
     slow = PythonComputedTorque(robot, chi, controller)
     rng = np.random.default_rng(0)
     x = [0.1 * rng.normal(size=robot.n) for _ in range(4)]
-    difference = np.abs(controller.step(*x) - slow.step(*x)).max()
-    ours = batches(lambda: controller.step(*x))
-    controller.set_parameters(robot.a_priori())
-    controller.memory.blend[1] = 1e9
-    blending = batches(lambda: controller.step(*x))
-    python = batches(lambda: slow.step(*x))
-    print(
-        f'{robot.name}: controller step best {ours[0]:.1f} us (median {ours[1]:.1f}), during an '
-        f'update {blending[0]:.1f} us, Python over pinocchio {python[0]:.1f} us (median '
-        f'{python[1]:.1f}): {python[0] / ours[0]:.1f} times faster, '
-        f'{"under" if ours[0] < LARGEST_STEP_US else "OVER"} {LARGEST_STEP_US:g} us, '
-        f'largest difference {difference:.1e}'
+    np.testing.assert_allclose(controller.step(*x), slow.step(*x), rtol=1e-9)
+
+    def repeated(step: Callable[..., object]) -> Callable[[], None]:
+        def work() -> None:
+            for _ in range(STEPS):
+                step(*x)
+
+        return work
+
+    figures = compare(
+        'TX40 controller step',
+        repeated(controller.step),
+        {
+            'Python over pinocchio.rnea': repeated(slow.step),
+            'during an update': repeated(blending.step),
+        },
+        STEPS,
+        repeats=15,
     )
+    own = figures[0].value
+    limit = Figure(
+        'TX40 controller step against 50 us', own, 'us', '50 us', LARGEST_STEP_US / own, 1.0
+    )
+    return [*figures, limit]
 
 
-def bench_window(robot: Robot) -> None:
-    cycle = motion(robot, 10.0)
-    t = np.arange(10000) / 1000.0
-    q, dq, ddq = cycle.sample(t)
+def bench_window() -> list[Figure]:
+    """ILIC on the TX40: one sample, and the least squares of a window of 10 s at 1 kHz."""
+    robot = load_robot('tx40')
+    q, dq, ddq = motion(robot, 10.0).sample(np.arange(10000) / 1000.0)
     ilic = Ilic(robot, robot.a_priori(), 1000.0, 10.0)
-    tau = np.random.default_rng(0).normal(size=q.shape)
-    add = batches(lambda: ilic.add(q[0], dq[0], ddq[0], tau[0]))[0]
+    slope = robot.description.coulomb_slope
+    tau = inverse_dynamics(robot, robot.truth(), q, dq, ddq, slope)
+    tau += np.random.default_rng(0).normal(size=tau.shape)
+
+    def add() -> None:
+        for _ in range(STEPS):
+            ilic.add(q[0], dq[0], ddq[0], tau[0])
+
+    seconds = in_turns({'add': add})
     ilic.window.add(np.concatenate([q, dq, ddq, tau], axis=1))
     window = ilic.take()
-    identify = batches(lambda: ilic.identify(window), size=1, count=10)[0]
-    print(
-        f'{robot.name}: ILIC takes in a sample in {add:.1f} us and identifies a window of 10 s '
-        f'in {identify / 1e3:.0f} ms'
-    )
+    seconds |= in_turns({'identify': lambda: ilic.identify(window)}, repeats=5)
+    return [
+        Figure('TX40 ILIC, take in a sample', 1e6 * seconds['add'] / STEPS, 'us'),
+        Figure('TX40 ILIC, identify a window of 10 s', 1e3 * seconds['identify'], 'ms'),
+    ]
 
 
-def bench_run(robot: Robot) -> None:
-    cycle = motion(robot, 6.0)
-    run_ilic(robot, robot.truth(), cycle, 1)
-    start = time.perf_counter()
-    run = run_ilic(robot, robot.truth(), cycle, 4)
-    elapsed = time.perf_counter() - start
-    gain = run.tracking_errors[0] / run.tracking_errors[-1]
-    print(
-        f'{robot.name}: 4 cycles of 6 s learn in {elapsed:.2f} s ({24.0 / elapsed:.0f} times real '
-        f'time); tracking error lower by {gain.min():.0f} to {gain.max():.0f} times'
-    )
-
-
-if __name__ == '__main__':
-    for name in sys.argv[1:] or ('emps', 'scara', 'tx40'):
+def bench_run() -> list[Figure]:
+    """Learning in simulation: times real time, and what it does to the tracking error."""
+    figures = []
+    for name in ('emps', 'scara', 'tx40'):
         robot = load_robot(name)
-        bench_step(robot)
-        bench_window(robot)
-        bench_run(robot)
+        cycle = motion(robot, 6.0)
+        run = run_ilic(robot, robot.truth(), cycle, 4)
+        seconds = in_turns({'run': lambda r=robot, c=cycle: run_ilic(r, r.truth(), c, 4)}, 3)
+        gain = run.tracking_errors[0] / run.tracking_errors[-1]
+        figures += [
+            Figure(f'{name} learning run, times real time', 24.0 / seconds['run'], 'x'),
+            Figure(f'{name} tracking error, start over end, worst joint', gain.min(), 'x',
+                   target=5.0),
+        ]  # fmt: skip
+    return figures

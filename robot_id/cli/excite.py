@@ -8,10 +8,11 @@ from pathlib import Path
 import click
 from rich.table import Table
 
+from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import output, progress_bar, save, warn
 from robot_id.exceptions import DataError, OptionError
 from robot_id.model import load_robot
-from robot_id.trajectory import excitation
+from robot_id.trajectory import Trajectory, blend, excitation
 from robot_id.trajectory.clearance import Clearance, geometry_file
 from robot_id.trajectory.criteria import CRITERIA
 from robot_id.trajectory.family import FAMILIES
@@ -25,6 +26,7 @@ from robot_id.trajectory.store import save_trajectory
 @click.option('--robot', required=True, help='A shipped name, a robot file or a URDF.')
 @click.option('--seconds', default=10.0, show_default=True, help='Length of the motion.')
 @click.option('--budget', default=60.0, show_default=True, help='Seconds for the search.')
+@click.option('--target', default=0.0, help='Stop early once the criterion is no larger.')
 @click.option('--kind', type=click.Choice(FAMILIES), default='fourier', show_default=True)
 @click.option('--order', type=int, help='Harmonics, or polynomials; by default from the length.')
 @click.option(
@@ -50,6 +52,11 @@ from robot_id.trajectory.store import save_trajectory
 @click.option('--rate', default=1000.0, show_default=True, help='Samples per second written.')
 @click.option('--seed', default=0, show_default=True, help='Of the random starts.')
 @click.option('--workers', default=2, show_default=True, help='Threads of the search.')
+@click.option(
+    '--posture',
+    metavar='Q,Q,...',
+    help='Where the robot stands: ways from there and back are added.',
+)
 @click.option('--out', metavar='FILE.csv', help='Write FILE.csv, FILE.yaml and a bag FILE_bag.')
 @click.option('--json', 'json_file', metavar='FILE', help='Write figures and deviations as JSON.')
 @click.option('--plot', 'picture', metavar='FILE.png', help='Draw the motion against its limits.')
@@ -58,6 +65,7 @@ def command(
     robot: str,
     seconds: float,
     budget: float,
+    target: float,
     kind: str,
     order: int | None,
     criterion: str,
@@ -71,6 +79,7 @@ def command(
     rate: float,
     seed: int,
     workers: int,
+    posture: str | None,
     out: str | None,
     json_file: str | None,
     picture: str | None,
@@ -79,12 +88,18 @@ def command(
     """Find a motion that excites all parameters, and predict what it will identify."""
     places = _places(out, force)
     model = load_robot(robot)
+    stand = _numbers(posture, '--posture')
+    if stand is not None and len(stand) != model.n:
+        raise OptionError(f'--posture: expected {model.n} numbers, got {len(stand)}')
+    if not rate > 0.0:
+        raise OptionError(f'--rate: the sampling rate must be positive, got {rate:g} Hz')
     options = excitation.ExcitationOptions(
         kind=kind,
         seconds=seconds,
         order=order,
         criterion=criterion,
         budget_s=budget,
+        target=target,
         workers=workers,
         seed=seed,
         fraction=fraction,
@@ -95,14 +110,16 @@ def command(
     )
     urdf = None if no_clearance else geometry_file(model, robot)
     clearance = None if urdf is None else Clearance(model, urdf, margin, not no_floor)
+    compile_first('regressor')
     with progress_bar() as progress:
         found = excitation.excite(model, options, clearance, progress)
     _report(found)
     if places:
         csv, yaml, bag = places
-        reference = found.trajectory.sampled(rate)
+        motion = _with_ways(found, stand, clearance)
+        reference = motion.sampled(rate)
         save(lambda path: write_reference_csv(reference, path, model.joint_names), csv)
-        save(lambda path: save_trajectory(found.trajectory, path, model.joint_names), yaml)
+        save(lambda path: save_trajectory(motion, path, model.joint_names), yaml)
         save(lambda path: write_reference_bag(reference, path, model.joint_names), bag)
         output().print(f'written: {csv}, {yaml}, {bag}', markup=False, soft_wrap=True)
     if json_file:
@@ -110,6 +127,25 @@ def command(
     if picture:
         title = f'{model.name}: {CRITERIA[criterion]}'
         save(lambda p: plot_motion(found.trajectory, found.limits, p, title), picture)
+
+
+def _with_ways(
+    found: excitation.Excitation, posture: tuple[float, ...] | None, clearance: Clearance | None
+) -> Trajectory:
+    """Return the motion with ways from the posture and back, if these are clear."""
+    if posture is None:
+        return found.trajectory
+    limits = found.limits
+    bounds = (limits.velocity, limits.acceleration, limits.lower, limits.upper)
+    whole = blend(found.trajectory, posture, *bounds)
+    if clearance is not None:
+        distance, pair = clearance.worst(whole.sampled(200.0).position)
+        if distance < clearance.margin:
+            warn(
+                [f'no way from the posture is written: {pair} would come within {distance:.3f} m']
+            )
+            return found.trajectory
+    return whole
 
 
 def _report(found: excitation.Excitation) -> None:

@@ -8,6 +8,7 @@ import click
 import numpy as np
 
 from robot_id import data
+from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, output, progress_bar, save, warn
 from robot_id.control import tune
 from robot_id.data import Dataset
@@ -54,8 +55,9 @@ def command(
     motion = motion_of(model, trajectory, seconds, seed)
     reference = motion.sampled(loop.rate_hz, cycles)
     noise = Disturbances() if no_noise else Disturbances.of_robot(model, seed)
+    compile_first('inertia_matrix', 'simulate')
     with progress_bar() as progress:
-        progress(0.0, 'simulating (the first run compiles)')
+        progress(0.0, 'simulating')
         run = simulate(model, chi, reference, tune(model, loop), disturbances=noise)
         progress(0.7, 'writing')
         dataset = Dataset(

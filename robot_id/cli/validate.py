@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, output, progress_bar, save, warn
 from robot_id.cli.measurements import load_for
 from robot_id.estimation import options
@@ -47,6 +48,7 @@ def command(
     overrides = options.parse(settings)
     dataset = load_for(model, paths, mapping)
     conditions = Conditions.of(result, dataset.rate, overrides)
+    compile_first('regressor')
     with progress_bar() as progress:
         validation = validate(model, result, dataset, conditions, progress)
     console = output()

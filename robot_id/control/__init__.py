@@ -3,7 +3,7 @@
 from robot_id.control.computed_torque import ComputedTorque
 from robot_id.control.gains import loop_inertia, tune
 from robot_id.control.ilic import Ilic, Update
-from robot_id.control.payload import Payload
+from robot_id.control.payload import PayloadEstimate
 from robot_id.control.plant import SimulatedPlant
 from robot_id.control.runner import Cycle, LearningRun, run_ilic
 
@@ -12,7 +12,7 @@ __all__ = [
     'Cycle',
     'Ilic',
     'LearningRun',
-    'Payload',
+    'PayloadEstimate',
     'SimulatedPlant',
     'Update',
     'loop_inertia',

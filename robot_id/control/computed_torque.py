@@ -103,6 +103,9 @@ class ComputedTorque:
         self._tree = tree_of(robot)
         self._inputs = np.zeros((4, n))
         self._tau = np.zeros(n)
+        # A step on copies: what is compiled on the first call is compiled before the robot moves.
+        copies = Memory(*(x.copy() for x in self.memory))
+        one_step(self._tree, self.settings, copies, self._inputs, self.period, np.empty(n))
 
     def step(
         self,

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robot_id.control.essential import WindowFit, fit_window
 from robot_id.control.guards import out_of_bounds, parameter_bounds, weak_inertia
-from robot_id.control.payload import Payload, PayloadWatch
+from robot_id.control.payload import PayloadEstimate, PayloadWatch
 from robot_id.control.window import MovingWindow, ReferenceObservation, Window, as_rows
 from robot_id.data.decimation import LARGEST_STAGE, stages
 from robot_id.exceptions import ControlError, OptionError
@@ -46,7 +46,7 @@ class Update:
     parameters: Array
     fit: WindowFit
     still: tuple[str, ...]
-    payload: Payload | None = None
+    payload: PayloadEstimate | None = None
 
 
 class Ilic:

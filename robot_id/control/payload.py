@@ -15,7 +15,7 @@ MASS = 9
 
 
 @dataclass(frozen=True)
-class Payload:
+class PayloadEstimate:
     """
     What the robot carries beyond its tare, from the change of its parameters.
 
@@ -57,7 +57,9 @@ class PayloadWatch:
         """Call the present load no payload."""
         self._tare, self._empty = self._last, True
 
-    def see(self, values: Array, covariance: Array, passed: NDArray[np.bool_]) -> Payload | None:
+    def see(
+        self, values: Array, covariance: Array, passed: NDArray[np.bool_]
+    ) -> PayloadEstimate | None:
         """
         Take in an accepted estimate; return the payload, None while the tare is not known.
 
@@ -104,7 +106,7 @@ def payload_columns(robot: Robot) -> Array:
 
 def estimate_payload(
     robot: Robot, before: Array, after: Array, covariance: Array, updated: NDArray[np.bool_]
-) -> Payload:
+) -> PayloadEstimate:
     """
     Fit the ten parameters of a load on the last link to a change of the base parameters.
 
@@ -122,7 +124,7 @@ def estimate_payload(
     )
     used = inertial[np.any(G[inertial] != 0.0, axis=1)]
     if not used.size:
-        return Payload(None, float('nan'), changes)
+        return PayloadEstimate(None, float('nan'), changes)
     # Whitened: L^-1 change = L^-1 G p + unit noise.
     C = covariance[np.ix_(used, used)]
     scale = np.sqrt(np.diag(C))
@@ -133,16 +135,16 @@ def estimate_payload(
     norms = np.linalg.norm(A, axis=0)
     live = norms > 0.0
     if not live[MASS]:
-        return Payload(None, float('nan'), changes)
+        return PayloadEstimate(None, float('nan'), changes)
     U, s, Vt = np.linalg.svd(A[:, live] / norms[live], full_matrices=False)
     rank = int(np.sum(s > 1e-8 * s[0]))
     at = int(np.sum(live[:MASS]))
     # The mass is told if it has no share in the directions the change does not determine.
     if abs(np.linalg.norm(Vt[:rank, at]) - 1.0) > 1e-6:
-        return Payload(None, float('nan'), changes)
+        return PayloadEstimate(None, float('nan'), changes)
     row = Vt[:rank, at] / s[:rank]
     mass = float(row @ (U[:, :rank].T @ y)) / norms[MASS]
-    return Payload(mass, float(np.linalg.norm(row)) / float(norms[MASS]), changes)
+    return PayloadEstimate(mass, float(np.linalg.norm(row)) / float(norms[MASS]), changes)
 
 
 def _inertial(robot: Robot) -> NDArray[np.bool_]:

@@ -25,6 +25,8 @@ RIGID_HZ = 10.0
 SAMPLES_PER_BANDWIDTH = 50.0
 # The position filter passes 5 times the bandwidth and never more than a fifth of the rate.
 POSITION_MARGIN, LARGEST_CUTOFF = 5.0, 0.2
+# Decimated rows at each end of a run that are too noisy to use.
+END_ROWS = 3
 # The decimation filter passes twice the bandwidth.
 DECIMATION_MARGIN = 2.0
 
@@ -51,6 +53,8 @@ class Processing:
     :param dead_band: samples of joint j with |dq_j| below it are left out, rad/s or m/s; one
         value, or one for each joint; 0 = none; derived (IDIM with sign(dq) and a derived cut-off):
         1 % of the top speed of the joint.
+    :param held_torque: the torque is a command that is held until the next sample, so it acts half
+        a sample after the position was taken: the mean with the command before lines them up.
     """
 
     filter: str = 'butterworth'
@@ -61,6 +65,7 @@ class Processing:
     border: int | None = None
     border_s: float | None = None
     dead_band: float | Sequence[float] | None = None
+    held_torque: bool = False
 
     def __post_init__(self) -> None:
         _one_of('filter', self.filter, FILTERS)
@@ -113,6 +118,8 @@ class Processing:
             cutoff = f', cut-off {0.4 * rate / self.decimation:.4g} Hz' if rate else ''
             how = 'no filter' if self.decimation_filter == 'none' else f'Chebyshev{cutoff}'
             lines.append(f'decimation: 1 sample in {self.decimation} ({split}), {how}')
+        if self.held_torque:
+            lines.append('torque: a held command, taken as the mean of neighbouring samples')
         band = np.atleast_1d(_band(self.dead_band))
         if np.any(band > 0):
             lines.append('dead band: |dq| >= ' + ', '.join(f'{v:.4g}' for v in band))
@@ -180,6 +187,26 @@ def dropped(dq: Array, dead_band: float | Sequence[float] | None) -> NDArray[np.
     return np.abs(dq) < band
 
 
+def torque_at_samples(run: Run, processing: Processing, low: int, high: int) -> Array:
+    """(high - low, n) torques that belong to the positions of samples low to high."""
+    torque = run.torque[low:high]
+    if not processing.held_torque:
+        return torque
+    before = run.torque[np.maximum(np.arange(low, high) - 1, 0)]
+    return 0.5 * (torque + before)
+
+
+def end_rows(processing: Processing) -> int:
+    """
+    Return how many decimated rows are dropped at each end of a run.
+
+    The filter continues the data by reflection in their last sample, whose noise it therefore
+    does not attenuate: rows near the ends would be far noisier than the others.
+    """
+    filtered = (processing.decimation or 1) > 1 and processing.decimation_filter != 'none'
+    return END_ROWS if filtered else 0
+
+
 def usable(run: Run, processing: Processing) -> tuple[int, int]:
     """
     Return the first and the last (exclusive) sample between the borders of a run.
@@ -188,7 +215,7 @@ def usable(run: Run, processing: Processing) -> tuple[int, int]:
     """
     border, factor = processing.border or 0, processing.decimation or 1
     first, last = border, len(run) - border
-    if last - first < max(2 * factor, 4):
+    if last - first < max(2 * (end_rows(processing) + 1) * factor, 4):
         raise DataError(
             f'a run of {len(run)} samples from {run.time[0]:.3f} s is too short: {border} samples '
             f'are dropped at each end and 1 in {factor} is kept; lower border or decimation'
@@ -225,7 +252,9 @@ __all__ = [
     'decimate',
     'differentiate',
     'dropped',
+    'end_rows',
     'kept_samples',
     'resolve',
+    'torque_at_samples',
     'usable',
 ]

@@ -6,6 +6,7 @@ from robot_id.dynamics.direct import direct_dynamics, smallest_inertia_eigenvalu
 from robot_id.dynamics.inverse import bias, inertia_matrix, inverse_dynamics
 from robot_id.dynamics.regressor import regressor
 from robot_id.dynamics.simulation import Disturbances, Simulation, simulate, simulate_many
+from robot_id.dynamics.warm_up import cold_kernels, warm_up
 
 __all__ = [
     'Controller',
@@ -13,6 +14,7 @@ __all__ = [
     'Law',
     'Simulation',
     'bias',
+    'cold_kernels',
     'derivatives',
     'direct_dynamics',
     'inertia_matrix',
@@ -21,4 +23,5 @@ __all__ = [
     'simulate',
     'simulate_many',
     'smallest_inertia_eigenvalue',
+    'warm_up',
 ]

@@ -25,13 +25,13 @@ INLINED: dict[str, Any] = {**FAST, 'forceinline': True}
 TWO_OVER_PI = 2.0 / math.pi
 
 
-@numba.njit(inline='always', **FAST)
+@numba.njit(**INLINED)
 def cross(ax, ay, az, bx, by, bz):
     """Return a x b."""
     return ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
 
 
-@numba.njit(inline='always', **FAST)
+@numba.njit(**INLINED)
 def into_body(R, i, x, y, z):
     """Return R_i^T v: a parent-frame vector in the body frame."""
     return (
@@ -41,7 +41,7 @@ def into_body(R, i, x, y, z):
     )
 
 
-@numba.njit(inline='always', **FAST)
+@numba.njit(**INLINED)
 def into_parent(R, i, x, y, z):
     """Return R_i v: a body-frame vector in the parent frame."""
     return (
@@ -228,13 +228,13 @@ def _add_to_parent(R, p, C, i, u):
     C[u, 9] += m
 
 
-@numba.njit(inline='always', **FAST)
+@numba.njit(**INLINED)
 def _row_times(XX, XY, XZ, YY, YZ, ZZ, x, y, z):
     """Return I v of a symmetric I."""
     return XX * x + XY * y + XZ * z, XY * x + YY * y + YZ * z, XZ * x + YZ * y + ZZ * z
 
 
-@numba.njit(inline='always', **FAST)
+@numba.njit(**INLINED)
 def coulomb(x, slope):
     """Return sign(x) for slope 0, else 2/pi atan(slope x)."""
     if slope > 0.0:

@@ -20,13 +20,14 @@ from robot_id.model import Robot
 
 @numba.njit(**FAST)
 def _regressor(tree, body_columns, term_columns, Q, DQ, DDQ, slope, W):
-    """Fill W (N, n, columns), zero on entry; a column of -1 is left out."""
+    """Fill W (N, n, columns); a column of -1 is left out."""
     nb, n = tree.parent.shape[0], W.shape[1]
     R, p = np.empty((nb, 3, 3)), np.empty((nb, 3))
     w, dw, a = np.empty((nb, 3)), np.empty((nb, 3)), np.empty((nb, 3))
     Z, V = np.zeros((nb, nb, 3)), np.zeros((nb, nb, 3))
     row = np.empty(10)
     for s in range(Q.shape[0]):
+        W[s] = 0.0
         poses(tree, Q[s], R, p)
         motions(tree, R, p, DQ[s], DDQ[s], w, dw, a)
         for i in range(nb):
@@ -105,6 +106,7 @@ def regressor(
     ddq: Array,
     coulomb_slope: float | None = None,
     standard: bool = False,
+    out: Array | None = None,
 ) -> Array:
     """
     Return W with tau = W chi.
@@ -112,11 +114,14 @@ def regressor(
     :param q: (N, n) positions, or (n,) for a single state; dq, ddq likewise.
     :param coulomb_slope: None for sign(dq), alpha for 2/pi atan(alpha dq).
     :param standard: all standard columns instead of the base columns.
+    :param out: (N, n, b) array to fill, which saves the page faults of fresh memory.
     :return: (N, n, b), or (n, b) for a single state.
     """
     single, (Q, DQ, DDQ) = as_states(robot, q, dq, ddq)
     bodies, terms, count = _column_maps(robot, standard)
-    W = np.zeros((Q.shape[0], robot.n, count))
+    W = np.empty((Q.shape[0], robot.n, count)) if out is None else out
+    if W.shape != (Q.shape[0], robot.n, count) or not W.flags.c_contiguous or W.dtype != float:
+        raise ValueError(f'out is {W.dtype} {W.shape}, not float ({len(Q)}, {robot.n}, {count})')
     _regressor(tree_of(robot), bodies, terms, Q, DQ, DDQ, slope_value(coulomb_slope), W)
     if standard:
         for rotor, columns, weights in robot.direct_columns:

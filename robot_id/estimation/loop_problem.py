@@ -18,7 +18,15 @@ from scipy.interpolate import make_interp_spline
 from robot_id import dynamics
 from robot_id.control import tune
 from robot_id.data.dataset import Dataset, Run
-from robot_id.data.processing import Decimator, Processing, decimate, differentiate, usable
+from robot_id.data.processing import (
+    Decimator,
+    Processing,
+    decimate,
+    differentiate,
+    end_rows,
+    torque_at_samples,
+    usable,
+)
 from robot_id.dynamics import Controller, Simulation, simulate
 from robot_id.estimation.observation import acting_columns
 from robot_id.estimation.sampling import CHUNK, States, long_enough
@@ -133,7 +141,8 @@ class LoopProblem:
         parts = []
         for r in self.runs:
             q, dq, ddq = differentiate(r.run, self.processing, (0, len(r.run)))
-            parts.append(States(q, dq, ddq, r.run.torque))
+            torque = torque_at_samples(r.run, self.processing, 0, len(r.run))
+            parts.append(States(q, dq, ddq, torque))
         return parts
 
     def rows(self, columns: Callable[[States], Array], motions: Sequence[States]) -> Array:
@@ -142,6 +151,7 @@ class LoopProblem:
         plain = self.factor == 1 or self.processing.decimation_filter == 'none'
         for r, motion in zip(self.runs, motions):
             decimator = None if plain else Decimator(self.factor)
+            own: list[Array] = []
             for low in range(r.first, r.last, CHUNK * self.factor if plain else CHUNK):
                 high = min(low + (CHUNK * self.factor if plain else CHUNK), r.last)
                 block = columns(
@@ -149,10 +159,16 @@ class LoopProblem:
                         *(x[low:high] for x in (motion.q, motion.dq, motion.ddq, motion.torque))
                     )
                 )
-                parts.append(block[:: self.factor] if decimator is None else decimator.push(block))
+                own.append(block[:: self.factor] if decimator is None else decimator.push(block))
             if decimator is not None:
-                parts.append(decimator.finish())
+                own.append(decimator.finish())
+            parts.append(self.inner(np.concatenate(own)))
         return np.concatenate(parts)
+
+    def inner(self, rows: Array) -> Array:
+        """Drop the rows near the ends of a run (see end_rows)."""
+        ends = end_rows(self.processing)
+        return rows[ends : len(rows) - ends]
 
     def reduce(self, values: Array, factor: int) -> Array:
         """Decimate (N, C) values on a grid of their own, with the filter of the processing."""

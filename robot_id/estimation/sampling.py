@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 
 from robot_id.data import processing as room
 from robot_id.data.dataset import Dataset, Run
-from robot_id.data.processing import Decimator, Processing, differentiate, dropped, usable
+from robot_id.data.processing import (
+    Decimator,
+    Processing,
+    differentiate,
+    dropped,
+    end_rows,
+    torque_at_samples,
+    usable,
+)
 from robot_id.exceptions import DataError
 from robot_id.progress import Progress, silent
 
@@ -146,10 +154,11 @@ def _walk_run(
     filtered = factor > 1 and processing.decimation_filter != 'none'
     decimator = Decimator(factor) if filtered else None
     n, done = run.position.shape[1], 0
+    ends, count = end_rows(processing), -(-(last - first) // factor)
     for low in range(first, last, chunk):
         high = min(low + chunk, last)
         q, dq, ddq = differentiate(run, processing, (low, high))
-        wide = columns(States(q, dq, ddq, run.torque[low:high]))
+        wide = columns(States(q, dq, ddq, torque_at_samples(run, processing, low, high)))
         block = np.concatenate([wide, dq], axis=1)
         if not np.all(np.isfinite(block)):
             raise DataError(
@@ -162,8 +171,11 @@ def _walk_run(
             values = decimator.push(block)
             if high == last:
                 values = np.concatenate([values, decimator.finish()])
+        # Rows near the ends of the run are dropped (see end_rows).
+        low_end, high_end = max(ends - done, 0), min(count - ends - done, values.shape[0])
+        at = first + factor * np.arange(done + low_end, done + high_end)
+        done += values.shape[0]
+        values = values[low_end : max(high_end, 0)]
         if values.shape[0]:
-            at = first + factor * np.arange(done, done + values.shape[0])
-            done += values.shape[0]
             used = ~dropped(values[:, -n:], processing.dead_band)
             yield Rows(k, run.time[at], values[:, :-n], used), high

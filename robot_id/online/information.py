@@ -9,11 +9,12 @@ from numba import njit
 from numpy.typing import NDArray
 
 from robot_id.online.memory import Memory
+from robot_id.online.ud import KERNEL
 
 Array = NDArray[np.float64]
 
 
-@njit(cache=True)
+@njit(**KERNEL)
 def fold_rows(R: Array, rows: Array, shrink: float) -> None:
     """
     Fold rows into the triangular factor by Givens rotations: R'R <- shrink^2 R'R + rows'rows.

@@ -135,40 +135,31 @@ def advance(model, z, tau, slope, step, midpoint, ahead, F):  # type: ignore[no-
     """
     n2, total = F.shape
     n = n2 // 2
-    ddq, J = np.empty(n), np.empty((n, total))
-    if not linearise(model, z, tau, slope, ddq, J):
-        return False
-    F[:] = 0.0
-    ahead[:] = z
-    if not midpoint:
-        for i in range(n):
-            ahead[n + i] += step * z[i]
-            ahead[i] += step * ddq[i]
-            F[i] = step * J[i]
-            F[i, i] += 1.0
-            F[n + i, i] = step
-            F[n + i, n + i] = 1.0
-        return True
     half = 0.5 * step
+    ddq, J, K = np.empty(n), np.zeros((n, total)), np.empty((n, total))
     middle = z.copy()
-    for i in range(n):
-        middle[i] += half * ddq[i]
-        middle[n + i] += half * z[i]
-    K = np.empty((n, total))
-    if not linearise(model, middle, tau, slope, ddq, K):
-        return False
+    for stage in range(2 if midpoint else 1):
+        if stage == 1:
+            for i in range(n):
+                middle[i] += half * ddq[i]
+                middle[n + i] += half * z[i]
+            J[:] = K
+        if not linearise(model, middle, tau, slope, ddq, K):
+            return False
+    ahead[:] = z
     for i in range(n):
         ahead[n + i] += step * middle[i]
         ahead[i] += step * ddq[i]
-        # d dq_m = d dq + h/2 J dz, d q_m = d q + h/2 d dq, d chi_m = d chi.
+        # d dq_m = d dq + h/2 J dz, d q_m = d q + h/2 d dq, d chi_m = d chi; J = 0 for Euler.
         for c in range(total):
             s = K[i, c]
             for k in range(n):
                 s += half * K[i, k] * J[k, c]
             F[i, c] = step * s
             F[n + i, c] = step * half * J[i, c]
-        for k in range(n):
-            F[i, k] += step * half * K[i, n + k]
+        if midpoint:
+            for k in range(n):
+                F[i, k] += step * half * K[i, n + k]
         F[i, i] += 1.0
         F[n + i, i] += step
         F[n + i, n + i] += 1.0

@@ -204,19 +204,19 @@ def derivatives(tree, inertia, values, q, dq, ddq, slope, by_q, by_dq, M):  # ty
     newton_euler(tree, inertia, R, p, w, dw, a, force, moment, column)
     for i in range(nb):
         speed[i] = tree.ratio[i] * dq[tree.dof[i]]
-    for k in range(n):
+    for c in range(2 * n):  # first along q, then along dq
+        k = c % n
         for i in range(nb):
-            dangle[i] = tree.ratio[i] if tree.dof[i] == k else 0.0
+            own = tree.ratio[i] if tree.dof[i] == k else 0.0
+            dangle[i] = own if c < n else 0.0
+            dspeed[i] = 0.0 if c < n else own
         _forward(tree, R, p, w, dw, a, speed, dangle, dspeed, tw, tdw, ta)
         _backward(tree, inertia, R, p, w, force, moment, dangle, tw, tdw, ta, tf, tm, column)
-        by_q[:, k] = column
-    dangle[:] = 0.0
-    for k in range(n):
-        for i in range(nb):
-            dspeed[i] = tree.ratio[i] if tree.dof[i] == k else 0.0
-        _forward(tree, R, p, w, dw, a, speed, dangle, dspeed, tw, tdw, ta)
-        _backward(tree, inertia, R, p, w, force, moment, dangle, tw, tdw, ta, tf, tm, column)
-        by_dq[:, k] = column
+        for i in range(n):
+            if c < n:
+                by_q[i, k] = column[i]
+            else:
+                by_dq[i, k] = column[i]
     add_friction_slope(tree, values, dq, slope, by_dq)
     composite(tree, inertia, R, p, C, M)
     add_rotors(tree, values, M)

@@ -8,6 +8,8 @@ loop runs over contiguous memory. They work in place and in float64.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -17,7 +19,12 @@ from robot_id.exceptions import IdentificationError
 Array = NDArray[np.float64]
 
 # Sums may be reordered (vectorised); NaN and infinity keep their meaning.
-_FAST = {'reassoc', 'contract', 'nsz'}
+KERNEL: dict[str, Any] = {
+    'cache': True,
+    'nogil': True,
+    'error_model': 'numpy',
+    'fastmath': {'reassoc', 'contract', 'nsz'},
+}
 
 
 def compose(L: Array, d: Array) -> Array:
@@ -64,7 +71,7 @@ def from_information(R: Array) -> tuple[Array, Array]:
     return L, pivots**-2.0
 
 
-@njit(cache=True)
+@njit(**KERNEL)
 def _inverse_unit_upper(R: Array) -> Array:
     b = R.shape[0]
     X = np.eye(b)
@@ -77,7 +84,7 @@ def _inverse_unit_upper(R: Array) -> Array:
     return X
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(**KERNEL)
 def observe(x: Array, L: Array, d: Array, h: Array, y: float, r: float, gain: Array) -> float:
     """
     Bierman's update with one scalar observation y = h'x + e, var(e) = r > 0.
@@ -119,7 +126,7 @@ def observe(x: Array, L: Array, d: Array, h: Array, y: float, r: float, gain: Ar
     return innovation * step
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(**KERNEL)
 def observe_rows(x: Array, L: Array, d: Array, H: Array, y: Array, forgetting: float) -> float:
     """
     Fold the m rows of one sample into the estimate, unit variances, after forgetting.
@@ -139,7 +146,7 @@ def observe_rows(x: Array, L: Array, d: Array, H: Array, y: Array, forgetting: f
     return total
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(**KERNEL)
 def trace(L: Array, d: Array) -> float:
     """Return the trace of P = U D U'."""
     total = 0.0
@@ -152,7 +159,7 @@ def trace(L: Array, d: Array) -> float:
     return total
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(**KERNEL)
 def observe_rows_constant_trace(
     x: Array, L: Array, d: Array, H: Array, y: Array, target: float, lowest: float
 ) -> tuple[float, float]:
@@ -206,7 +213,7 @@ def observe_rows_constant_trace(
     return total, product
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(**KERNEL)
 def orthogonalise(W: Array, weights: Array, L: Array, d: Array) -> None:
     """
     Thornton's step: U D U' = W diag(weights) W' by modified weighted Gram-Schmidt.
@@ -237,7 +244,7 @@ def orthogonalise(W: Array, weights: Array, L: Array, d: Array) -> None:
             L[j, i] = s
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(**KERNEL)
 def predict(L: Array, d: Array, F: Array, q: Array) -> None:
     """
     Thornton's time update P <- F P F' + diag(q) for any transition matrix.
@@ -254,11 +261,15 @@ def predict(L: Array, d: Array, F: Array, q: Array) -> None:
         weights[i] = d[i]
         weights[b + i] = q[i]
         W[i, b + i] = 1.0
-    W[:, :b] = F @ np.ascontiguousarray(L.T)
+        for j in range(b):
+            s = F[i, j]
+            for k in range(j):
+                s += F[i, k] * L[j, k]
+            W[i, j] = s
     orthogonalise(W, weights, L, d)
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(**KERNEL)
 def predict_constant_tail(L: Array, d: Array, F: Array, q: Array) -> None:
     """
     Time update when all states but the first m are constants: F = [[F1, F2], [0, I]].
@@ -292,4 +303,8 @@ def predict_constant_tail(L: Array, d: Array, F: Array, q: Array) -> None:
             head[i] = s
         for i in range(m):
             L[j, i] = head[i]
-    orthogonalise(W, weights, L[:m, :m], d[:m])
+    top = np.empty((m, m))
+    orthogonalise(W, weights, top, d[:m])
+    for i in range(m):
+        for j in range(m):
+            L[i, j] = top[i, j]

@@ -10,11 +10,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from robot_id.online.ud import KERNEL
+
 Array = NDArray[np.float64]
-_FAST = {'reassoc', 'contract', 'nsz'}
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(**KERNEL)
 def observe_instrument(
     x: Array,
     Lu: Array,
@@ -85,7 +86,7 @@ def observe_instrument(
     return True
 
 
-@njit(cache=True)
+@njit(**KERNEL)
 def observe_instrument_rows(
     x: Array, Lu: Array, Lv: Array, d: Array, H: Array, Z: Array, y: Array, forgetting: float
 ) -> int:

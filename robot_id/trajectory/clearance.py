@@ -20,6 +20,7 @@ _TOUCHING = 0.95
 _COARSE_SHAPES = 0.2
 _FLOOR = 20.0
 _FAR = 0.05
+_SPARE = 0.005
 _ALL_PAIRS_EVERY = 10
 _PENALTY = 300.0
 
@@ -181,9 +182,9 @@ class Clearance:
         """
         Return c mean((margin' - d)^2_+)/margin'^2 over the motion, and its slope in q (N, n).
 
-        margin' is half again the margin, so that samples in between keep the margin too.
+        margin' is 5 mm more than the margin, so that samples in between keep the margin too.
         """
-        keep = 1.5 * self.margin + 1e-3
+        keep = self.margin + _SPARE
         value, slope = 0.0, np.zeros_like(q)
         scale = _PENALTY / len(q) / keep**2
         # Most pairs are far apart all along a motion, and stay so from one motion to the next.

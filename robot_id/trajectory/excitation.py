@@ -37,6 +37,7 @@ class ExcitationOptions:
     :param order: harmonics or polynomials; None picks one that suits the length.
     :param criterion: a key of CRITERIA.
     :param budget_s: wall seconds of the search.
+    :param target: end the search early once the criterion is no larger; 0 uses all the time.
     :param workers: threads.
     :param seed: of the random starts.
     :param fraction: share of every limit that the motion may use.
@@ -52,6 +53,7 @@ class ExcitationOptions:
     order: int | None = None
     criterion: str = 'weighted'
     budget_s: float = 60.0
+    target: float = 0.0
     workers: int = 2
     seed: int = 0
     fraction: float = 0.9
@@ -197,7 +199,9 @@ def excite(
     objective, notes = make_objective(robot, options, clearance)
     noise, source = _torque_noise(robot, options.torque_std, objective.limits)
     notes.append(source)
-    found = search(objective, options.budget_s, options.seed, options.workers, progress)
+    found = search(
+        objective, options.budget_s, options.seed, options.workers, progress, options.target
+    )
     reference = found.trajectory.sampled(options.rate_hz)
     distance = None
     if clearance is None:
@@ -228,7 +232,7 @@ def _joint_weights(robot: Robot, given: tuple[float, ...] | None) -> Array:
 
 def _samples(robot: Robot, options: ExcitationOptions, size: int) -> int:
     """Return enough samples for the fastest part of the motion and for all parameters."""
-    return int(max(100, 5 * size, 4 * len(robot.base) // robot.n))
+    return int(max(100, 4 * size, 4 * len(robot.base) // robot.n))
 
 
 def _torque_noise(

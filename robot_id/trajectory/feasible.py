@@ -49,6 +49,20 @@ class Gauge:
         self.bounds = (limits.half, limits.velocity, limits.acceleration)
         self.power = power
 
+    def factors(self) -> Array:
+        """
+        (n, P, P) upper triangular C_j: |C_j X_j| is the root mean square share of the limits.
+
+        In x_j = C_j X_j a step of one size does about as much to any joint and any coefficient,
+        which is what a gradient search wants.
+        """
+        found = []
+        for bounds in zip(*self.bounds):
+            rows = [B / bound for B, bound in zip(self.basis, bounds) if np.isfinite(bound)]
+            R = np.asarray(np.linalg.qr(np.vstack(rows), mode='r'))
+            found.append(R / np.sqrt(len(self.basis[0])))
+        return np.array(found)
+
     def scale(self, X0: Array) -> Scaled:
         """Return the coefficients within the limits."""
         p = self.power

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -60,11 +61,13 @@ def read_reference_csv(
     if missing:
         raise TrajectoryError(f"{path}: no column '{missing[0]}'")
     try:
-        table = np.loadtxt(path, delimiter=',', skiprows=1, ndmin=2)
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore')
+            table = np.loadtxt(path, delimiter=',', skiprows=1, ndmin=2)
     except ValueError as error:
         raise TrajectoryError(f'{path}: {" ".join(str(error).split())}') from error
     if table.shape[0] < 2 or table.shape[1] != len(header):
-        raise TrajectoryError(f'{path}: {table.shape[0]} rows of {table.shape[1]} columns')
+        raise TrajectoryError(f'{path}: fewer than 2 rows of {len(header)} numbers')
     picked = table[:, [header.index(c) for c in columns]]
     q, dq, ddq = np.split(picked[:, 1:], 3, axis=1)
     return Reference(picked[:, 0], q, dq, ddq), wanted

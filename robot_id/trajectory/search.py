@@ -108,15 +108,17 @@ def search(
     seed: int = 0,
     workers: int = 2,
     progress: Progress = silent,
+    target: float = 0.0,
 ) -> SearchResult:
     """
     Return the best motion found within the budget, or until Ctrl-C.
 
-    A third of the time explores: short local searches from random motions. Then each thread
+    A quarter of the time explores: short local searches from random motions. Then each thread
     polishes one of the best, and goes on from disturbed copies of the best when it has converged.
 
     :param budget_s: wall seconds.
     :param workers: threads; the heavy work releases Python's lock.
+    :param target: the search ends before its time once the criterion is no larger.
     """
     if not budget_s > 0.0:
         raise OptionError(
@@ -143,6 +145,8 @@ def search(
             best = board.best()
             fraction = min((time.monotonic() - begun) / budget_s, 1.0)
             progress(fraction, f'best {best.score:.4g}' if best else 'drawing motions')
+            if best is not None and best.score <= target:
+                break
     except KeyboardInterrupt:
         interrupted = True
     finally:
@@ -192,7 +196,7 @@ def _work(
     """Search in one thread until the time is up."""
     rng = np.random.default_rng([seed, index])
     try:
-        explore_until = begun + budget_s / 3.0
+        explore_until = begun + budget_s / 4.0
         deadline = begun + budget_s
         while True:
             X = _start(objective, board, rng, deadline)
@@ -264,17 +268,20 @@ def _descend(
     deadline: float,
 ) -> None:
     """Run L-BFGS with growing sharpness; what each stage reaches goes to the board."""
-    # In units of each coefficient's own size, so that joints with small ranges count alike.
-    scale = np.broadcast_to(objective.limits.half, X.shape).ravel()
-    last = X.ravel() / scale
+    C = objective.gauge.factors()
+    last = np.einsum('jpq,qj->jp', C, X).ravel()
+
+    def coefficients(x: Array) -> Array:
+        return np.linalg.solve(C, x.reshape(*C.shape[:2], 1))[..., 0].T
 
     def value(x: Array, power: float) -> tuple[float, Array]:
         if board.stop.is_set() or time.monotonic() > deadline:
             raise _TimeIsUp
         with board.lock:
             board.evaluations += 1
-        f, g = objective(x * scale, power)
-        return f, g * scale
+        f, g = objective(coefficients(x).ravel(), power)
+        pulled = np.linalg.solve(np.swapaxes(C, 1, 2), g.reshape(X.shape).T[..., None])
+        return f, pulled.ravel()
 
     def keep(x: Array) -> None:
         nonlocal last
@@ -289,19 +296,19 @@ def _descend(
                 jac=True,
                 method='L-BFGS-B',
                 callback=keep,
-                options={'maxiter': iterations, 'maxcor': 30},
+                options={'maxiter': iterations, 'maxcor': 60},
             )
         except _TimeIsUp:
-            _offer(objective, board, last * scale)
+            _offer(objective, board, coefficients(last))
             if board.stop.is_set():
                 raise
             return
-        _offer(objective, board, last * scale)
+        _offer(objective, board, coefficients(last))
 
 
-def _offer(objective: Objective, board: _Board, x: Array) -> None:
+def _offer(objective: Objective, board: _Board, X0: Array) -> None:
     """Put a motion on the board, made admissible."""
-    X = objective.within_limits(x.reshape(objective.family.size, objective.robot.n))
+    X = objective.within_limits(X0)
     X_safe = objective.shrink(X, 2 * objective.samples)
     if X_safe is None:
         return

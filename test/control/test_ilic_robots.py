@@ -5,6 +5,7 @@ import pytest
 
 from robot_id.control import run_ilic
 from robot_id.dynamics import Disturbances
+from robot_id.model import Payload, payload_parameters
 
 
 @pytest.mark.parametrize('seed', [0, 1])
@@ -50,13 +51,9 @@ def test_tx40_learns_from_rotor_inertias(tx40, fourier_cycle):
 
 
 def test_scara_payload_in_the_hand(scara, fourier_cycle):
-    """A point of 0.3 kg at the end of link 2: mass and first moment change the base parameters."""
+    """0.3 kg on link 2, 0.2 m from its joint."""
     trajectory = fourier_cycle(scara, 6.0)
-    standard = dict(scara.description.truth)
-    x = 0.2
-    for name, change in (('M2', 0.3), ('MX2', 0.3 * x), ('ZZ2', 0.3 * x**2)):
-        standard[name] += change
-    loaded = scara.base.from_standard(scara.standard_vector(standard, 'test'))
+    loaded = scara.truth() + payload_parameters(scara, Payload(0.3, (0.2, 0.0, 0.0)))
     run = run_ilic(
         scara, scara.truth(), trajectory, 9, disturbances=Disturbances(changes=((30.0, loaded),))
     )

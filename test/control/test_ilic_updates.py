@@ -10,6 +10,7 @@ from robot_id.control.payload import estimate_payload
 from robot_id.control.window import MovingWindow, closes
 from robot_id.dynamics import inertia_matrix, inverse_dynamics
 from robot_id.exceptions import ControlError, OptionError
+from robot_id.model import Payload, payload_parameters
 from robot_id.trajectory import emps_cycle
 
 
@@ -226,16 +227,10 @@ def test_bad_samples_are_refused(emps):
 def test_payload_of_a_known_change(name, request):
     """The base parameters of a robot with a heavier last link give back the added mass."""
     robot = request.getfixturevalue(name)
-    standard = robot.standard_vector(robot.description.truth, 'truth')
-    loaded = standard.copy()
-    last = robot.inertial_index[-1]
-    r = np.array([0.02, -0.01, 0.05]) if robot.n > 1 else np.zeros(3)
     mass = 1.7
-    I = mass * (r @ r * np.eye(3) - np.outer(r, r))
-    loaded[last[:6]] += I[np.triu_indices(3)]
-    loaded[last[6:9]] += mass * r
-    loaded[last[9]] += mass
-    before, after = (robot.base.from_standard(x) for x in (standard, loaded))
+    centre = (0.02, -0.01, 0.05) if robot.n > 1 else (0.0, 0.0, 0.0)
+    before = robot.truth()
+    after = before + payload_parameters(robot, Payload(mass, centre))
     b = len(before)
     covariance = np.diag((1e-4 * (0.1 + np.abs(before))) ** 2)
     payload = estimate_payload(robot, before, after, covariance, np.ones(b, bool))

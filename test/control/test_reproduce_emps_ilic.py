@@ -1,6 +1,7 @@
 """The verb reproduce and its table emps-ilic."""
 
 import json
+import re
 import sys
 
 import numpy as np
@@ -78,11 +79,13 @@ def run(monkeypatch, capsys, *arguments):
 
 def test_verb_prints_and_writes(monkeypatch, capsys, tmp_path, comparison):
     monkeypatch.setattr(emps_ilic, 'build', lambda progress: comparison)
+    monkeypatch.setenv('COLUMNS', '60')
     file = tmp_path / 'tables.json'
     code, printed = run(monkeypatch, capsys, 'emps-ilic', '--json', str(file))
     assert code in (0, None)
     assert 'table II' in printed.out
     assert 'simulation with noise' in printed.out
+    assert re.search(r'Fv1 .* 298 .* 26[0-9.]+ .* 263 .* 26[0-9.]+', printed.out)
     figures = json.loads(file.read_text())
     assert figures['schema'] == 1
     sections = figures['tables']['emps-ilic']['sections']

@@ -8,7 +8,7 @@ import pytest
 
 from robot_id import dynamics
 from robot_id.data import Dataset
-from robot_id.data.processing import Processing, decimate, differentiate
+from robot_id.data.processing import END_ROWS, Processing, decimate, differentiate
 from robot_id.estimation import registry
 from robot_id.estimation.observation import Observation, acting_columns
 from robot_id.estimation.prediction import predict
@@ -25,6 +25,7 @@ def whole(robot, data, processing):
     q, dq, ddq = (x[cut] for x in differentiate(run, processing))
     W = decimate(dynamics.regressor(robot, q, dq, ddq), processing.decimation)
     Y, V = decimate(run.torque[cut], processing.decimation), decimate(dq, processing.decimation)
+    W, Y, V = (x[END_ROWS:-END_ROWS] for x in (W, Y, V))
     band = 0.0 if processing.dead_band is None else processing.dead_band
     used = np.abs(V) >= band
     return [(W[used[:, j], j], Y[used[:, j], j]) for j in range(robot.n)]

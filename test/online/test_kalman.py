@@ -155,6 +155,13 @@ def test_rough_a_priori_within_10_percent(robot, seed):
     assert result.extras['moved_back'] == 0
 
 
+@pytest.mark.parametrize('seed', [0, 1, 3])
+def test_rough_a_priori_in_one_pass_with_noise_from_the_data(robot, seed):
+    options = {key: ROUGH[key] for key in ('start_values', 'parameter_std')}
+    result = Ekf(passes=1, **options).estimate(robot, dataset(robot, seed))
+    assert np.all(errors(result, robot) < 0.10)
+
+
 def test_rough_a_priori_in_a_single_long_pass(robot):
     result = Ekf(passes=1, **ROUGH).estimate(robot, dataset(robot, 0, seconds=100.0))
     assert np.all(errors(result, robot) < 0.10)

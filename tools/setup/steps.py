@@ -33,7 +33,7 @@ def main() -> None:
     except SetupError as error:
         sys.exit(f'setup: {error}')
     except KeyboardInterrupt:
-        sys.exit('setup: interrupted; run it again, it goes on where it stopped')
+        sys.exit('setup: interrupted; run it again, steps that were done are kept')
     print(
         'setup: done, try .venv/bin/robot-id --help' if changed else 'setup: .venv is up to date'
     )

@@ -1,0 +1,135 @@
+"""
+Run the benchmarks: one table on the terminal, one JSON file with the machine in bench/results.
+
+    python -m bench                 all of them
+    python -m bench regressor       those of bench/bench_regressor.py
+
+A benchmark is a function `bench_<what>` of a file `bench/bench_<topic>.py` that returns a list of
+Figures, or a dictionary of names and values. Nothing else is to be registered.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from importlib import metadata
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from bench.figure import Figure
+from robot_id.exceptions import did_you_mean
+
+FOLDER = Path(__file__).resolve().parent
+PACKAGES = ('numpy', 'scipy', 'numba', 'pin', 'figaroh', 'rosbags', 'rclpy')
+
+
+def topics() -> list[str]:
+    """Return the names of the benchmark files."""
+    return sorted(path.stem.removeprefix('bench_') for path in FOLDER.glob('bench_*.py'))
+
+
+def benchmarks(topic: str) -> Iterator[tuple[str, Callable[[], object]]]:
+    """Yield the functions of one file that need no arguments, in their order."""
+    module = importlib.import_module(f'bench.bench_{topic}')
+    for name, function in vars(module).items():
+        if name.startswith('bench_') and inspect.isfunction(function):
+            yield name, function
+
+
+def figures(topic: str, name: str, found: object) -> list[Figure]:
+    """Return what a benchmark gave as a list of figures."""
+    if isinstance(found, dict):
+        return [Figure(str(key), float(value)) for key, value in found.items()]
+    if isinstance(found, list) and all(isinstance(item, Figure) for item in found):
+        return found
+    raise TypeError(f'{topic}: {name} must return Figures or a dictionary of values')
+
+
+def machine() -> dict[str, object]:
+    """Describe where the figures come from."""
+    versions = {}
+    for package in PACKAGES:
+        try:
+            versions[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return {
+        'time': time.strftime('%Y-%m-%dT%H:%M:%S%z'),
+        'processor': _processor(),
+        'cores': os.cpu_count(),
+        'load': [round(x, 2) for x in os.getloadavg()],
+        'system': f'{platform.system()} {platform.release()}',
+        'python': platform.python_version(),
+        'versions': versions,
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path('/proc/cpuinfo').read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((x.split(':', 1)[1].strip() for x in lines if x.startswith('model name')), '')
+
+
+def table_of(found: dict[str, list[Figure]]) -> Table:
+    """Return one table, a section per topic."""
+    table = Table(title='robot_id benchmarks (ratios within this run)')
+    for header in ('figure', 'value', 'unit', 'times', 'target'):
+        table.add_column(header, justify='left' if header in ('figure', 'unit') else 'right')
+    for items in found.values():
+        for item in items:
+            ratio = '' if item.ratio is None else f'{item.ratio:.2f}'
+            target, style = '', None
+            if item.target is not None:
+                target = f'{item.target:g} ' + ('met' if item.met else 'MISSED')
+                style = 'green' if item.met else 'bold red'
+            table.add_row(item.name, f'{item.value:.4g}', item.unit, ratio, target, style=style)
+        table.add_section()
+    return table
+
+
+@click.command()
+@click.argument('names', nargs=-1, metavar='[TOPIC]...')
+@click.option('--json', 'json_file', metavar='FILE', help='Instead of a file in bench/results.')
+def main(names: tuple[str, ...], json_file: str | None) -> None:
+    """Run all benchmarks, or those of the TOPICs."""
+    for name in names:
+        if name not in topics():
+            click.echo(f"bench: no topic '{name}', {did_you_mean(name, topics())}", err=True)
+            sys.exit(2)
+    console, messages = Console(highlight=False), Console(stderr=True, highlight=False)
+    found: dict[str, list[Figure]] = {}
+    for topic in names or topics():
+        chosen = list(benchmarks(topic))
+        if not chosen:
+            messages.print(
+                f'bench_{topic}.py has no bench_ function: python bench/bench_{topic}.py'
+            )
+        for name, function in chosen:
+            messages.print(f'{topic}: {name.removeprefix("bench_")} ...', style='dim')
+            found.setdefault(topic, []).extend(figures(topic, name, function()))
+    console.print(table_of(found))
+    path = (
+        Path(json_file)
+        if json_file
+        else FOLDER / 'results' / f'{time.strftime("%Y%m%d-%H%M%S")}.json'
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content = {
+        'schema': 1,
+        'machine': machine(),
+        'figures': {topic: [asdict(item) for item in items] for topic, items in found.items()},
+    }
+    path.write_text(json.dumps(content, indent=1) + '\n')
+    console.print(f'written to {path}', markup=False, soft_wrap=True)

@@ -1,0 +1,144 @@
+"""Verb `robots`: which robots there are, and what one of them is."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from robot_id.cli.console import check_writable, output, save, warn
+from robot_id.exceptions import RobotIdError
+from robot_id.model import Robot, load_robot
+from robot_id.model.files import robot_files
+from robot_id.model.summary import summarise
+
+
+@click.command()
+@click.argument('name', required=False)
+@click.option('--json', 'json_file', metavar='FILE', help='Also write it to a JSON file.')
+def command(name: str | None, json_file: str | None) -> None:
+    """List the shipped robots, or describe the robot NAME (a robot file or a URDF too)."""
+    check_writable(json_file)
+    console = output()
+    found: Any
+    if name:
+        robot = load_robot(name)
+        found = summarise(robot)
+        _describe(console, robot, found)
+    else:
+        found = _list(console)
+    if json_file:
+        save(lambda path: path.write_text(json.dumps(found, indent=1) + '\n'), json_file)
+
+
+def _list(console: Console) -> list[dict[str, Any]]:
+    table = Table('robot', 'description', title='robot-id robots NAME shows one of them')
+    for header in ('joints', 'parameters'):
+        table.add_column(header, justify='right')
+    listed, broken = [], []
+    for name in robot_files():
+        try:
+            robot = load_robot(name)
+            entry = {
+                'name': name,
+                'description': robot.description.description,
+                'joints': robot.n,
+                'base_parameters': len(robot.base),
+            }
+        except RobotIdError as error:
+            broken.append(str(error))
+            continue
+        listed.append(entry)
+        text = robot.description.description
+        table.add_row(name, text, str(robot.n), str(len(robot.base)))
+    console.print(table)
+    warn(broken)
+    return listed
+
+
+def _describe(console: Console, robot: Robot, found: dict[str, Any]) -> None:
+    console.print(f'{robot.name}: {found["description"] or "no description"}', markup=False)
+    gravity = ', '.join(f'{g:g}' for g in found['gravity'])
+    console.print(f'gravity [{gravity}] m/s^2', markup=False)
+    console.print(_joints(found))
+    console.print(_kinematics(found))
+    if found['mimics']:
+        for mimic in found['mimics']:
+            console.print(f'mimic joint: {mimic}', markup=False)
+    if found['coupling']:
+        rows = '; '.join(' '.join(f'{x:g}' for x in row) for row in found['coupling'])
+        console.print(f'motor speeds = [{rows}] * joint speeds', markup=False, soft_wrap=True)
+    if found['loops']:
+        console.print(_loops(found))
+    console.print(_parameters(robot, found))
+
+
+def _joints(found: dict[str, Any]) -> Table:
+    table = Table(title='joints and limits (SI; - where none is given)')
+    for header in ('joint', 'type', 'lower', 'upper', 'velocity', 'acceleration', 'torque'):
+        table.add_column(header, justify='left' if header in ('joint', 'type') else 'right')
+    table.add_column('rotor')
+    table.add_column('friction')
+    for joint in found['joints']:
+        limits = (
+            _number(joint[key]) for key in ('lower', 'upper', 'velocity', 'acceleration', 'torque')
+        )
+        friction = ' '.join(joint['friction']) or '-'
+        table.add_row(joint['name'], joint['type'], *limits, joint['rotor_inertia'], friction)
+    return table
+
+
+def _kinematics(found: dict[str, Any]) -> Table:
+    if found['mdh']:
+        table = Table('joint', 'alpha', 'd', 'theta', 'r', title='modified Denavit-Hartenberg')
+        for joint, row in zip(found['joints'], found['mdh']):
+            variable = 'r' if row['type'] == 'prismatic' else 'theta'
+            cells = (
+                (f'{row[key]:.5g} + ' if row[key] else '') + 'q'
+                if key == variable
+                else f'{row[key]:.5g}'
+                for key in ('alpha', 'd', 'theta', 'r')
+            )
+            table.add_row(joint['name'], *cells)
+        return table
+    table = Table('body of', 'parent', 'place in the parent (m)', 'roll pitch yaw (rad)', 'axis')
+    table.title = 'kinematics of the URDF'
+    for body in found['bodies']:
+        cells = (_vector(body[key]) for key in ('xyz', 'rpy', 'axis'))
+        table.add_row(body['joint'], body['parent'] or 'base', *cells)
+    return table
+
+
+def _loops(found: dict[str, Any]) -> Table:
+    table = Table(
+        'loop', 'law', 'rate (Hz)', 'bandwidth (rad/s)', 'damping', title='control loops'
+    )
+    for name, loop in found['loops'].items():
+        bandwidth, damping = (_vector(loop[key]) for key in ('bandwidth', 'damping'))
+        table.add_row(name, loop['law'], f'{loop["rate_hz"]:g}', bandwidth, damping)
+    return table
+
+
+def _parameters(robot: Robot, found: dict[str, Any]) -> Table:
+    entries = found['base_parameters']
+    title = f'{len(entries)} base parameters of {len(robot.standard_names)} standard ones'
+    table = Table('name', 'grouping', title=title)
+    known = any(entry['truth'] is not None for entry in entries)
+    if known:
+        table.add_column('truth', justify='right')
+    for entry in entries:
+        row = [entry['name'], entry['grouping'].split(' = ', 1)[1]]
+        table.add_row(*row, *([f'{entry["truth"]:.6g}'] if known else []))
+    return table
+
+
+def _number(value: float | None) -> str:
+    return '-' if value is None or math.isinf(value) else f'{value:.5g}'
+
+
+def _vector(values: list[float]) -> str:
+    return ' '.join(f'{x + 0.0:.5g}' for x in values)

@@ -1,0 +1,74 @@
+"""
+Compile the kernels before they are needed, so that the wait has a name.
+
+numba compiles on the first call, some seconds per kernel, and keeps the machine code on disk: only
+the first run after an installation or an upgrade waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robot_id.dynamics.controller import Controller, Law
+from robot_id.dynamics.direct import _direct, direct_dynamics
+from robot_id.dynamics.inverse import _inertia, _inverse, inertia_matrix, inverse_dynamics
+from robot_id.dynamics.loop_kernel import closed_loop
+from robot_id.dynamics.regressor import _regressor, regressor
+from robot_id.dynamics.simulation import simulate
+from robot_id.model import Robot, RobotDescription, build_robot
+from robot_id.progress import Progress, silent
+from robot_id.trajectory.reference import Reference
+
+
+def _simulate(robot: Robot, chi: np.ndarray, x: np.ndarray) -> None:
+    one = np.ones(1)
+    controller = Controller(Law.PD, one, one, 1000.0, one)
+    still = np.zeros((3, 1))
+    simulate(robot, chi, Reference(np.arange(3) / 1000.0, still, still, still), controller)
+
+
+# Name -> (the compiled function, a call that needs it).
+KERNELS: dict[str, tuple[Any, Callable[[Robot, np.ndarray, np.ndarray], Any]]] = {
+    'regressor': (_regressor, lambda robot, chi, x: regressor(robot, x, x, x)),
+    'inverse_dynamics': (_inverse, lambda robot, chi, x: inverse_dynamics(robot, chi, x, x, x)),
+    'inertia_matrix': (_inertia, inertia_matrix),
+    'direct_dynamics': (_direct, lambda robot, chi, x: direct_dynamics(robot, chi, x, x, x)),
+    'simulate': (closed_loop, _simulate),
+}
+
+
+def cold_kernels(*names: str) -> tuple[str, ...]:
+    """Return those of the named kernels (all without names) that a call would have to compile."""
+    return tuple(name for name in names or KERNELS if not _ready(KERNELS[name][0]))
+
+
+def warm_up(*names: str, progress: Progress = silent) -> None:
+    """
+    Compile the named kernels (all without names), or load them from the disk.
+
+    :param progress: called before each one.
+    """
+    description = RobotDescription.model_validate(
+        {'name': 'one joint', 'mdh': [{}], 'joints': [{'name': 'joint'}]}
+    )
+    robot = build_robot(description, Path())
+    x = np.zeros((1, 1))
+    chosen = names or tuple(KERNELS)
+    for k, name in enumerate(chosen):
+        progress(k / len(chosen), f'compiling kernels (once): {name}')
+        KERNELS[name][1](robot, robot.regular_start(), x)
+    progress(1.0, 'kernels are ready')
+
+
+def _ready(kernel: Any) -> bool:
+    """Whether machine code of this version of the source is in memory or on the disk."""
+    if kernel.signatures:
+        return True
+    try:
+        return bool(kernel._cache._cache_file._load_index())
+    except (AttributeError, OSError):
+        return False
