@@ -7,8 +7,14 @@ from setuptools import find_packages, setup
 NAME = 'robot_id'
 
 NODES = [
-    'demo_listener',
-    'demo_talker',
+    'ctc_controller',
+    'data_logger',
+    'ddm_simulator',
+    'identification_server',
+    'identify_once',
+    'online_identifier',
+    'replay',
+    'trajectory_generator',
 ]
 
 

@@ -20,7 +20,7 @@ from robot_id.estimation.loop_method import (
     relative_error,
 )
 from robot_id.estimation.loop_problem import LoopProblem
-from robot_id.estimation.result import Iteration
+from robot_id.estimation.result import Iteration, history_text
 from robot_id.estimation.triangular import JointFactors
 from robot_id.exceptions import IdentificationError
 from robot_id.progress import Progress
@@ -50,7 +50,7 @@ class IdimIv(LoopMethod):
         history: list[Iteration] = []
         error, converged = np.inf, False
         for k in range(self.iterations):
-            progress(k / self.iterations, f'iteration {k + 1}')
+            progress(k / self.iterations, history_text(history))
             weights, _ = joint_weights(JointFactors.of_rows(names, list(zip(V, Y))))
             proposal, covariance, condition = instrumental_solution(
                 [w * v for w, v in zip(weights, V)],
