@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 # The Python to build on: the one that .venv has, or python3; say PYTHON=python3.12 for another.
 ifeq ($(origin PYTHON),undefined)
-PYTHON := $(shell $(BIN)/python -c 'import sys; print(sys._base_executable)' 2>/dev/null || echo python3)
+PYTHON := $(shell $(BIN)/python -c 'import os, sys; print(os.path.realpath(sys._base_executable))' 2>/dev/null || echo python3)
 endif
 
 # One thread per process: the tests use the cores by themselves.

@@ -7,8 +7,14 @@ from setuptools import find_packages, setup
 NAME = 'robot_id'
 
 NODES = [
-    'demo_listener',
-    'demo_talker',
+    'ctc_controller',
+    'data_logger',
+    'ddm_simulator',
+    'identification_server',
+    'identify_once',
+    'online_identifier',
+    'replay',
+    'trajectory_generator',
 ]
 
 
@@ -26,6 +32,7 @@ setup(
     name=NAME,
     version='0.1.0',
     packages=find_packages(include=[NAME, f'{NAME}.*']),
+    package_data={NAME: ['report/html/report.css', 'report/html/report.js']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
         (f'share/{NAME}', ['package.xml']),

@@ -11,6 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from robot_id.cli import verbosity
 from robot_id.exceptions import DataError
 from robot_id.progress import Progress as Callback
 
@@ -18,8 +19,8 @@ PATIENCE_S = 2.0
 
 
 def output() -> Console:
-    """Return the console for results (stdout)."""
-    return Console(highlight=False)
+    """Return the console for results (stdout); it prints nothing with --quiet."""
+    return Console(highlight=False, quiet=verbosity.quiet())
 
 
 def messages() -> Console:
@@ -34,18 +35,34 @@ def warn(lines: Iterable[str]) -> None:
         console.print(f'warning: {line}', style='yellow', markup=False, soft_wrap=True)
 
 
+def details(lines: Iterable[str]) -> None:
+    """Print lines to stderr that only --verbose wants."""
+    if verbosity.verbose():
+        console = messages()
+        for line in lines:
+            console.print(line, style='dim', markup=False, soft_wrap=True)
+
+
 @contextmanager
 def progress_bar() -> Iterator[Callback]:
-    """Yield a progress callback that draws a bar on a terminal once the work takes two seconds."""
+    """
+    Yield a progress callback that draws a bar on a terminal once the work takes two seconds.
+
+    --verbose prints each step on a line of its own instead, --quiet nothing.
+    """
     console = messages()
     columns = (TextColumn('{task.description}'), BarColumn(), TimeElapsedColumn())
     bar = Progress(*columns, console=console, transient=True)
     task = bar.add_task('working', total=1.0)
-    started, shown = time.monotonic(), False
+    started, shown, last = time.monotonic(), False, ''
+    drawn = console.is_terminal and not verbosity.quiet() and not verbosity.verbose()
 
     def report(fraction: float, text: str = '') -> None:
-        nonlocal shown
-        if not shown and console.is_terminal and time.monotonic() - started > PATIENCE_S:
+        nonlocal shown, last
+        if text != last:
+            details([f'{time.monotonic() - started:8.2f} s  {text}'])
+            last = text
+        if not shown and drawn and time.monotonic() - started > PATIENCE_S:
             bar.start()
             shown = True
         bar.update(task, completed=fraction, description=text or 'working')

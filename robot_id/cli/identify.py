@@ -5,13 +5,15 @@ from __future__ import annotations
 import click
 
 from robot_id.cli.compiling import compile_first
-from robot_id.cli.console import check_writable, output, progress_bar, save, warn
+from robot_id.cli.console import check_writable, details, output, progress_bar, save, warn
 from robot_id.cli.measurements import load_for
 from robot_id.estimation import options, registry
 from robot_id.estimation.validation import validate
 from robot_id.model import load_robot
+from robot_id.report.html import write_report
+from robot_id.report.html.provenance import provenance
 from robot_id.report.plots import plot_prediction
-from robot_id.report.tables import error_table, parameter_table, result_lines
+from robot_id.report.tables import error_table, parameter_table, result_lines, validation_table
 
 
 @click.command()
@@ -31,6 +33,14 @@ from robot_id.report.tables import error_table, parameter_table, result_lines
 )
 @click.option('--json', 'json_file', metavar='FILE', help='Write the result to a JSON file.')
 @click.option('--plot', 'plot_directory', metavar='DIR', help='Draw torques and residuals there.')
+@click.option('--report', 'report_file', metavar='FILE.html', help='Write a report to open.')
+@click.option(
+    '--validate',
+    'others',
+    multiple=True,
+    metavar='DATA',
+    help='Also predict the torques of these other data.',
+)
 def command(
     robot: str,
     method: str,
@@ -39,25 +49,53 @@ def command(
     settings: tuple[str, ...],
     json_file: str | None,
     plot_directory: str | None,
+    report_file: str | None,
+    others: tuple[str, ...],
 ) -> None:
     """Identify the base parameters of a robot from measurements."""
-    check_writable(json_file)
+    check_writable(json_file, report_file)
     estimator = registry.create(method, options.parse(settings))
     model = load_robot(robot)
     dataset = load_for(model, paths, mapping)
+    unseen = load_for(model, others, mapping) if others else None
     compile_first('regressor')
     with progress_bar() as progress:
         result = estimator.estimate(model, dataset, progress)
+    details(f'option {key} = {value}' for key, value in result.options.items())
     console = output()
     console.print(parameter_table(result))
     per_joint = result.relative_error_percent_per_joint.tolist()
     console.print(error_table(model.joint_names, result.relative_error_percent, per_joint))
     for line in result_lines(result):
         console.print(line, markup=False, soft_wrap=True)
-    warn(result.warnings)
+    validation = None if unseen is None else validate(model, result, unseen)
+    if validation is not None:
+        console.print(validation_table(validation, 'torque error on the other data'))
+    warn((*result.warnings, *(validation.warnings if validation else ())))
     if json_file:
         save(result.save, json_file)
+    if not plot_directory and not report_file:
+        return
+    fitted = validate(model, result, dataset).prediction
     if plot_directory:
-        fitted = validate(model, result, dataset).prediction
         for path in plot_prediction(fitted, plot_directory, f'{model.name}, {method}'):
             console.print(f'picture: {path}', markup=False, soft_wrap=True)
+    if report_file:
+        source = provenance(_command_line(click.get_current_context()), (*paths, *others))
+        save(
+            lambda path: write_report(path, model, dataset, result, fitted, source, validation),
+            report_file,
+        )
+        console.print(f'report: {report_file}', markup=False, soft_wrap=True)
+
+
+def _command_line(context: click.Context) -> list[str]:
+    """Return the command line that gives this result: what was set, defaults left out."""
+    words = ['robot-id', 'identify']
+    for option in context.command.params:
+        value = context.params.get(option.name or '')
+        if value == option.default or not value:
+            continue
+        for one in value if isinstance(value, tuple) else (value,):
+            words += [option.opts[0], str(one)]
+    return words

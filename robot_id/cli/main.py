@@ -5,10 +5,13 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import traceback
 
 import click
+from click.shell_completion import CompletionItem
 
 from robot_id import __version__
+from robot_id.cli import verbosity
 from robot_id.exceptions import RobotIdError, did_you_mean
 
 # One line per verb: its name and its help; the module robot_id.cli.<name> holds `command`.
@@ -19,6 +22,8 @@ VERBS: dict[str, str] = {
     'identify': 'Identify the base parameters of a robot from measurements.',
     'excite': 'Find a motion that excites all parameters within the limits of a robot.',
     'validate': 'Predict the torques of other data with identified parameters.',
+    'compare': 'Put results of several methods or recordings side by side.',
+    'export': 'Write the parameters of a result for other programs.',
     'reproduce': "Compute the papers' tables and print them beside the printed ones.",
 }
 
@@ -26,13 +31,27 @@ VERBS: dict[str, str] = {
 class _Verbs(click.Group):
     """A group whose verbs are imported on demand, so that `robot-id --help` starts at once."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        verbosity.reset()
+        return super().parse_args(ctx, args)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in VERBS:
             return None
-        return importlib.import_module(f'robot_id.cli.{name}').command
+        return verbosity.add_to(importlib.import_module(f'robot_id.cli.{name}').command)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Offer the verbs from their list: importing them would take seconds."""
+        if incomplete.startswith('-'):
+            return super().shell_complete(ctx, incomplete)
+        return [
+            CompletionItem(name, help=text)
+            for name, text in VERBS.items()
+            if name.startswith(incomplete)
+        ]
 
     def resolve_command(self, ctx, args):  # type: ignore[no-untyped-def]
         if args and args[0] not in VERBS:
@@ -44,6 +63,7 @@ class _Verbs(click.Group):
             formatter.write_dl(list(VERBS.items()))
 
 
+@verbosity.add_to
 @click.group(cls=_Verbs, context_settings={'help_option_names': ['-h', '--help']})
 @click.version_option(__version__, prog_name='robot-id')
 def cli() -> None:
@@ -51,13 +71,19 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line; a RobotIdError is one line on stderr and exit code 2."""
+    """
+    Run the command line; a RobotIdError is one line on stderr and exit code 2.
+
+    With --verbose the place in the code stands before it.
+    """
     # Matrices here are small or cut into chunks: more threads in the BLAS only get in the way.
     for name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS'):
         os.environ.setdefault(name, '1')
     try:
         cli(standalone_mode=True)
     except RobotIdError as error:
+        if verbosity.verbose():
+            traceback.print_exc()
         click.echo(f'robot-id: {error}', err=True)
         sys.exit(2)
     except KeyboardInterrupt:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import click
@@ -13,13 +14,17 @@ from rich.table import Table
 from robot_id.cli.console import check_writable, output, progress_bar, save
 from robot_id.exceptions import OptionError, did_you_mean
 from robot_id.report.reproduce import TABLES, Comparison, reproduce
+from robot_id.report.reproduce.markdown import to_markdown
 
 
 @click.command()
 @click.argument('tables', nargs=-1, metavar='[TABLE]...')
 @click.option('--list', 'listing', is_flag=True, help='List the tables and stop.')
+@click.option('--markdown', metavar='FILE', help='Write all of it to a Markdown file.')
 @click.option('--json', 'json_file', metavar='FILE', help='Write the figures to a JSON file.')
-def command(tables: tuple[str, ...], listing: bool, json_file: str | None) -> None:
+def command(
+    tables: tuple[str, ...], listing: bool, markdown: str | None, json_file: str | None
+) -> None:
     """Compute the tables of the papers and print them beside the printed ones (all by default)."""
     console = output()
     if listing:
@@ -31,7 +36,8 @@ def command(tables: tuple[str, ...], listing: bool, json_file: str | None) -> No
     for name in tables:
         if name not in TABLES:
             raise OptionError(f"no table '{name}': {did_you_mean(name, TABLES)}")
-    check_writable(json_file)
+    check_writable(json_file, markdown)
+    started = time.perf_counter()
     done: dict[str, Comparison] = {}
     for name in dict.fromkeys(tables or TABLES):
         with progress_bar() as progress:
@@ -39,8 +45,17 @@ def command(tables: tuple[str, ...], listing: bool, json_file: str | None) -> No
         console.print(f'{name}: {done[name].source}', markup=False, soft_wrap=True)
         for section in done[name].sections:
             _print_whole(console, section.to_table())
+        if done[name].claims:
+            console.print(done[name].claims_table())
         for note in done[name].notes:
             console.print(f'note: {note}', markup=False, soft_wrap=True)
+    seconds = time.perf_counter() - started
+    claims = [claim for comparison in done.values() for claim in comparison.claims]
+    held = sum(claim.holds for claim in claims)
+    console.print(f'{held} of {len(claims)} claims reproduced, {seconds:.0f} s')
+    if markdown:
+        text = to_markdown(done.values(), seconds)
+        save(lambda path: path.write_text(text, 'utf-8'), markdown)
     if json_file:
         figures = {name: comparison.to_dict() for name, comparison in done.items()}
         content = {'schema': 1, 'tables': figures}

@@ -9,6 +9,7 @@ from pathlib import Path
 from rosbags.rosbag2 import Reader
 
 from robot_id.data.mcap_scan import MAGIC, McapScan
+from robot_id.data.recording import OPEN, STATE
 from robot_id.exceptions import DataError
 
 SUFFIXES = ('.mcap', '.db3')
@@ -91,6 +92,11 @@ class BagMessages:
                     self.topics[connection.topic] = connection.msgtype
                     count = self.counts.get(connection.topic, 0)
                     self.counts[connection.topic] = count + connection.msgcount
+                about = getattr(reader.storage, 'metadata', None)
+                if about is not None and (about.custom or {}).get(STATE) == OPEN:
+                    self.notes.append(
+                        f'{path}: the recording was not ended, its last second may be missing'
+                    )
                 files = [storage.path for storage in getattr(reader.storage, 'storages', [])]
                 plain = all(file.suffix == '.mcap' for file in files)
                 return files if files and plain and not reader.compression_mode else [path]

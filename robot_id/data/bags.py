@@ -37,7 +37,7 @@ def read_bag(
     :param joint_names: joints wanted, matched by name; all of the most frequent message if None.
     """
     bag = BagMessages(path)
-    states_topic = _find(bag, topics.joint_states, JOINT_STATE)
+    states_topic = find_topic(bag, topics.joint_states, JOINT_STATE)
     if states_topic is None:
         listed = ', '.join(f'{name} ({kind})' for name, kind in sorted(bag.topics.items()))
         raise DataError(
@@ -51,7 +51,7 @@ def read_bag(
         (topics.reference, TRAJECTORY, collector.trajectories),
         (topics.effort_commands, MULTI_ARRAY, collector.multi_arrays),
     ):
-        topic = _find(bag, name, kind) if name else None
+        topic = find_topic(bag, name, kind) if name else None
         if topic is not None:
             collectors[topic] = make(topic, bag.counts.get(topic, 0))
     for topic, received, data in bag.messages(set(collectors)):
@@ -64,6 +64,8 @@ def read_bag(
     states = _States(collectors.pop(states_topic), source, joint_names, notes)
     channels = states.channels
     for topic, found in collectors.items():
+        if not found.count:
+            continue
         where = f'{path} {topic}'
         if bag.topics[topic] == TRAJECTORY:
             channels.update(_reference(found, states, where, notes))
@@ -217,7 +219,7 @@ def _commands(
     return {}
 
 
-def _find(bag: BagMessages, name: str, kind: str) -> str | None:
+def find_topic(bag: BagMessages, name: str, kind: str) -> str | None:
     """Return the topic of a name and type: with or without a namespace, or the only one."""
     typed = [topic for topic, each in bag.topics.items() if each == kind]
     exact = [topic for topic in typed if topic.strip('/') == name.strip('/')]

@@ -53,6 +53,8 @@ class Processing:
     :param dead_band: samples of joint j with |dq_j| below it are left out, rad/s or m/s; one
         value, or one for each joint; 0 = none; derived (IDIM with sign(dq) and a derived cut-off):
         1 % of the top speed of the joint.
+    :param held_torque: the torque is a command that is held until the next sample, so it acts half
+        a sample after the position was taken: the mean with the command before lines them up.
     """
 
     filter: str = 'butterworth'
@@ -63,6 +65,7 @@ class Processing:
     border: int | None = None
     border_s: float | None = None
     dead_band: float | Sequence[float] | None = None
+    held_torque: bool = False
 
     def __post_init__(self) -> None:
         _one_of('filter', self.filter, FILTERS)
@@ -115,6 +118,8 @@ class Processing:
             cutoff = f', cut-off {0.4 * rate / self.decimation:.4g} Hz' if rate else ''
             how = 'no filter' if self.decimation_filter == 'none' else f'Chebyshev{cutoff}'
             lines.append(f'decimation: 1 sample in {self.decimation} ({split}), {how}')
+        if self.held_torque:
+            lines.append('torque: a held command, taken as the mean of neighbouring samples')
         band = np.atleast_1d(_band(self.dead_band))
         if np.any(band > 0):
             lines.append('dead band: |dq| >= ' + ', '.join(f'{v:.4g}' for v in band))
@@ -182,6 +187,15 @@ def dropped(dq: Array, dead_band: float | Sequence[float] | None) -> NDArray[np.
     return np.abs(dq) < band
 
 
+def torque_at_samples(run: Run, processing: Processing, low: int, high: int) -> Array:
+    """(high - low, n) torques that belong to the positions of samples low to high."""
+    torque = run.torque[low:high]
+    if not processing.held_torque:
+        return torque
+    before = run.torque[np.maximum(np.arange(low, high) - 1, 0)]
+    return 0.5 * (torque + before)
+
+
 def end_rows(processing: Processing) -> int:
     """
     Return how many decimated rows are dropped at each end of a run.
@@ -241,5 +255,6 @@ __all__ = [
     'end_rows',
     'kept_samples',
     'resolve',
+    'torque_at_samples',
     'usable',
 ]

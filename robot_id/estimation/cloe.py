@@ -21,7 +21,7 @@ from robot_id.estimation.loop_method import (
     relative_error,
 )
 from robot_id.estimation.loop_problem import LoopProblem, positive_on_motion
-from robot_id.estimation.result import Iteration
+from robot_id.estimation.result import Iteration, history_text
 from robot_id.estimation.sampling import States
 from robot_id.exceptions import IdentificationError, OptionError, SimulationError
 from robot_id.progress import Progress
@@ -78,7 +78,7 @@ class Cloe(LoopMethod):
         cost = fit.cost(simulations)
         history: list[Iteration] = []
         for k in range(self.iterations):
-            progress(k / self.iterations, f'iteration {k + 1}')
+            progress(k / self.iterations, history_text(history))
             solution = fit.linear(chi, simulations)
             step = 1.0
             while True:

@@ -22,7 +22,7 @@ from robot_id.estimation.loop_method import (
     relative_error,
 )
 from robot_id.estimation.loop_problem import LoopProblem
-from robot_id.estimation.result import Iteration
+from robot_id.estimation.result import Iteration, history_text
 from robot_id.estimation.sampling import States
 from robot_id.estimation.triangular import JointFactors
 from robot_id.progress import Progress
@@ -55,7 +55,7 @@ class Didim(LoopMethod):
         history: list[Iteration] = []
         error, exact, converged = np.inf, False, False
         for k in range(self.iterations):
-            progress(k / self.iterations, f'iteration {k + 1}')
+            progress(k / self.iterations, history_text(history))
             if exact:
                 solution = weighted_fit(problem, exact_jacobian(problem, chi, simulations), rho)
                 proposal = chi + solution.chi

@@ -12,7 +12,7 @@ from robot_id.estimation.idim import Fit, SelectingIdim, joint_weights, solve_we
 from robot_id.estimation.least_squares import Solution
 from robot_id.estimation.observation import Observation
 from robot_id.estimation.prediction import relative_error_percent
-from robot_id.estimation.result import Iteration
+from robot_id.estimation.result import Iteration, history_text
 from robot_id.estimation.triangular import JointFactors
 from robot_id.exceptions import OptionError
 from robot_id.progress import Progress
@@ -83,7 +83,7 @@ class IdimIrls(SelectingIdim):
                 moved = _movement(last, solution)
                 rho = weighted_error(factors, solution.chi, norms)
                 history.append(Iteration(solution.chi, rho))
-                progress(len(history) / self.max_iterations, f'iteration {len(history)}')
+                progress(len(history) / self.max_iterations, history_text(history))
         residuals = observation.residuals(solution.chi)
         shares = [
             float(np.mean(weight(r / s, self.loss, c) < 0.5)) for r, s in zip(residuals, scale)

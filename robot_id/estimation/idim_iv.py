@@ -20,7 +20,7 @@ from robot_id.estimation.loop_method import (
     relative_error,
 )
 from robot_id.estimation.loop_problem import LoopProblem
-from robot_id.estimation.result import Iteration
+from robot_id.estimation.result import Iteration, history_text
 from robot_id.estimation.triangular import JointFactors
 from robot_id.exceptions import IdentificationError
 from robot_id.progress import Progress
@@ -42,14 +42,15 @@ class IdimIv(LoopMethod):
     def solve(self, problem: LoopProblem, start: Array, progress: Progress) -> Outcome:
         """Iterate the instruments until the estimate stays."""
         names = problem.robot.base.names
-        Y = problem.joint_rows(problem.torque)
-        W = problem.regressor_rows(problem.measured_states())
+        measured = problem.measured_states()
+        Y = problem.joint_rows(problem.rows(lambda s: s.torque, measured))
+        W = problem.regressor_rows(measured)
         chi = start
         V = problem.regressor_rows(first_motion(problem, start))
         history: list[Iteration] = []
         error, converged = np.inf, False
         for k in range(self.iterations):
-            progress(k / self.iterations, f'iteration {k + 1}')
+            progress(k / self.iterations, history_text(history))
             weights, _ = joint_weights(JointFactors.of_rows(names, list(zip(V, Y))))
             proposal, covariance, condition = instrumental_solution(
                 [w * v for w, v in zip(weights, V)],
@@ -66,10 +67,10 @@ class IdimIv(LoopMethod):
             if step == 1.0 and steady and has_settled(change, covariance, self.settled, chi):
                 converged = True
                 break
-        measured = relative_error([y - w @ chi for y, w in zip(Y, W)], Y)
+        error = relative_error([y - w @ chi for y, w in zip(Y, W)], Y)
         return Outcome(
             chi, covariance, rho, condition, tuple(history), converged,
-            {'relative_error_percent_measured_motion': 100.0 * measured},
+            {'relative_error_percent_measured_motion': 100.0 * error},
         )  # fmt: skip
 
 

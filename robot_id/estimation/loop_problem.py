@@ -24,6 +24,7 @@ from robot_id.data.processing import (
     decimate,
     differentiate,
     end_rows,
+    torque_at_samples,
     usable,
 )
 from robot_id.dynamics import Controller, Simulation, simulate
@@ -140,7 +141,8 @@ class LoopProblem:
         parts = []
         for r in self.runs:
             q, dq, ddq = differentiate(r.run, self.processing, (0, len(r.run)))
-            parts.append(States(q, dq, ddq, r.run.torque))
+            torque = torque_at_samples(r.run, self.processing, 0, len(r.run))
+            parts.append(States(q, dq, ddq, torque))
         return parts
 
     def rows(self, columns: Callable[[States], Array], motions: Sequence[States]) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.exceptions import DataError
+from robot_id.progress import iteration_text
 
 SCHEMA = 1
 Array = NDArray[np.float64]
@@ -29,6 +31,12 @@ class Iteration:
     parameters: Array
     relative_error_percent: float
     step: float = 1.0
+
+
+def history_text(history: Sequence[Iteration]) -> str:
+    """Return how far an iteration has come, for its progress."""
+    last = history[-1].relative_error_percent if history else None
+    return iteration_text(len(history), last)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from robot_id.data.processing import (
     differentiate,
     dropped,
     end_rows,
+    torque_at_samples,
     usable,
 )
 from robot_id.exceptions import DataError
@@ -157,7 +158,7 @@ def _walk_run(
     for low in range(first, last, chunk):
         high = min(low + chunk, last)
         q, dq, ddq = differentiate(run, processing, (low, high))
-        wide = columns(States(q, dq, ddq, run.torque[low:high]))
+        wide = columns(States(q, dq, ddq, torque_at_samples(run, processing, low, high)))
         block = np.concatenate([wide, dq], axis=1)
         if not np.all(np.isfinite(block)):
             raise DataError(

@@ -26,7 +26,7 @@ def plot_prediction(prediction: Prediction, directory: str | Path, title: str = 
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f'{directory}: cannot make this directory ({error.strerror})') from error
-    times = _one_after_another([run.time for run in prediction.runs])
+    times = one_after_another([run.time for run in prediction.runs])
     files = []
     for j, joint in enumerate(prediction.joint_names):
         figure, (top, bottom) = plt.subplots(
@@ -61,7 +61,7 @@ def plot_prediction(prediction: Prediction, directory: str | Path, title: str = 
     return files
 
 
-def _one_after_another(times: list[np.ndarray]) -> list[np.ndarray]:
+def one_after_another(times: list[np.ndarray]) -> list[np.ndarray]:
     """Shift the time of a run that begins before the last one has ended to just after it."""
     shifted: list[np.ndarray] = []
     for time in times:

@@ -31,9 +31,14 @@ def parameter_table(result: Result) -> Table:
     return table
 
 
-def error_table(joint_names: Sequence[str], total: float, per_joint: Sequence[float]) -> Table:
+def error_table(
+    joint_names: Sequence[str],
+    total: float,
+    per_joint: Sequence[float],
+    title: str = 'torque error',
+) -> Table:
     """Return the relative torque error in all and per joint."""
-    table = Table(title='torque error')
+    table = Table(title=title)
     table.add_column('joint')
     table.add_column('percent', justify='right')
     for name, percent in zip(joint_names, per_joint):
@@ -66,12 +71,13 @@ def result_lines(result: Result) -> list[str]:
     return lines
 
 
-def validation_table(validation: Validation) -> Table:
+def validation_table(validation: Validation, title: str = 'torque error') -> Table:
     """Return the torque errors of a validation."""
     return error_table(
         validation.joint_names,
         validation.torque_relative_error_percent,
         validation.per_joint,
+        title,
     )
 
 

@@ -1,5 +1,7 @@
 """IDIM-IV, DIDIM, CLOE, CLIE: on simulated robots with a known truth and on real data."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import yaml
@@ -62,6 +64,18 @@ def test_scara_from_the_regular_start(scara, fast_loop, method):
     assert result.converged
     assert result.iterations <= 5
     assert max(off_percent(scara, result).values()) < 0.5
+
+
+def test_a_held_torque_is_half_a_sample_late(scara):
+    """Fast motion at 200 Hz: lined up, least squares and IV lose their bias."""
+    quick = record(scara, motion=lively_motion(scara.limits, 30.0, seed=1))
+    slope = scara.description.coulomb_slope
+    for method in (IdimWls(coulomb_slope=slope, processing=PAPER), IdimIv(processing=PAPER)):
+        late = off_percent(scara, method.estimate(scara, quick))
+        held = replace(method, processing=replace(PAPER, held_torque=True))
+        lined_up = off_percent(scara, held.estimate(scara, quick))
+        assert late['ZZ2R'] > 0.5
+        assert lined_up['ZZ2R'] < 0.25
 
 
 def test_iv_on_the_papers_slow_loop(scara, slow_loop):

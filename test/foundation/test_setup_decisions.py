@@ -48,7 +48,8 @@ def fake_ros(tmp_path):
     return prefix, environment
 
 
-BARE = getattr(sys, '_base_executable', sys.executable)
+# Outside of .venv; on Python 3.10 the base of a virtual environment is known by its link only.
+BARE = os.path.realpath(getattr(sys, '_base_executable', sys.executable))
 
 
 def test_no_ros_in_the_shell_means_wheels(setup_module, tmp_path):

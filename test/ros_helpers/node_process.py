@@ -77,13 +77,14 @@ class NodeProcess:
             **(environment or {}),
         }
         self._process: subprocess.Popen[bytes] | None = None
+        self._last_log = ''
 
     def __enter__(self) -> NodeProcess:
         return self.start()
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-        self._folder_log = self.log
+        self._last_log = self.log
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def start(self) -> NodeProcess:
@@ -111,7 +112,7 @@ class NodeProcess:
         """Everything the node has printed so far; also after its end."""
         if self._log_path.exists():
             return self._log_path.read_text(errors='replace')
-        return getattr(self, '_folder_log', '')
+        return self._last_log
 
     def wait_for_log(self, pattern: str, timeout: float = 20.0) -> re.Match[str]:
         """Wait until the log matches a regular expression; fail when the node ends before."""

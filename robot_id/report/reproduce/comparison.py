@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.table import Table
 
+from robot_id.report.reproduce.claim import Claim
 from robot_id.report.tables import number
 
 Cell = str | float | None
@@ -44,6 +45,13 @@ class Section:
             table.add_row(*(self._text(cell) for cell in row))
         return table
 
+    def to_markdown(self) -> str:
+        """Return the section as a table of Markdown under its title."""
+        lines = [f'### {self.title}', '', _line(self.columns)]
+        lines.append(_line(['---'] + ['---:'] * (len(self.columns) - 1)))
+        lines += [_line([self._text(cell) for cell in row]) for row in self.rows]
+        return '\n'.join(lines) + '\n'
+
     def _text(self, cell: Cell) -> str:
         if cell is None:
             return '-'
@@ -59,12 +67,33 @@ class Comparison:
     :param source: the paper.
     :param sections: the tables.
     :param notes: what differs from the paper and why.
+    :param claims: what the paper says, with our judgement.
     """
 
     name: str
     source: str
     sections: tuple[Section, ...]
     notes: tuple[str, ...] = field(default=())
+    claims: tuple[Claim, ...] = field(default=())
+
+    def claims_table(self) -> Table:
+        """Return the claims for the terminal."""
+        table = Table('claim', 'verdict', 'evidence', title='claims', show_lines=True)
+        for claim in self.claims:
+            colour = 'green' if claim.holds else 'yellow'
+            table.add_row(claim.text, f'[{colour}]{claim.verdict}[/]', claim.evidence)
+        return table
+
+    def to_markdown(self) -> str:
+        """Return all of it as Markdown."""
+        parts = [f'## {self.name}\n', f'{self.source}.\n']
+        if self.claims:
+            parts.append('| claim | verdict | evidence |\n|---|---|---|')
+            parts += [_line([c.text, f'**{c.verdict}**', c.evidence]) for c in self.claims]
+            parts.append('')
+        parts += [section.to_markdown() for section in self.sections]
+        parts += [f'- {note}' for note in self.notes]
+        return '\n'.join(parts).rstrip() + '\n'
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
@@ -79,9 +108,22 @@ class Comparison:
                 for section in self.sections
             ],
             'notes': list(self.notes),
+            'claims': [
+                {
+                    'claim': claim.text,
+                    'verdict': claim.verdict,
+                    'holds': claim.holds,
+                    'evidence': claim.evidence,
+                }
+                for claim in self.claims
+            ],
         }
 
 
 def _plain(row: Sequence[Cell]) -> list[Cell]:
     """Return a row that JSON can hold: numbers that are not finite become null."""
     return [None if isinstance(cell, float) and not math.isfinite(cell) else cell for cell in row]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return '| ' + ' | '.join(cell.replace('|', '\\|') for cell in cells) + ' |'

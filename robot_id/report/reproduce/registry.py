@@ -11,7 +11,11 @@ from robot_id.report.reproduce.comparison import Comparison
 # One line per table: its name and what it shows; the module of the same name (with _ for -) in
 # this folder holds `build(progress) -> Comparison`.
 TABLES: dict[str, str] = {
+    'scara-iv': 'Instrumental variables and least squares, SCARA (tables 1 to 7 of paper 000).',
+    'tx40-didim': 'DIDIM and CLOE, TX40 (table II of paper 001).',
+    'online': 'On-line identification, two-link arm (claims of paper 002).',
     'emps-ilic': 'Computed torque control that learns, EMPS (tables I and II of paper 003).',
+    'scara-ekf': 'Kalman filter against least squares, SCARA (tables 1 and 2 of paper 004).',
 }
 
 

@@ -1,0 +1,90 @@
+"""Computed torque control on a real robot, or with sim:=true on a simulated one."""
+
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.conditions import IfCondition
+from launch.substitutions import LaunchConfiguration
+
+from robot_id.nodes.launch_support import (
+    arguments,
+    configuration,
+    lifecycle_node,
+    plain_node,
+    show_robot,
+)
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Return controller and generator, and the simulator where it is asked for."""
+    return LaunchDescription(
+        [
+            DeclareLaunchArgument(
+                'sim',
+                default_value='false',
+                choices=['true', 'false'],
+                description='Simulate the robot; else its driver must be running.',
+            ),
+            *arguments('control.yaml', use_sim_time=LaunchConfiguration('sim')),
+            DeclareLaunchArgument(
+                'rate_hz',
+                default_value='1000.0',
+                description='Joint states of the robot and points of the reference per second.',
+            ),
+            DeclareLaunchArgument(
+                'lock_step',
+                default_value='false',
+                choices=['true', 'false'],
+                description='With sim:=true: simulator and controller wait for each other.',
+            ),
+            DeclareLaunchArgument(
+                'parameters',
+                default_value='',
+                description='Result file (JSON) to control with; empty: the a priori values.',
+            ),
+            DeclareLaunchArgument(
+                'learning',
+                default_value='false',
+                choices=['true', 'false'],
+                description='Learn from the first cycle on (ILIC).',
+            ),
+            DeclareLaunchArgument(
+                'trajectory',
+                default_value='',
+                description="A standard motion, 'lively' or a file; empty: the robot's own.",
+            ),
+            DeclareLaunchArgument(
+                'autostart',
+                default_value=LaunchConfiguration('sim'),
+                choices=['true', 'false'],
+                description='Begin to move with the first joint state; else call '
+                'trajectory_generator/start.',
+            ),
+            *lifecycle_node(
+                'ddm_simulator',
+                {
+                    'mode': 'plant',
+                    'rate_hz': configuration('rate_hz', float),
+                    'lock_step': configuration('lock_step', bool),
+                },
+                condition=IfCondition(LaunchConfiguration('sim')),
+            ),
+            *lifecycle_node(
+                'ctc_controller',
+                {
+                    'rate_hz': configuration('rate_hz', float),
+                    'lock_step': configuration('lock_step', bool),
+                    'parameters': configuration('parameters'),
+                    'learning': configuration('learning', bool),
+                },
+            ),
+            plain_node(
+                'trajectory_generator',
+                {
+                    'rate_hz': configuration('rate_hz', float),
+                    'trajectory': configuration('trajectory'),
+                    'autostart': configuration('autostart', bool),
+                },
+            ),
+            OpaqueFunction(function=show_robot),
+        ]
+    )

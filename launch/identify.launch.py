@@ -1,0 +1,108 @@
+"""Simulate (or listen to a robot), record, identify: in one go."""
+
+from launch import LaunchDescription
+from launch.actions import (
+    DeclareLaunchArgument,
+    EmitEvent,
+    IncludeLaunchDescription,
+    RegisterEventHandler,
+)
+from launch.conditions import IfCondition
+from launch.event_handlers import OnProcessExit
+from launch.events import Shutdown
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.actions import Node
+from launch_ros.substitutions import FindPackageShare
+
+from robot_id.nodes.launch_support import arguments, configuration, plain_node
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Return simulator, generator, logger and server, and who asks them one after the other."""
+    once = Node(
+        package='robot_id',
+        executable='identify_once',
+        name='identify_once',
+        namespace=LaunchConfiguration('namespace'),
+        output='screen',
+        condition=IfCondition(LaunchConfiguration('identify')),
+        parameters=[
+            {
+                'method': configuration('method'),
+                'record_s': configuration('record_s', float),
+                'settle_s': configuration('settle_s', float),
+            }
+        ],
+    )
+    return LaunchDescription(
+        [
+            DeclareLaunchArgument(
+                'sim',
+                default_value='true',
+                choices=['true', 'false'],
+                description='Simulate the robot; else its driver and a motion must be running.',
+            ),
+            *arguments('identification.yaml', use_sim_time=LaunchConfiguration('sim')),
+            DeclareLaunchArgument(
+                'data_directory',
+                default_value='~/.ros/robot_id',
+                description='Where recordings and results go.',
+            ),
+            DeclareLaunchArgument(
+                'method', default_value='idim_wls', description='Identification method.'
+            ),
+            DeclareLaunchArgument(
+                'record_s', default_value='10.0', description='Length of the recording [s].'
+            ),
+            DeclareLaunchArgument(
+                'settle_s',
+                default_value='1.0',
+                description='Joint states that pass before the recording begins [s].',
+            ),
+            DeclareLaunchArgument(
+                'online',
+                default_value='false',
+                choices=['true', 'false'],
+                description='Run the on-line identifier as well.',
+            ),
+            DeclareLaunchArgument(
+                'identify',
+                default_value='true',
+                choices=['true', 'false'],
+                description='Record and identify by itself, then end; false: wait for services.',
+            ),
+            IncludeLaunchDescription(
+                PythonLaunchDescriptionSource(
+                    PathJoinSubstitution(
+                        [FindPackageShare('robot_id'), 'launch', 'simulate.launch.py']
+                    )
+                ),
+                condition=IfCondition(LaunchConfiguration('sim')),
+                launch_arguments={
+                    'robot': LaunchConfiguration('robot'),
+                    'namespace': LaunchConfiguration('namespace'),
+                    'use_sim_time': LaunchConfiguration('use_sim_time'),
+                    'rviz': LaunchConfiguration('rviz'),
+                    'params_file': PathJoinSubstitution(
+                        [FindPackageShare('robot_id'), 'config', 'simulation.yaml']
+                    ),
+                }.items(),
+            ),
+            plain_node('data_logger', {'data_directory': configuration('data_directory')}),
+            plain_node(
+                'identification_server', {'data_directory': configuration('data_directory')}
+            ),
+            plain_node(
+                'online_identifier', {}, condition=IfCondition(LaunchConfiguration('online'))
+            ),
+            once,
+            RegisterEventHandler(
+                OnProcessExit(
+                    target_action=once,
+                    on_exit=[EmitEvent(event=Shutdown(reason='the identification is done'))],
+                ),
+                condition=IfCondition(LaunchConfiguration('identify')),
+            ),
+        ]
+    )

@@ -1,0 +1,63 @@
+"""A recording on the topics, recorded again or identified on the way where it is asked for."""
+
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, EmitEvent, OpaqueFunction, RegisterEventHandler
+from launch.conditions import IfCondition
+from launch.event_handlers import OnProcessExit
+from launch.events import Shutdown
+from launch.substitutions import LaunchConfiguration
+
+from robot_id.nodes.launch_support import arguments, configuration, plain_node, show_robot
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Return the replay, and the on-line identifier where it is asked for."""
+    replay = plain_node(
+        'replay',
+        {
+            'bag': configuration('bag'),
+            'rate': configuration('rate', float),
+            'start_s': configuration('start_s', float),
+            'loop': configuration('loop', bool),
+            'clock': configuration('use_sim_time', bool),
+            # It makes the time that the others follow.
+            'use_sim_time': False,
+        },
+    )
+    return LaunchDescription(
+        [
+            *arguments('replay.yaml', use_sim_time='true'),
+            DeclareLaunchArgument(
+                'bag', default_value='', description='A directory, an .mcap or a .db3 file.'
+            ),
+            DeclareLaunchArgument(
+                'rate', default_value='1.0', description='Recorded seconds per second.'
+            ),
+            DeclareLaunchArgument(
+                'start_s', default_value='0.0', description='Where to begin [s].'
+            ),
+            DeclareLaunchArgument(
+                'loop',
+                default_value='false',
+                choices=['true', 'false'],
+                description='Begin anew at the end.',
+            ),
+            DeclareLaunchArgument(
+                'online',
+                default_value='false',
+                choices=['true', 'false'],
+                description='Identify on-line from what is played.',
+            ),
+            plain_node(
+                'online_identifier', {}, condition=IfCondition(LaunchConfiguration('online'))
+            ),
+            replay,
+            RegisterEventHandler(
+                OnProcessExit(
+                    target_action=replay,
+                    on_exit=[EmitEvent(event=Shutdown(reason='the recording is over'))],
+                )
+            ),
+            OpaqueFunction(function=show_robot),
+        ]
+    )

@@ -1,0 +1,71 @@
+"""A simulated robot with its own controller, and a reference that it follows."""
+
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
+
+from robot_id.nodes.launch_support import (
+    arguments,
+    configuration,
+    lifecycle_node,
+    plain_node,
+    show_robot,
+)
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Return simulator and generator."""
+    return LaunchDescription(
+        [
+            *arguments('simulation.yaml', use_sim_time='true'),
+            DeclareLaunchArgument(
+                'mode',
+                default_value='closed_loop',
+                choices=['closed_loop', 'plant'],
+                description='closed_loop: the robot follows the reference by itself; plant: it '
+                'waits for effort commands.',
+            ),
+            DeclareLaunchArgument(
+                'loop', default_value='default', description='Loop of the robot file.'
+            ),
+            DeclareLaunchArgument(
+                'rate_hz',
+                default_value='1000.0',
+                description='Samples of the robot and points of the reference per second.',
+            ),
+            DeclareLaunchArgument(
+                'lock_step',
+                default_value='false',
+                choices=['true', 'false'],
+                description='The simulator waits for the reference: repeatable, full speed.',
+            ),
+            DeclareLaunchArgument(
+                'trajectory',
+                default_value='',
+                description="A standard motion, 'lively' or a file; empty: the robot's own.",
+            ),
+            DeclareLaunchArgument(
+                'autostart',
+                default_value='true',
+                choices=['true', 'false'],
+                description='Begin to move with the first joint state.',
+            ),
+            *lifecycle_node(
+                'ddm_simulator',
+                {
+                    'mode': configuration('mode'),
+                    'loop': configuration('loop'),
+                    'rate_hz': configuration('rate_hz', float),
+                    'lock_step': configuration('lock_step', bool),
+                },
+            ),
+            plain_node(
+                'trajectory_generator',
+                {
+                    'rate_hz': configuration('rate_hz', float),
+                    'trajectory': configuration('trajectory'),
+                    'autostart': configuration('autostart', bool),
+                },
+            ),
+            OpaqueFunction(function=show_robot),
+        ]
+    )

@@ -1,0 +1,44 @@
+"""Verb `compare`: results side by side."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from robot_id.cli.console import check_writable, output, save, warn
+from robot_id.estimation.result import Result
+from robot_id.exceptions import OptionError
+from robot_id.report.compare import comparison_table, side_by_side
+from robot_id.report.compare_plot import plot_comparison
+
+PICTURES = ('.png', '.svg', '.pdf')
+
+
+@click.command()
+@click.argument('files', nargs=-1, required=True, metavar='A.json B.json ...')
+@click.option('--plot', 'picture', metavar='FILE.png', help='Draw them (.png, .svg or .pdf).')
+@click.option('--json', 'json_file', metavar='FILE', help='Write the comparison to a JSON file.')
+def command(files: tuple[str, ...], picture: str | None, json_file: str | None) -> None:
+    """
+    Put results side by side; "apart" counts the deviations between each one and the first.
+
+    A difference beyond 3 deviations is marked with `!`.
+    """
+    check_writable(picture, json_file)
+    if picture and not picture.lower().endswith(PICTURES):
+        raise OptionError(f"--plot: '{picture}' must end in one of {', '.join(PICTURES)}")
+    if len(files) < 2:
+        raise OptionError(f'{files[0]} alone cannot be compared: name at least two results')
+    side = side_by_side([Result.load(file) for file in files], files)
+    output().print(comparison_table(side))
+    warn(
+        f'{file}: {result.method} had not converged'
+        for file, result in zip(files, side.results)
+        if not result.converged
+    )
+    if json_file:
+        text = json.dumps(side.to_dict(), indent=1) + '\n'
+        save(lambda path: path.write_text(text), json_file)
+    if picture:
+        save(lambda path: plot_comparison(side, path), picture)

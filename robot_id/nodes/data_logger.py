@@ -1,0 +1,249 @@
+"""The node `data_logger`: what a robot does, recorded so that nothing is lost."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from datetime import datetime
+from pathlib import Path
+
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory
+
+from robot_id.data.recording import channel
+from robot_id.exceptions import OptionError, RobotIdError
+from robot_id.nodes.base import NodeBase, run
+from robot_id.nodes.data_directory import DATA_DIRECTORY
+from robot_id.nodes.diagnostics import ERROR, OK, WARN, Report
+from robot_id.nodes.listening import Listener
+from robot_id.nodes.messages import ForbiddenPath, WrongState
+from robot_id.nodes.parameter_table import Row
+from robot_id.nodes.qos import LATCHED
+from robot_id.nodes.recorder import Limits, Recorder
+from robot_id.nodes.refusal import Refusal, code_of
+from robot_id.nodes.stamps import to_stamp
+from robot_id_msgs.msg import ErrorCode, RecordingStatus
+from robot_id_msgs.srv import StartRecording, StopRecording
+
+# The joint states come first: their stamps tell what is missing.
+TOPICS = (
+    ('joint_states', JointState, 'sensor_msgs/msg/JointState'),
+    ('reference', JointTrajectory, 'trajectory_msgs/msg/JointTrajectory'),
+    ('effort_commands', Float64MultiArray, 'std_msgs/msg/Float64MultiArray'),
+)
+NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,99}')
+CONNECT_S = 1.0
+WATCH_S = 0.2
+
+TABLE = (
+    DATA_DIRECTORY,
+    Row('flush_period_s', 0.5, 'Time between two writes to disk: what a crash may cost [s].',
+        0.05, 1.0),
+    Row('minimum_free_mb', 200.0, 'With less free space on the disk a recording does not start, '
+        'and one under way ends [MB].', 0.0, 1e9),
+    Row('queue_depth', 2000, 'Messages of a topic that may wait when the machine is busy.',
+        10, 100000),
+)  # fmt: skip
+
+
+class DataLogger(NodeBase, Node):
+    """Records joint states, reference and effort commands as they are, byte by byte."""
+
+    def __init__(self) -> None:
+        super().__init__('data_logger')
+        self.prepare(TABLE)
+        self._root = Path(self.settings['data_directory']).expanduser().absolute()
+        try:
+            self._root.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OptionError(
+                f'parameter data_directory: {self._root} cannot be made ({error.strerror})'
+            ) from error
+        # Message definitions take a moment the first time: not while somebody waits.
+        for topic, _, kind in TOPICS:
+            channel(topic, kind)
+        self._recorder: Recorder | None = None
+        self._listeners: list[Listener] = []
+        self._last: RecordingStatus | None = None
+        self._reported = True
+        self._trouble = ''
+        self._statuses = self.create_publisher(RecordingStatus, '~/status', LATCHED)
+        self.create_service(StartRecording, '~/start', self._start)
+        self.create_service(StopRecording, '~/stop', self._stop)
+        self.create_timer(WATCH_S, self._watch, clock=self.steady)
+        self.create_timer(1.0, self._publish, clock=self.steady)
+        self.diagnostics.add('recording', self._report)
+        self.event('ready', node=self.get_fully_qualified_name(), data_directory=self._root)
+
+    def _start(
+        self, request: StartRecording.Request, response: StartRecording.Response
+    ) -> StartRecording.Response:
+        try:
+            response.bag = self._begin(request.name, request.max_duration_s)
+        except RobotIdError as error:
+            self.failure(f'not recording: {error}')
+            response.error_code, response.error_string = code_of(error), str(error)
+        return response
+
+    def _begin(self, name: str, duration_s: float) -> str:
+        self._watch()
+        if self._recorder is not None:
+            raise Refusal(
+                ErrorCode.BUSY, f"recording '{self._recorder.path.name}' is under way: stop it"
+            )
+        if not 0.0 <= duration_s < float('inf'):
+            raise OptionError(f'max_duration_s: {duration_s} is no time, give 0 for no limit')
+        path = self._root / (self._checked(name) if name else self._dated())
+        settings = self.settings
+        try:
+            free = shutil.disk_usage(self._root).free
+            if free < settings['minimum_free_mb'] * 1e6:
+                raise Refusal(
+                    ErrorCode.STORAGE_FAILED,
+                    f'only {free / 1e6:.0f} MB are free on the disk of {self._root}, '
+                    f'minimum_free_mb is {settings["minimum_free_mb"]:g}',
+                )
+            limits = Limits(
+                duration_s, int(settings['minimum_free_mb'] * 1e6), settings['flush_period_s']
+            )
+            self._listeners = [
+                Listener(self, kind, topic, self._taker(number), settings['queue_depth'])
+                for number, (topic, kind, _) in enumerate(TOPICS)
+            ]
+            channels = [
+                channel(listener.topic, text)
+                for listener, (_, _, text) in zip(self._listeners, TOPICS)
+            ]
+            recorder = Recorder(path, channels, limits)
+        except OSError as error:
+            self._deafen()
+            raise Refusal(
+                ErrorCode.STORAGE_FAILED, f'{path}: {error.strerror or error}'
+            ) from error
+        found = [listener.wait_for_publishers(CONNECT_S) for listener in self._listeners]
+        self._recorder, self._trouble, self._reported = recorder, '', False
+        self._publish()
+        self.event('recording', bag=path.name, publishers=found)
+        return path.name
+
+    def _checked(self, name: str) -> str:
+        if not NAME.fullmatch(name) or '..' in name:
+            raise ForbiddenPath(
+                f"'{name}' is no name for a bag: letters, digits, '-', '_' and '.', no path"
+            )
+        if (self._root / name).exists() or (self._root / name).is_symlink():
+            raise ForbiddenPath(f"'{name}' exists already in {self._root}: take another name")
+        return name
+
+    def _dated(self) -> str:
+        # The date on the wall, also where the robot lives in simulated time.
+        stem = datetime.now().strftime('%Y-%m-%d_%H-%M-%S')
+        name, number = stem, 1
+        while (self._root / name).exists():
+            name, number = f'{stem}_{number}', number + 1
+        return name
+
+    def _taker(self, number: int):  # type: ignore[no-untyped-def]
+        def take(received: int, data: bytes) -> None:
+            if self._recorder is not None:
+                self._recorder.take(number, received, data)
+
+        return take
+
+    def _stop(
+        self, request: StopRecording.Request, response: StopRecording.Response
+    ) -> StopRecording.Response:
+        if self._recorder is not None:
+            self._end('on request')
+        elif self._last is None or self._reported:
+            error = WrongState('nothing is being recorded: call start first')
+            response.error_code, response.error_string = code_of(error), str(error)
+            return response
+        self._reported = True
+        response.status = self._last
+        if self._trouble:
+            response.error_code = ErrorCode.STORAGE_FAILED
+            response.error_string = f'the recording ended early: {self._trouble}'
+        return response
+
+    def _watch(self) -> None:
+        """End a recording that has ended itself."""
+        if self._recorder is not None and self._recorder.ended:
+            self._end(self._recorder.ended)
+
+    def _end(self, why: str) -> None:
+        recorder = self._recorder
+        assert recorder is not None
+        lost = self._listeners[0].lost
+        self._deafen()
+        recorder.close(lost)
+        self._last = self._status(recorder, lost, False)
+        self._recorder = None
+        if recorder.failed:
+            self._trouble = recorder.ended
+            self.failure(f'recording ended early: {recorder.ended}')
+        self._statuses.publish(self._last)
+        s = self._last
+        self.event('recorded', bag=s.bag, why=why, samples=s.samples, gaps=s.gaps, lost=s.lost)
+
+    def _deafen(self) -> None:
+        for listener in self._listeners:
+            listener.close()
+        self._listeners = []
+
+    def _status(self, recorder: Recorder, lost: int, recording: bool) -> RecordingStatus:
+        statistics = recorder.statistics
+        status = RecordingStatus(
+            recording=recording,
+            bag=recorder.path.name,
+            topics=[each.topic for each in recorder.channels],
+            messages=recorder.counts,
+            samples=recorder.counts[0],
+            gaps=statistics.gaps,
+            # Two views of the same loss: what is missing, and what the middleware says.
+            lost=max(statistics.missing, lost),
+            period_s=statistics.period_s,
+            duration_s=statistics.duration_s,
+            size_bytes=recorder.size,
+        )
+        status.header.stamp = to_stamp(recorder.last_received)
+        return status
+
+    def _publish(self) -> None:
+        if self._recorder is not None:
+            lost = self._listeners[0].lost if self._listeners else 0
+            self._statuses.publish(self._status(self._recorder, lost, True))
+
+    def _report(self) -> Report:
+        if self._recorder is None:
+            return (ERROR, self._trouble, {}) if self._trouble else (OK, 'not recording', {})
+        lost = self._listeners[0].lost if self._listeners else 0
+        status = self._status(self._recorder, lost, True)
+        values = {
+            'bag': status.bag,
+            'samples': status.samples,
+            'gaps': status.gaps,
+            'lost': status.lost,
+            'duplicates': self._recorder.statistics.duplicates,
+            'backward': self._recorder.statistics.backward,
+            'period_s': status.period_s,
+            'size_bytes': status.size_bytes,
+        }
+        if not status.samples:
+            return WARN, f'recording {status.bag}: no joint states', values
+        if status.lost:
+            return WARN, f'recording {status.bag}: {status.lost} joint states lost', values
+        return OK, f'recording {status.bag}', values
+
+    def close(self) -> None:
+        """Close the bag."""
+        if self._recorder is not None:
+            self._end('the node ends')
+
+
+def main() -> None:
+    """Run the node until Ctrl-C."""
+    sys.exit(run(DataLogger))

@@ -1,0 +1,306 @@
+"""The node `ddm_simulator`: a robot that exists only in its file."""
+
+from __future__ import annotations
+
+import array
+import sys
+from typing import Any
+
+import numpy as np
+from rclpy.parameter import Parameter
+from rosgraph_msgs.msg import Clock as ClockMessage
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory
+
+from robot_id.dynamics.simulation import Disturbances
+from robot_id.estimation.result import Result
+from robot_id.estimation.validation import parameters_for
+from robot_id.exceptions import (
+    DataError,
+    OptionError,
+    RobotIdError,
+    SimulationError,
+    did_you_mean,
+)
+from robot_id.model.payload import Payload
+from robot_id.nodes.base import run
+from robot_id.nodes.diagnostics import ERROR, OK, WARN, RateMeter, Report
+from robot_id.nodes.effort_commands import CommandReader
+from robot_id.nodes.joints import JointMatcher, joint_order
+from robot_id.nodes.lifecycle import RobotLifecycleNode
+from robot_id.nodes.loops import loop_setting
+from robot_id.nodes.messages import WrongState
+from robot_id.nodes.pacer import Pacer
+from robot_id.nodes.parameter_table import Row
+from robot_id.nodes.qos import STREAM
+from robot_id.nodes.simulated_robot import SimulatedRobot
+from robot_id.nodes.stamps import to_stamp
+from robot_id_msgs.srv import ResetSimulation, SetPayload
+
+# In lock-step a state that nobody answers is sent again, for those who came late.
+REPEAT_S = 0.25
+
+TABLE = (
+    Row('mode', 'plant', 'plant: effort commands in; closed_loop: the robot follows a reference '
+        'with its own controller.', choices=('plant', 'closed_loop')),
+    Row('loop', 'default', "Loop of the robot file: the robot's own controller."),
+    Row('rate_hz', 0.0, 'Samples per second [Hz]; 0: 1000 Hz, in closed_loop that of the loop.',
+        0.0, 1e5),
+    Row('lock_step', False, 'Wait for the command (in closed_loop: the reference) to each state: '
+        'repeatable bit by bit, as fast as the machine allows.'),
+    Row('real_time_factor', 1.0, 'Simulated seconds per second of wall time; not in lock-step.',
+        1e-3, 1e3),
+    Row('parameters', '', 'Result file (JSON) with the true parameters; empty: `truth` of the '
+        'robot file.'),
+    Row('noise', True, 'Encoder steps and noise of the robot file.'),
+    Row('seed', 0, 'Of the noise.', 0, 2**31 - 1),
+    Row('joints', [], "Order of the effort commands; empty: the robot's order.", items=str),
+    Row('initial_position', [], 'Joint positions at the start [rad or m]; empty: zeros.'),
+    Row('command_timeout_s', 0.1, 'A command or reference older than this is stale [s].',
+        1e-3, 10.0),
+    Row('on_stale', 'zero', 'Without a fresh command: zero torque, or hold the position with the '
+        "robot's own loop.", choices=('zero', 'hold')),
+    Row('clock_rate_hz', 100.0, 'Rate of /clock in simulated time [Hz]; 0: with every state. '
+        'Nodes of robot_id go by the stamps of joint_states.', 0.0, 1e5),
+)  # fmt: skip
+
+
+class DdmSimulator(RobotLifecycleNode):
+    """
+    Integrates the direct dynamic model and looks like a robot driver from outside.
+
+    With `use_sim_time` it owns the clock: its stamps start at zero and it publishes /clock.
+    """
+
+    def __init__(self) -> None:
+        super().__init__('ddm_simulator', TABLE)
+        # The owner of the clock does not listen to it.
+        self._owns_clock = bool(self.get_parameter('use_sim_time').value)
+        if self._owns_clock:
+            self.set_parameters([Parameter('use_sim_time', value=False)])
+        self._robot: Any = None
+        self._ticker: Any = None
+        self._clocks: Any = None
+        self._seen_sample = -1
+
+    def configure(self) -> None:
+        """Build the simulated robot and its topics."""
+        s = self.settings
+        robot = self.robot_setting()
+        self._closed = s['mode'] == 'closed_loop'
+        loop = loop_setting(robot, s['loop'])
+        rate = s['rate_hz'] or (loop.rate_hz if self._closed else 1000.0)
+        path = s['parameters']
+        truth = parameters_for(robot, Result.load(path)) if path else robot.truth()
+        noise = Disturbances.of_robot(robot, s['seed']) if s['noise'] else Disturbances()
+        self._commands = CommandReader(
+            robot.joint_names, joint_order(robot.joint_names, s['joints'], 'joints')
+        )
+        self._start = np.array(s['initial_position'] or np.zeros(robot.n), float)
+        if self._start.shape != (robot.n,):
+            raise OptionError(
+                f'parameter initial_position: {self._start.size} values for {robot.n} joints'
+            )
+        simulated = SimulatedRobot(
+            robot, truth, loop, rate, noise, s['command_timeout_s'], s['on_stale'] == 'hold'
+        )
+        # Everything is compiled before the first real sample.
+        for advance in (simulated.advance_by_command, lambda: simulated.advance_by_reference(0)):
+            advance()
+        simulated.reset(self._start, np.zeros(robot.n))
+        self._robot, self._rate, self._lock_step = simulated, rate, s['lock_step']
+        self._period_ns = 1e9 / rate
+        self._clock_every = max(round(rate / s['clock_rate_hz']), 1) if s['clock_rate_hz'] else 1
+        self._rate_meter, self._refused, self._last_refusal = RateMeter(), 0, ''
+        self._failed, self._stops, self._zero_ns = '', 0, 0
+        self._message = JointState(name=list(robot.joint_names))
+        self._clock_message = ClockMessage()
+        self._make_topics()
+        self.diagnostics.add('simulation', self._report)
+
+    def _make_topics(self) -> None:
+        self._states = self.tell(JointState, 'joint_states', STREAM)
+        self._clocks = None
+        if self._owns_clock:
+            others = self.count_publishers('/clock')
+            if others:
+                self.warning('somebody else publishes /clock already', publishers=others)
+            self._clocks = self.tell(ClockMessage, '/clock', STREAM)
+        if self._closed:
+            self.listen(JointTrajectory, 'reference', self._on_reference)
+        else:
+            self.listen(Float64MultiArray, 'effort_commands', self._on_command)
+        self.serve(ResetSimulation, '~/reset', self._reset)
+        self.serve(SetPayload, '~/set_payload', self._set_payload)
+
+    def activate(self) -> None:
+        """Start the time."""
+        rate = self._rate * self.settings['real_time_factor']
+        self._pacer = Pacer(rate)
+        self._begin(self._start, np.zeros(len(self._start)))
+        if self._lock_step:
+            self._ticker = self.create_timer(REPEAT_S, self._repeat, clock=self.steady)
+        else:
+            self._ticker = self.create_timer(1.0 / rate, self._tick, clock=self.steady)
+
+    def deactivate(self) -> None:
+        """Stop the time."""
+        self.destroy_timer(self._ticker)
+
+    def cleanup(self) -> None:
+        """Let the robot go."""
+        self._robot = self._clocks = None
+
+    def _begin(self, position: Any, velocity: Any) -> None:
+        """Put robot and time to the start and publish the first state."""
+        self._robot.reset(position, velocity)
+        self._failed = ''
+        self._zero_ns = 0 if self._owns_clock else self.get_clock().now().nanoseconds
+        self._pacer.restart()
+        self._publish()
+
+    @property
+    def _now(self) -> int:
+        """Stamp of the present sample in ns."""
+        return self._zero_ns + round(self._robot.sample * self._period_ns)
+
+    def _tick(self) -> None:
+        if self._failed:
+            return
+        for _ in range(self._pacer.due()):
+            self._advance()
+
+    def _advance(self) -> None:
+        robot = self._robot
+        was_stale = robot.stale
+        try:
+            if self._closed:
+                robot.advance_by_reference(self._now)
+            else:
+                robot.advance_by_command()
+        except SimulationError as error:
+            self._failed = str(error)
+            self.failure(f'{error}; the simulation stands still until ~/reset')
+            return
+        if robot.stale and not was_stale:
+            self._stops += 1
+            what = 'reference' if self._closed else 'command'
+            self.warning(f'{what} is stale: safe stop', on_stale=self.settings['on_stale'])
+        self._rate_meter.tick()
+        self._publish()
+
+    def _publish(self) -> None:
+        robot, message = self._robot, self._message
+        stamp = to_stamp(self._now)
+        message.header.stamp = stamp
+        message.position = array.array('d', robot.plant.measured)
+        message.velocity = array.array('d', robot.speed())
+        message.effort = array.array('d', robot.effort)
+        self._states.publish(message)
+        if self._clocks is not None and robot.sample % self._clock_every == 0:
+            self._clock_message.clock = stamp
+            self._clocks.publish(self._clock_message)
+
+    def _repeat(self) -> None:
+        """Send the last state again when nothing has happened since the last time."""
+        if self._robot.sample == self._seen_sample and not self._failed:
+            self._publish()
+        self._seen_sample = self._robot.sample
+
+    def _on_command(self, message: Float64MultiArray) -> None:
+        robot = self._robot
+        if not self.active or robot is None or self._failed:
+            return
+        try:
+            torque, stamp = self._commands.read(message)
+        except DataError as error:
+            self._refuse('effort command', error)
+            return
+        if self._lock_step:
+            if stamp is not None and abs(stamp - self._now) > 0.5 * self._period_ns:
+                return
+            robot.command(torque)
+            self._advance()
+        else:
+            robot.command(torque)
+
+    def _on_reference(self, message: JointTrajectory) -> None:
+        robot = self._robot
+        if not self.active or robot is None or self._failed:
+            return
+        try:
+            robot.references.take(message)
+        except DataError as error:
+            self._refuse('reference', error)
+            return
+        while (
+            self._lock_step and not self._failed and robot.references.exact(self._now) is not None
+        ):
+            self._advance()
+
+    def _refuse(self, what: str, error: RobotIdError) -> None:
+        self._refused += 1
+        self._last_refusal = f'{what}: {error}'
+        self.warning(f'{what} refused: {error}')
+
+    def _reset(self, request: ResetSimulation.Request, _: ResetSimulation.Response) -> None:
+        if self._robot is None or not self.active:
+            raise WrongState('the simulator is not active')
+        names = self._robot.robot.joint_names
+        state = np.zeros((2, len(names)))
+        for name in request.joint_names:
+            if name not in names:
+                raise DataError(f"the robot has no joint '{name}', {did_you_mean(name, names)}")
+        matcher = JointMatcher(request.joint_names)
+        matcher.match(request.joint_names)
+        at = [names.index(name) for name in request.joint_names]
+        state[0, at] = matcher.take(request.positions)
+        if len(request.velocities):
+            state[1, at] = matcher.take(request.velocities, 'velocity')
+        self._begin(state[0], state[1])
+        self.event('reset', joints=','.join(request.joint_names) or 'all to zero')
+
+    def _set_payload(self, request: SetPayload.Request, _: SetPayload.Response) -> None:
+        if self._robot is None:
+            raise WrongState('the simulator is not configured')
+        i = request.inertia
+        payload = None
+        if i.m != 0.0:
+            payload = Payload(
+                i.m, (i.com.x, i.com.y, i.com.z), (i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz)
+            )
+        self._robot.set_payload(payload, request.link or None)
+        self.event('payload', mass=i.m, link=request.link or 'last')
+
+    def _report(self) -> Report:
+        robot = self._robot
+        values = {
+            'sample': robot.sample,
+            **self._rate_meter.take(),
+            'refused': self._refused,
+            'last_refusal': self._last_refusal,
+            'safe_stops': self._stops,
+            'slips': self._pacer.slips if self.active else 0,
+            'payload': bool(np.any(robot.plant.parameters != robot.bare)),
+        }
+        if self._failed:
+            return ERROR, self._failed, values
+        if not self.active:
+            return OK, 'inactive', values
+        if robot.stale and robot.sample and not self._lock_step:
+            what = 'reference' if self._closed else 'command'
+            return WARN, f'no fresh {what}: safe stop', values
+        wanted = self._rate * self.settings['real_time_factor']
+        if not self._lock_step and 0.0 < values['rate_hz'] < 0.95 * wanted:
+            return WARN, f'slower than real time ({values["rate_hz"]:.4g} Hz)', values
+        return OK, 'running', values
+
+
+def main() -> int:
+    """Run the node until Ctrl-C."""
+    return run(DdmSimulator)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,88 @@
+"""What a node reports on /diagnostics, once a second and whenever its health changes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+
+OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
+Report = tuple[bytes, str, dict[str, Any]]
+
+
+class Diagnostics:
+    """
+    Publishes the reports of a node.
+
+    :param node: the node.
+    :param hardware: name of the robot, once it is known.
+    """
+
+    def __init__(self, node: Node, period_s: float = 1.0) -> None:
+        self._node = node
+        self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self._reports: dict[str, Callable[[], Report]] = {}
+        self.hardware = ''
+        # Health is reported by the wall clock: a simulated clock may stand still.
+        self._timer = node.create_timer(
+            period_s, self.publish, clock=Clock(clock_type=ClockType.STEADY_TIME)
+        )
+
+    def add(self, name: str, report: Callable[[], Report]) -> None:
+        """Report under a name; `report` returns level, message and values."""
+        self._reports[name] = report
+
+    def clear(self) -> None:
+        """Report nothing any more."""
+        self._reports.clear()
+
+    def publish(self) -> None:
+        """Publish all reports now."""
+        message = DiagnosticArray()
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        prefix = self._node.get_fully_qualified_name().lstrip('/')
+        for name, report in self._reports.items():
+            level, text, values = report()
+            message.status.append(
+                DiagnosticStatus(
+                    level=level,
+                    name=f'{prefix}: {name}',
+                    message=text,
+                    hardware_id=self.hardware,
+                    values=[KeyValue(key=k, value=_text(v)) for k, v in values.items()],
+                )
+            )
+        if message.status:
+            self._publisher.publish(message)
+
+
+class RateMeter:
+    """Rate and jitter of a periodic event, over the events since the last report."""
+
+    def __init__(self) -> None:
+        self._times: list[float] = []
+
+    def tick(self) -> None:
+        """Note that the event happens now."""
+        self._times.append(time.perf_counter())
+
+    def take(self) -> dict[str, float]:
+        """Return rate_hz, jitter_us (standard deviation) and longest_us, and begin anew."""
+        times, self._times = self._times, self._times[-1:]
+        if len(times) < 3:
+            return {'rate_hz': 0.0, 'jitter_us': 0.0, 'longest_us': 0.0}
+        steps = np.diff(times)
+        return {
+            'rate_hz': float(1.0 / steps.mean()),
+            'jitter_us': float(1e6 * steps.std()),
+            'longest_us': float(1e6 * steps.max()),
+        }
+
+
+def _text(value: Any) -> str:
+    return f'{value:.6g}' if isinstance(value, float) else str(value)

@@ -1,0 +1,272 @@
+"""The node `identification_server`: any method on any recording, on request."""
+
+from __future__ import annotations
+
+import math
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rclpy.action import ActionServer, CancelResponse
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import MultiThreadedExecutor
+from rclpy.node import Node
+
+from robot_id.estimation import registry
+from robot_id.estimation.result import Result
+from robot_id.exceptions import DescriptionError, OptionError, RobotIdError, did_you_mean
+from robot_id.model.files import robot_files
+from robot_id.nodes.base import NodeBase, run
+from robot_id.nodes.data_directory import DATA_DIRECTORY, below
+from robot_id.nodes.diagnostics import OK, WARN, Report
+from robot_id.nodes.messages import WrongState
+from robot_id.nodes.parameter_table import ROBOT, Row
+from robot_id.nodes.qos import LATCHED
+from robot_id.nodes.recordings import newest, recording_below
+from robot_id.nodes.refusal import Refusal, code_of
+from robot_id.nodes.result_message import method_message, result_message
+from robot_id.nodes.worker_process import WorkerProcess
+from robot_id.progress import Cancelled, read_iteration
+from robot_id_msgs.action import Identify as IdentifyAction
+from robot_id_msgs.msg import ErrorCode, IdentificationResult, RecordingStatus
+from robot_id_msgs.srv import Identify as IdentifyService
+from robot_id_msgs.srv import ListMethods
+
+THREADS = 4
+FEEDBACK_S = 0.05
+
+TABLE = (
+    ROBOT,
+    DATA_DIRECTORY,
+    Row('method', 'idim_wls', 'Method of requests that name none.', live=True),
+    Row('plots', True, 'Draw measured and predicted torques next to the result.', live=True),
+    Row('time_limit_s', 3600.0, 'An identification by the action ends after it [s].',
+        1.0, 1e6, live=True),
+    Row('service_time_limit_s', 60.0, 'One by the service ends after it [s].',
+        1.0, 1e6, live=True),
+)  # fmt: skip
+
+
+class IdentificationServer(NodeBase, Node):
+    """Identifies from recordings below the data directory, one at a time."""
+
+    def __init__(self) -> None:
+        super().__init__('identification_server')
+        self.prepare(TABLE)
+        self._root = Path(self.settings['data_directory']).expanduser().absolute()
+        if self.settings['robot']:
+            self.robot_setting()
+        self._worker = WorkerProcess()
+        self._busy = threading.Lock()
+        self._ending = False
+        self._doing, self._done, self._failed, self._last_error = '', 0, 0, ''
+        self._recording: RecordingStatus | None = None
+        group = ReentrantCallbackGroup()
+        self.create_subscription(
+            RecordingStatus, 'data_logger/status', self._on_recording, LATCHED
+        )
+        self._action = ActionServer(
+            self,
+            IdentifyAction,
+            '~/identify',
+            self._act,
+            cancel_callback=lambda _: CancelResponse.ACCEPT,
+            callback_group=group,
+        )
+        # A service of the same name as the action stands beside it: they share no topic.
+        self.create_service(IdentifyService, '~/identify', self._serve, callback_group=group)
+        self.create_service(ListMethods, '~/list_methods', self._list, callback_group=group)
+        self.diagnostics.add('identification', self._report)
+        self.event('ready', node=self.get_fully_qualified_name(), data_directory=self._root)
+
+    def _on_recording(self, status: RecordingStatus) -> None:
+        self._recording = status
+
+    def _act(self, goal: Any) -> IdentifyAction.Result:
+        feedback = IdentifyAction.Feedback(relative_error_percent=math.nan)
+        last = [0.0]
+
+        def report(fraction: float, text: str) -> None:
+            found = read_iteration(text)
+            if found is not None:
+                feedback.iteration, feedback.relative_error_percent = found
+            now = time.monotonic()
+            if found is None and now - last[0] < FEEDBACK_S:
+                return
+            last[0] = now
+            feedback.fraction, feedback.text = fraction, text
+            goal.publish_feedback(feedback)
+
+        answer = IdentifyAction.Result()
+        limit = self.settings['time_limit_s']
+        try:
+            answer.result = self._identify(
+                goal.request, report, lambda: goal.is_cancel_requested or self._ending, limit
+            )
+        except Cancelled:
+            answer.error_code, answer.error_string = ErrorCode.CANCELED, 'cancelled on request'
+            self.event('identification cancelled')
+            if goal.is_cancel_requested:
+                goal.canceled()
+            return answer
+        except RobotIdError as error:
+            answer.error_code, answer.error_string = self._refused(error)
+            goal.abort()
+            return answer
+        goal.succeed()
+        return answer
+
+    def _serve(
+        self, request: IdentifyService.Request, response: IdentifyService.Response
+    ) -> IdentifyService.Response:
+        limit = self.settings['service_time_limit_s']
+        try:
+            response.result = self._identify(
+                request, lambda fraction, text: None, lambda: self._ending, limit
+            )
+        except Cancelled:
+            response.error_code, response.error_string = ErrorCode.CANCELED, 'the node ends'
+        except RobotIdError as error:
+            response.error_code, response.error_string = self._refused(error)
+        return response
+
+    def _list(
+        self, request: ListMethods.Request, response: ListMethods.Response
+    ) -> ListMethods.Response:
+        response.methods = [method_message(name) for name in registry.names()]
+        return response
+
+    def _refused(self, error: RobotIdError) -> tuple[int, str]:
+        text = ' '.join(str(error).split())
+        self._failed, self._last_error = self._failed + 1, text
+        self.failure(f'no identification: {text}')
+        return code_of(error), text
+
+    def _identify(
+        self,
+        request: Any,
+        report: Callable[[float, str], None],
+        cancelled: Callable[[], bool],
+        time_limit_s: float,
+    ) -> IdentificationResult:
+        """
+        Check a request of the service or the action, and have the worker do it.
+
+        :raises RobotIdError: with the reason why there is no result.
+        """
+        method = request.method or self.settings['method']
+        if method not in registry.names():
+            raise Refusal(
+                ErrorCode.INVALID_METHOD,
+                f"no method '{method}': {did_you_mean(method, registry.names())}",
+            )
+        options = self._options(request.option_keys, request.option_values)
+        registry.create(method, options)
+        robot = self._robot(request.robot)
+        bag = request.bag or self._last_recording()
+        path = recording_below(self._root, bag)
+        if path == below(self._root, '.'):
+            raise RobotIdError(f"'{bag}' is the data directory itself: name a bag in it")
+        if not self._busy.acquire(blocking=False):
+            raise Refusal(
+                ErrorCode.BUSY, f'{self._doing} is under way: cancel it, or try again after it'
+            )
+        try:
+            self._doing = f'{method} on {bag}'
+            self.event('identifying', robot=robot, bag=bag, method=method)
+            work = {
+                'robot': robot,
+                'data': str(path),
+                'method': method,
+                'options': options,
+                'output': str(path.with_name(f'{path.name}.results')),
+                'plots': self.settings['plots'],
+            }
+            found = self._worker.run(work, report, cancelled, time_limit_s)
+        finally:
+            self._doing = ''
+            self._busy.release()
+        return self._message(found, path)
+
+    def _options(self, keys: list[str], values: list[str]) -> dict[str, str]:
+        if len(keys) != len(values):
+            raise OptionError(f'{len(keys)} option_keys for {len(values)} option_values')
+        for key in keys:
+            if list(keys).count(key) > 1:
+                raise OptionError(f"option '{key}' is given more than once")
+        # A value that names a file, such as the start of an iteration, is one of ours.
+        return {
+            key: str(below(self._root, value))
+            if '/' in value or value.endswith('.json')
+            else value
+            for key, value in zip(keys, values)
+        }
+
+    def _robot(self, name: str) -> str:
+        configured = self.settings['robot']
+        if not name:
+            if not configured:
+                raise DescriptionError('no robot: name one, or set the parameter robot')
+            name = configured
+        shipped = robot_files()
+        if name not in shipped and name not in (configured, self.diagnostics.hardware):
+            # A request must not make the node read files: paths come by the parameter only.
+            raise DescriptionError(f"no robot '{name}': {did_you_mean(name, shipped)}")
+        if name == self.diagnostics.hardware:
+            name = configured
+        return str(Path(name).absolute()) if name not in shipped else name
+
+    def _last_recording(self) -> str:
+        status = self._recording
+        if status is None:
+            return newest(self._root)
+        if status.recording:
+            raise WrongState(f"recording '{status.bag}' is under way: stop it first")
+        return status.bag
+
+    def _message(self, found: dict[str, Any], path: Path) -> IdentificationResult:
+        root = below(self._root, '.')
+
+        def short(file: str) -> str:
+            return str(Path(file).relative_to(root)) if file else ''
+
+        result = Result.from_dict(found['result'])
+        message = result_message(result, self.get_clock().now().to_msg())
+        message.joint_names = found['joint_names']
+        message.warnings = found['warnings']
+        message.bag = short(str(path))
+        message.json_path = short(found['json_path'])
+        message.plot_paths = [short(file) for file in found['plot_paths']]
+        self._done += 1
+        self.event(
+            'identified',
+            bag=message.bag,
+            method=result.method,
+            error_percent=float(result.relative_error_percent),
+            converged=result.converged,
+            elapsed_s=float(result.elapsed_s),
+            json=message.json_path,
+        )
+        return message
+
+    def _report(self) -> Report:
+        values = {'done': self._done, 'refused': self._failed, 'last_error': self._last_error}
+        if self._doing:
+            return OK, f'running {self._doing}', values
+        if self._last_error and not self._done:
+            return WARN, self._last_error, values
+        return OK, 'waiting for requests', values
+
+    def close(self) -> None:
+        """End the work that is under way."""
+        self._ending = True
+        with self._busy:
+            self._worker.kill()
+
+
+def main() -> None:
+    """Run the node until Ctrl-C."""
+    sys.exit(run(IdentificationServer, lambda: MultiThreadedExecutor(THREADS)))

@@ -1,0 +1,138 @@
+"""
+The process in which an identification runs; it knows nothing of ROS.
+
+It reads one request per line on its standard input and answers with lines of JSON: `ready` once,
+`progress` many times, then `result` or `error`. It can be killed at any time, and it ends by
+itself when its input ends.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from robot_id.data import load
+from robot_id.estimation import registry
+from robot_id.estimation.portion import portion
+from robot_id.estimation.prediction import predict
+from robot_id.estimation.result import Result
+from robot_id.estimation.sampling import resolve
+from robot_id.estimation.validation import Conditions, parameters_for
+from robot_id.exceptions import RobotIdError
+from robot_id.model import load_robot
+from robot_id.progress import Progress
+from robot_id.report.plots import plot_prediction
+
+Send = Callable[[str, dict[str, Any]], None]
+
+
+def identify(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """
+    Identify from a recording and put the result next to it.
+
+    :param request: robot, data, method, options, output (folder of the results), plots.
+    """
+    progress(0.0, 'loading the robot')
+    robot = load_robot(request['robot'])
+    method = registry.create(request['method'], request['options'])
+    progress(0.02, 'reading the recording')
+    dataset = load(request['data'], robot=robot)
+    result = method.estimate(robot, dataset, portion(progress, 0.1, 0.8, 'identifying'))
+    warnings = [*result.warnings, *dataset.notes]
+    json_path, plots = '', []
+    try:
+        stem = _free_stem(Path(request['output']), f'{robot.name}_{result.method}')
+        json_path = str(_save(result, stem))
+        if request['plots']:
+            progress(0.8, 'drawing')
+            plots = _draw(robot, result, dataset, stem)
+    except OSError as error:
+        warnings.append(f'not saved: {error.filename or ""} {error.strerror}')
+    except RobotIdError as error:
+        warnings.append(f'not drawn: {error}')
+    progress(1.0, 'done')
+    return {
+        'result': result.to_dict(),
+        'joint_names': list(robot.joint_names),
+        'warnings': warnings,
+        'json_path': json_path,
+        'plot_paths': plots,
+    }
+
+
+def _free_stem(folder: Path, name: str) -> Path:
+    """Return where no earlier result lies: nothing is overwritten."""
+    folder.mkdir(parents=True, exist_ok=True)
+    number, stem = 1, folder / name
+    while stem.with_name(f'{stem.name}.json').exists():
+        number += 1
+        stem = folder / f'{name}_{number}'
+    return stem
+
+
+def _save(result: Result, stem: Path) -> Path:
+    path, draft = (stem.with_name(f'{stem.name}.json{end}') for end in ('', '.tmp'))
+    result.save(draft)
+    return draft.replace(path)
+
+
+def _draw(robot: Any, result: Result, dataset: Any, stem: Path) -> list[str]:
+    conditions = Conditions.of(result, dataset.rate)
+    dataset = dataset.select(robot.joint_names)
+    prediction = predict(
+        robot,
+        parameters_for(robot, result),
+        dataset,
+        resolve(conditions.processing, dataset, robot),
+        conditions.coulomb_slope,
+    )
+    return [str(path) for path in plot_prediction(prediction, stem, f'{robot.name}')]
+
+
+def _answer(request: dict[str, Any], send: Send) -> None:
+    try:
+        answer = identify(
+            request, lambda fraction, text='': send('progress', {'at': fraction, 'text': text})
+        )
+    except RobotIdError as error:
+        send('error', {'kind': type(error).__name__, 'text': ' '.join(str(error).split())})
+    except Exception as error:
+        traceback.print_exc()
+        send('error', {'kind': 'bug', 'text': f'{type(error).__name__}: {error}'})
+    else:
+        send('result', answer)
+
+
+def main() -> None:
+    """Answer requests until the input ends."""
+    # Ctrl-C reaches the whole group; the node decides when this process ends.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    out = os.fdopen(os.dup(1), 'w', buffering=1)
+    # Whatever a library prints goes to the log, not between the answers.
+    os.dup2(2, 1)
+    requests: queue.Queue[str] = queue.Queue()
+
+    def listen() -> None:
+        for line in sys.stdin:
+            requests.put(line)
+        os._exit(0)
+
+    def send(kind: str, content: dict[str, Any]) -> None:
+        out.write(json.dumps({'kind': kind, **{'content': content}}) + '\n')
+
+    threading.Thread(target=listen, daemon=True).start()
+    send('ready', {})
+    while True:
+        _answer(json.loads(requests.get()), send)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,142 @@
+"""The node `identify_once`: waits for a moving robot, records it, identifies it, and ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from typing import Any
+
+from rclpy.action import ActionClient
+from rclpy.executors import MultiThreadedExecutor
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+
+from robot_id.nodes.base import NodeBase, run
+from robot_id.nodes.parameter_table import Row
+from robot_id.nodes.qos import MEASUREMENT
+from robot_id.nodes.stamps import SECOND, to_ns
+from robot_id_msgs.action import Identify
+from robot_id_msgs.msg import IdentificationResult, RecordingStatus
+from robot_id_msgs.srv import StartRecording, StopRecording
+
+TABLE = (
+    Row('method', 'idim_wls', 'Identification method.'),
+    Row('settle_s', 1.0, 'Joint states that pass before the recording begins [s].', 0.0, 1e6),
+    Row('record_s', 10.0, 'Length of the recording [s].', 0.1, 1e6),
+    Row('wait_s', 60.0, 'How long to wait for the other nodes and for joint states [s].',
+        1.0, 1e6),
+)  # fmt: skip
+
+
+class Failed(Exception):
+    """One of the others did not do its part."""
+
+
+class IdentifyOnce(NodeBase, Node):
+    """Asks the data logger and the identification server in its namespace, one after the other."""
+
+    def __init__(self) -> None:
+        super().__init__('identify_once')
+        self.prepare(TABLE)
+        self._stamp = 0
+        self._moved = threading.Condition()
+        self.create_subscription(JointState, 'joint_states', self._on_states, MEASUREMENT)
+        self._start = self.create_client(StartRecording, 'data_logger/start')
+        self._stop = self.create_client(StopRecording, 'data_logger/stop')
+        self._identify = ActionClient(self, Identify, 'identification_server/identify')
+        self.failed = False
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def _on_states(self, message: JointState) -> None:
+        with self._moved:
+            self._stamp = to_ns(message.header.stamp)
+            self._moved.notify_all()
+
+    def _run(self) -> None:
+        try:
+            self._table(self._result(self._record()))
+        except Failed as error:
+            self.failed = True
+            self.failure(str(error))
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def _record(self) -> RecordingStatus:
+        limit = self.settings['wait_s']
+        for client, what in (
+            (self._start.wait_for_service, 'data_logger'),
+            (self._identify.wait_for_server, 'identification_server'),
+        ):
+            if not client(limit):
+                raise Failed(f'no {what} within {limit:g} s')
+        self._wait_for_stamp(0, limit)
+        self._wait_for_stamp(self._stamp + self.settings['settle_s'] * SECOND, limit)
+        length = self.settings['record_s']
+        answer = self._answer(self._start, StartRecording.Request(max_duration_s=length))
+        self._wait_for_stamp(self._stamp + (length + 0.5) * SECOND, limit + 4.0 * length)
+        status = self._answer(self._stop, StopRecording.Request()).status
+        self.event(
+            'recorded', bag=answer.bag, samples=status.samples, gaps=status.gaps, lost=status.lost
+        )
+        return status
+
+    def _wait_for_stamp(self, stamp: float, limit: float) -> None:
+        with self._moved:
+            if not self._moved.wait_for(lambda: self._stamp > stamp, limit):
+                raise Failed(f'no joint states at {stamp / SECOND:.3f} s within {limit:g} s')
+
+    def _answer(self, client: Any, request: Any) -> Any:
+        answer = _wait(client.call_async(request), self.settings['wait_s'], client.srv_name)
+        if answer.error_code:
+            raise Failed(f'{client.srv_name}: {answer.error_string}')
+        return answer
+
+    def _result(self, status: RecordingStatus) -> IdentificationResult:
+        goal = Identify.Goal(bag=status.bag, method=self.settings['method'])
+        handle = _wait(self._identify.send_goal_async(goal, self._on_feedback), 60.0, 'the goal')
+        answer = _wait(handle.get_result_async(), None, 'the result').result
+        if answer.error_code:
+            raise Failed(f'identification_server: {answer.error_string}')
+        return answer.result
+
+    def _on_feedback(self, message: Any) -> None:
+        feedback = message.feedback
+        self.event(feedback.text or 'working', percent=round(100 * feedback.fraction))
+
+    def _table(self, result: IdentificationResult) -> None:
+        p = result.parameters
+        lines = [f'{"parameter":>12} {"value":>14} {"std":>12} {"%":>8}']
+        for name, value, std, percent in zip(
+            p.names, p.values, p.standard_deviations, p.percent_deviations
+        ):
+            lines.append(f'{name:>12} {value:14.6g} {std:12.3g} {percent:8.2f}')
+        self.get_logger().info('\n'.join([f'{p.robot} by {p.method}', *lines]))
+        self.event(
+            'identified',
+            error_percent=result.relative_error_percent,
+            converged=result.converged,
+            json=result.json_path,
+        )
+        for warning in result.warnings:
+            self.get_logger().warning(warning)
+
+
+def _wait(future: Any, limit: float | None, what: str) -> Any:
+    done = threading.Event()
+    future.add_done_callback(lambda _: done.set())
+    if not done.wait(limit):
+        raise Failed(f'no answer of {what} within {limit:g} s')
+    return future.result()
+
+
+def main() -> None:
+    """Run the node until it is done; exit 1 when it could not do its work."""
+    made: list[IdentifyOnce] = []
+
+    def make() -> IdentifyOnce:
+        made.append(IdentifyOnce())
+        return made[0]
+
+    code = run(make, lambda: MultiThreadedExecutor(2))
+    sys.exit(code or int(bool(made) and made[0].failed))

@@ -1,0 +1,153 @@
+"""What the launch files share: their arguments, and nodes that are brought up by transitions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from launch import LaunchContext, LaunchDescriptionEntity
+from launch.actions import DeclareLaunchArgument, EmitEvent, RegisterEventHandler
+from launch.event_handlers import OnProcessStart
+from launch.events import matches_action
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.actions import LifecycleNode, Node
+from launch_ros.event_handlers import OnStateTransition
+from launch_ros.events.lifecycle import ChangeState
+from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
+from launch_ros.substitutions import FindPackageShare
+from lifecycle_msgs.msg import Transition
+
+PACKAGE = 'robot_id'
+
+
+def arguments(params_file: str, use_sim_time: str) -> list[DeclareLaunchArgument]:
+    """
+    Return the arguments that every launch file has.
+
+    :param params_file: default of `params_file`, a file of config/.
+    :param use_sim_time: default of `use_sim_time`.
+    """
+    return [
+        DeclareLaunchArgument(
+            'robot',
+            default_value='emps',
+            description='A shipped robot (emps, scara, tx40), a robot file or a URDF.',
+        ),
+        DeclareLaunchArgument(
+            'namespace', default_value='', description='Namespace of all nodes and topics.'
+        ),
+        DeclareLaunchArgument(
+            'use_sim_time',
+            default_value=use_sim_time,
+            choices=['true', 'false'],
+            description='Time from /clock, which the simulator owns.',
+        ),
+        DeclareLaunchArgument(
+            'params_file',
+            default_value=PathJoinSubstitution([FindPackageShare(PACKAGE), 'config', params_file]),
+            description='Parameter file keyed /**: that all nodes read.',
+        ),
+        DeclareLaunchArgument(
+            'rviz',
+            default_value='false',
+            choices=['true', 'false'],
+            description='Show the robot: robot_state_publisher and RViz.',
+        ),
+    ]
+
+
+def configuration(name: str, kind: type = str) -> Any:
+    """Return an argument as a parameter of a type."""
+    return ParameterValue(LaunchConfiguration(name), value_type=kind)
+
+
+def _common(parameters: dict[str, Any]) -> dict[str, Any]:
+    return {
+        'package': PACKAGE,
+        'namespace': LaunchConfiguration('namespace'),
+        'output': 'screen',
+        'parameters': [
+            ParameterFile(LaunchConfiguration('params_file'), allow_substs=True),
+            {
+                'robot': configuration('robot'),
+                'use_sim_time': configuration('use_sim_time', bool),
+                **parameters,
+            },
+        ],
+    }
+
+
+def plain_node(executable: str, parameters: dict[str, Any], **options: Any) -> Node:
+    """Return a node without states of its own."""
+    return Node(executable=executable, name=executable, **_common(parameters), **options)
+
+
+def lifecycle_node(
+    executable: str, parameters: dict[str, Any], condition: Any = None
+) -> list[LaunchDescriptionEntity]:
+    """Return a lifecycle node that is configured when it starts, and then activated."""
+    node = LifecycleNode(
+        executable=executable, name=executable, condition=condition, **_common(parameters)
+    )
+
+    def change(transition: int) -> EmitEvent:
+        return EmitEvent(
+            event=ChangeState(
+                lifecycle_node_matcher=matches_action(node), transition_id=transition
+            )
+        )
+
+    return [
+        RegisterEventHandler(
+            OnProcessStart(
+                target_action=node,
+                on_start=[change(Transition.TRANSITION_CONFIGURE)],
+            ),
+            condition=condition,
+        ),
+        RegisterEventHandler(
+            OnStateTransition(
+                target_lifecycle_node=node,
+                start_state='configuring',
+                goal_state='inactive',
+                entities=[change(Transition.TRANSITION_ACTIVATE)],
+            ),
+            condition=condition,
+        ),
+        node,
+    ]
+
+
+def show_robot(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """Return robot_state_publisher and RViz when `rviz:=true` asks for them."""
+    if LaunchConfiguration('rviz').perform(context) != 'true':
+        return []
+    from robot_id.model.files import robot_files
+    from robot_id.model.loading import load_robot
+
+    name = LaunchConfiguration('robot').perform(context)
+    urdf = load_robot(name).description.urdf
+    if urdf is None:
+        raise RuntimeError(f"rviz:=true needs a URDF, robot '{name}' has none")
+    urdf = (robot_files().get(name) or Path(name)).parent / urdf
+    namespace = LaunchConfiguration('namespace')
+    return [
+        Node(
+            package='robot_state_publisher',
+            executable='robot_state_publisher',
+            namespace=namespace,
+            parameters=[
+                {
+                    'robot_description': urdf.read_text(),
+                    'use_sim_time': configuration('use_sim_time', bool),
+                }
+            ],
+        ),
+        Node(
+            package='rviz2',
+            executable='rviz2',
+            namespace=namespace,
+            parameters=[{'use_sim_time': configuration('use_sim_time', bool)}],
+        ),
+    ]
+

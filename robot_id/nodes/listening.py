@@ -1,0 +1,93 @@
+"""Subscriptions of serialised messages that put up with any publisher."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.event_handler import SubscriptionEventCallbacks
+from rclpy.node import Node
+from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
+
+POLL_S = 0.01
+
+
+class Listener:
+    """
+    Hears a topic as bytes, reliably where its publishers are reliable.
+
+    "Best available" looks at the publishers that are there when the subscription is made; when a
+    best-effort publisher comes later, the subscription is made anew.
+
+    :param node: the node.
+    :param kind: type of the messages.
+    :param topic: relative name.
+    :param callback: called with the receive time [ns] and the serialised message.
+    :param depth: of the queue.
+    :ivar lost: messages that the middleware reported as lost.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        kind: type,
+        topic: str,
+        callback: Callable[[int, bytes], None],
+        depth: int,
+    ) -> None:
+        self._node, self._kind, self._topic = node, kind, topic
+        self._callback, self._depth = callback, depth
+        self.lost = 0
+        self._timer: Any = None
+        self._subscribe(ReliabilityPolicy.BEST_AVAILABLE)
+
+    @property
+    def topic(self) -> str:
+        """Full name of the topic, after namespace and remapping."""
+        return self._subscription.topic_name
+
+    def wait_for_publishers(self, timeout_s: float) -> int:
+        """Wait until all publishers of the graph are connected; return how many are."""
+        deadline = time.monotonic() + timeout_s
+        present = self._node.count_publishers(self.topic)
+        while (found := self._subscription.get_publisher_count()) < present:
+            if time.monotonic() > deadline:
+                break
+            time.sleep(POLL_S)
+        return found
+
+    def close(self) -> None:
+        """Hear nothing any more."""
+        self._node.destroy_subscription(self._subscription)
+
+    def _subscribe(self, reliability: ReliabilityPolicy) -> None:
+        profile = QoSProfile(
+            history=HistoryPolicy.KEEP_LAST, depth=self._depth, reliability=reliability
+        )
+        events = SubscriptionEventCallbacks(
+            incompatible_qos=self._on_incompatible, message_lost=self._on_lost
+        )
+        self._subscription = self._node.create_subscription(
+            self._kind, self._topic, self._hear, profile, raw=True, event_callbacks=events
+        )
+
+    def _hear(self, data: bytes) -> None:
+        # By the clock on the wall, as `ros2 bag record` does: a simulated one may stand still.
+        # (The events executor of Jazzy fails on callbacks that ask for the message's information.)
+        self._callback(time.time_ns(), data)
+
+    def _on_lost(self, event: Any) -> None:
+        self.lost += event.total_count_change
+
+    def _on_incompatible(self, event: Any) -> None:
+        # Not here: the subscription must outlive its own callback.
+        if self._timer is None:
+            self._timer = self._node.create_timer(0.0, self._accept_best_effort)
+
+    def _accept_best_effort(self) -> None:
+        self._node.destroy_timer(self._timer)
+        self._timer = None
+        self.close()
+        self._subscribe(ReliabilityPolicy.BEST_EFFORT)
+        self._node.get_logger().info(f'{self.topic}: a publisher is best effort, so are we')

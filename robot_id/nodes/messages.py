@@ -1,0 +1,109 @@
+"""Between our values and the messages of robot_id_msgs."""
+
+from __future__ import annotations
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from numpy.typing import NDArray
+
+from robot_id.exceptions import (
+    ControlError,
+    DataError,
+    DescriptionError,
+    IdentificationError,
+    OptionError,
+    RobotIdError,
+    SimulationError,
+    TrajectoryError,
+    did_you_mean,
+)
+from robot_id.model import Robot
+from robot_id_msgs.msg import DynamicParameters, ErrorCode
+
+Array = NDArray[np.float64]
+
+_CODES = {
+    DescriptionError: ErrorCode.INVALID_ROBOT,
+    DataError: ErrorCode.INVALID_DATA,
+    OptionError: ErrorCode.INVALID_OPTION,
+    TrajectoryError: ErrorCode.INVALID_TRAJECTORY,
+    IdentificationError: ErrorCode.IDENTIFICATION_FAILED,
+    SimulationError: ErrorCode.SIMULATION_FAILED,
+    ControlError: ErrorCode.REFUSED,
+}
+
+
+class ForbiddenPath(RobotIdError):
+    """A path outside the data directory, or a name that could lead there."""
+
+
+class WrongState(RobotIdError):
+    """Something that the node cannot do now."""
+
+
+def error_code(error: RobotIdError) -> int:
+    """Return the code that tells what kind of error it was."""
+    if isinstance(error, ForbiddenPath):
+        return ErrorCode.FORBIDDEN_PATH
+    if isinstance(error, WrongState):
+        return ErrorCode.INVALID_STATE
+    for kind, code in _CODES.items():
+        if isinstance(error, kind):
+            return code
+    return ErrorCode.INTERNAL_ERROR
+
+
+def parameters_message(
+    robot: Robot,
+    values: Array,
+    *,
+    method: str,
+    update: int,
+    stamp: Time,
+    deviations: Array | None = None,
+    essential: NDArray[np.bool_] | None = None,
+) -> DynamicParameters:
+    """
+    Return base parameters as a message.
+
+    :param values: (b,); deviations (b,) standard deviations, NaN where unknown.
+    """
+    message = DynamicParameters(robot=robot.name, method=method, update=update)
+    message.header.stamp = stamp
+    message.names = list(robot.base.names)
+    message.values = [float(v) for v in values]
+    if deviations is not None:
+        size = np.abs(values)
+        percent = np.where(
+            size > 0.0, 100.0 * deviations / np.where(size > 0.0, size, 1.0), np.inf
+        )
+        message.standard_deviations = [float(v) for v in deviations]
+        message.percent_deviations = [float(v) for v in percent]
+    if essential is not None:
+        message.essential = [bool(v) for v in essential]
+    return message
+
+
+def parameters_from(robot: Robot, message: DynamicParameters, current: Array) -> Array:
+    """
+    Return (b,) the named values of a message; those that it does not name stay as they are.
+
+    :raises DataError: naming the parameter that is unknown, double or not finite.
+    """
+    if len(message.names) != len(message.values):
+        raise DataError(f'{len(message.names)} names for {len(message.values)} values')
+    if message.robot and message.robot != robot.name:
+        raise DataError(f"parameters of robot '{message.robot}', this is '{robot.name}'")
+    known = robot.base.names
+    chi = np.array(current, float)
+    seen = set()
+    for name, value in zip(message.names, message.values):
+        if name not in known:
+            raise DataError(f"{robot.name} has no parameter '{name}', {did_you_mean(name, known)}")
+        if name in seen:
+            raise DataError(f"parameter '{name}' appears more than once")
+        if not np.isfinite(value):
+            raise DataError(f"parameter '{name}' is not a finite number")
+        seen.add(name)
+        chi[known.index(name)] = value
+    return chi

@@ -1,0 +1,55 @@
+"""New parameters for a controller's model, from a request, and why they may be refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.control.guards import out_of_bounds, parameter_bounds, weak_inertia
+from robot_id.dynamics.simulation import sample_configurations
+from robot_id.estimation.result import Result
+from robot_id.estimation.validation import parameters_for
+from robot_id.exceptions import ControlError, DataError
+from robot_id.model import Robot
+from robot_id.nodes.data_directory import below
+from robot_id.nodes.messages import parameters_from
+
+Array = NDArray[np.float64]
+
+
+def requested(
+    robot: Robot, request: Any, current: Array, data_directory: str
+) -> tuple[Array, str]:
+    """
+    Return (b,) the wanted values and the method that they come from.
+
+    :param request: of robot_id_msgs/srv/SetDynamicParameters.
+    :param current: (b,) values that stay where the request names no others.
+    :raises RobotIdError: on unknown or double names, values not finite, a path that leaves the
+        data directory, a file that is no result of this robot.
+    """
+    given = request.parameters
+    if len(given.names) or len(given.values):
+        return parameters_from(robot, given, current), given.method or 'user'
+    if not request.json_path:
+        raise DataError('neither parameters nor json_path are given')
+    result = Result.load(below(data_directory, request.json_path))
+    return parameters_for(robot, result), result.method
+
+
+def check_model(robot: Robot, chi: Array, current: Array, smallest_inertia: float) -> None:
+    """
+    Refuse a model that is not safe to control with.
+
+    :param chi: (b,) new values; current (b,) those in use.
+    :param smallest_inertia: least eigenvalue of the new M_hat against the present one.
+    :raises ControlError: naming the parameter out of its bounds, or where M_hat is lost.
+    """
+    lower, upper = parameter_bounds(robot, None)
+    objection = out_of_bounds(robot, chi, chi != current, lower, upper) or weak_inertia(
+        robot, chi, current, sample_configurations(robot), smallest_inertia
+    )
+    if objection:
+        raise ControlError(f'{robot.name}: {objection}')

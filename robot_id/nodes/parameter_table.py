@@ -1,0 +1,174 @@
+"""The parameters of a node as one table: type, default, range, choices, description."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from rcl_interfaces.msg import (
+    FloatingPointRange,
+    IntegerRange,
+    ParameterDescriptor,
+    SetParametersResult,
+)
+from rclpy.exceptions import (
+    InvalidParameterTypeException,
+    InvalidParameterValueException,
+    ParameterUninitializedException,
+)
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+from robot_id.exceptions import OptionError
+
+_TYPES = {
+    bool: Parameter.Type.BOOL,
+    int: Parameter.Type.INTEGER,
+    float: Parameter.Type.DOUBLE,
+    str: Parameter.Type.STRING,
+}
+_ARRAYS = {
+    float: Parameter.Type.DOUBLE_ARRAY,
+    str: Parameter.Type.STRING_ARRAY,
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """
+    One parameter.
+
+    :param default: its value when nobody gives one; its type is the type of the parameter.
+    :param description: one line with the unit.
+    :param lower: smallest value of a number; `upper` the largest.
+    :param choices: the texts that are allowed; () allows any.
+    :param live: whether a running node follows a change; else it is refused while running.
+    :param items: type of the items where the default is an empty list.
+    """
+
+    name: str
+    default: Any
+    description: str
+    lower: float = -math.inf
+    upper: float = math.inf
+    choices: tuple[str, ...] = ()
+    live: bool = False
+    items: type = float
+
+    @property
+    def type(self) -> Parameter.Type:
+        """The ROS type."""
+        if isinstance(self.default, list):
+            return _ARRAYS[self.items]
+        return _TYPES[type(self.default)]
+
+    def descriptor(self) -> ParameterDescriptor:
+        """Return what `ros2 param describe` shows."""
+        more = f' One of: {", ".join(self.choices)}.' if self.choices else ''
+        more += '' if self.live else ' Takes effect when the node is configured or started anew.'
+        found = ParameterDescriptor(
+            name=self.name, type=self.type.value, description=self.description + more
+        )
+        if math.isfinite(self.lower) or math.isfinite(self.upper):
+            if self.type is Parameter.Type.DOUBLE:
+                found.floating_point_range = [
+                    FloatingPointRange(
+                        from_value=max(self.lower, -1e308), to_value=min(self.upper, 1e308)
+                    )
+                ]
+            elif self.type is Parameter.Type.INTEGER:
+                found.integer_range = [
+                    IntegerRange(
+                        from_value=int(max(self.lower, -(2**31))),
+                        to_value=int(min(self.upper, 2**31)),
+                    )
+                ]
+        return found
+
+    def objection(self, value: Any) -> str:
+        """Return why a value is refused, '' when it is fine."""
+        if self.choices and value not in self.choices:
+            return f"{self.name}: '{value}' is none of {', '.join(self.choices)}"
+        if isinstance(value, float) and not math.isfinite(value):
+            return f'{self.name}: {value} is not finite'
+        return ''
+
+
+ROBOT = Row('robot', '', 'A shipped name, the path of a robot file or of a URDF.')
+AUTOSTART = Row(
+    'autostart', False, 'Configure and activate by itself, without a lifecycle manager.'
+)
+
+
+class ParameterTable:
+    """
+    The declared parameters of one node.
+
+    Overrides of the wrong type or out of range, and names that look like a slip of the pen, end in
+    an OptionError with one line.
+
+    :param node: the node that gets them.
+    :param rows: the table.
+    """
+
+    def __init__(self, node: Node, rows: Iterable[Row]) -> None:
+        self._node = node
+        self._rows = {row.name: row for row in rows}
+        # Set while a change of a row that is not live would come too late.
+        self.locked = False
+        for row in self._rows.values():
+            self._declare(row)
+        node.add_on_set_parameters_callback(self._check)
+        self._look_for_slips()
+
+    def __getitem__(self, name: str) -> Any:
+        row = self._rows[name]
+        try:
+            value = self._node.get_parameter(name).value
+        except ParameterUninitializedException:
+            return []
+        return list(value) if isinstance(row.default, list) else value
+
+    def _declare(self, row: Row) -> None:
+        # An empty list has no type of its own: declared by type, it stays without a value.
+        default = row.type if row.default == [] else row.default
+        try:
+            value = self._node.declare_parameter(row.name, default, row.descriptor()).value
+        except InvalidParameterTypeException as error:
+            given = self._node._parameter_overrides[row.name]
+            raise OptionError(
+                f'parameter {row.name}: {given.value!r} is of the wrong type, expected '
+                f'{row.type.name.lower()} such as {row.default!r}'
+            ) from error
+        except InvalidParameterValueException as error:
+            given = self._node._parameter_overrides[row.name]
+            raise OptionError(
+                f'parameter {row.name}: {given.value!r} is outside [{row.lower:g}, {row.upper:g}]'
+            ) from error
+        objection = row.objection(value)
+        if objection:
+            raise OptionError(f'parameter {objection}')
+
+    def _check(self, parameters: list[Parameter]) -> SetParametersResult:
+        for parameter in parameters:
+            row = self._rows.get(parameter.name)
+            if row is None:
+                continue
+            reason = row.objection(parameter.value)
+            if not reason and self.locked and not row.live:
+                reason = f'{row.name} cannot change while the node runs: stop or clean it up first'
+            if reason:
+                return SetParametersResult(successful=False, reason=reason)
+        return SetParametersResult(successful=True)
+
+    def _look_for_slips(self) -> None:
+        known = list(self._rows)
+        for name in self._node._parameter_overrides:
+            if self._node.has_parameter(name):
+                continue
+            near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
+            if near:
+                raise OptionError(f"no parameter '{name}': did you mean '{near[0]}'?")

@@ -1,0 +1,24 @@
+"""Quality of service of every topic."""
+
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+
+DEPTH = 10
+
+# What we publish: reliable, so that a best-effort reader and a reliable one both get it.
+STREAM = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST, depth=DEPTH, reliability=ReliabilityPolicy.RELIABLE
+)
+# What we listen to: reliable where the publisher is, best effort where it is not.
+MEASUREMENT = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST, depth=DEPTH, reliability=ReliabilityPolicy.BEST_AVAILABLE
+)
+BEST_EFFORT = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST, depth=DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT
+)
+# The last message waits for those who come later.
+LATCHED = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST,
+    depth=1,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL,
+)

@@ -1,0 +1,158 @@
+"""The node `replay`: a recording on the topics, as if the robot were there."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+from rclpy.duration import Duration
+from rclpy.node import Node
+from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock as ClockMessage
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import SetBool
+from trajectory_msgs.msg import JointTrajectory
+
+from robot_id.exceptions import OptionError, RobotIdError
+from robot_id.nodes.base import NodeBase, run
+from robot_id.nodes.diagnostics import ERROR, OK, Report
+from robot_id.nodes.parameter_table import Row
+from robot_id.nodes.playback import Playback
+from robot_id.nodes.stamps import to_stamp
+
+TYPES = {
+    'joint_states': JointState,
+    'reference': JointTrajectory,
+    'effort_commands': Float64MultiArray,
+}
+# Deep enough for readers that are busy for a moment: what is played is also received.
+PROFILE = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST, depth=2000, reliability=ReliabilityPolicy.RELIABLE
+)
+POLL_S = 0.02
+DELIVER_S = 2.0
+
+TABLE = (
+    Row('bag', '', 'The recording: a directory, an .mcap or a .db3 file.'),
+    Row('rate', 1.0, 'Recorded seconds per second.', 0.01, 1000.0, live=True),
+    Row('start_s', 0.0, 'Where to begin, from the first joint state [s].', 0.0, 1e9),
+    Row('loop', False, 'Begin anew at the end.', live=True),
+    Row('clock', False, 'Publish /clock, for nodes with use_sim_time.'),
+    Row('paused', False, 'Wait for ~/pause with false before the first message.'),
+    Row('wait_for_subscribers', 1, 'Begin when so many listen to joint_states.', 0, 1000),
+    Row('wait_timeout_s', 10.0, 'Begin after this time all the same [s].', 0.0, 1e6),
+    Row('exit_at_end', True, 'End the node with the recording.', live=True),
+)  # fmt: skip
+
+
+class Replay(NodeBase, Node):
+    """Publishes the joint states, the reference and the effort commands of a recording."""
+
+    def __init__(self) -> None:
+        super().__init__('replay')
+        self.prepare(TABLE)
+        s = self.settings
+        if not s['bag']:
+            raise OptionError('parameter bag is not set: the path of a recording')
+        path = Path(s['bag']).expanduser()
+        self._playback = Playback(path, s['start_s'], s['rate'])
+        for note in self._playback.notes:
+            self.warning(note)
+        if s['paused']:
+            self._playback.running.clear()
+        self._topic = {
+            topic: self.create_publisher(TYPES[name], name, PROFILE)
+            for topic, (name, _) in self._playback.topics.items()
+        }
+        self._states = next(
+            self._topic[topic]
+            for topic, (name, _) in self._playback.topics.items()
+            if name == 'joint_states'
+        )
+        self._clocks = self.create_publisher(ClockMessage, '/clock', 10) if s['clock'] else None
+        self._last_clock = -1
+        self._rounds, self._failure, self._over = 0, '', False
+        self.create_service(SetBool, '~/pause', self._pause)
+        self.create_timer(0.1, self._follow_rate, clock=self.steady)
+        self.diagnostics.add('replay', self._report)
+        self.event('ready', node=self.get_fully_qualified_name(), bag=path)
+        self._thread = threading.Thread(target=self._play, name='replay', daemon=True)
+        self._thread.start()
+
+    def _follow_rate(self) -> None:
+        self._playback.rate = self.settings['rate']
+
+    def _pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        if request.data:
+            self._playback.running.clear()
+        else:
+            self._playback.running.set()
+        response.success = True
+        response.message = f'at {self._playback.position_s:.3f} s'
+        return response
+
+    def _play(self) -> None:
+        self._wait_for_subscribers()
+        try:
+            while self._playback.play(self._send):
+                self._rounds += 1
+                if not self.settings['loop']:
+                    break
+            for publisher in self._topic.values():
+                publisher.wait_for_all_acked(Duration(seconds=DELIVER_S))
+        except RobotIdError as error:
+            self._failure = str(error)
+            self.failure(f'replay ends: {error}')
+        if self._playback.stopped.is_set():
+            return
+        self._over = True
+        names = self._playback.topics
+        sent = {names[topic][0]: count for topic, count in self._playback.counts.items()}
+        self.event('played', **sent, latest_ms=1e3 * self._playback.latest_s)
+        if self.settings['exit_at_end']:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def _wait_for_subscribers(self) -> None:
+        wanted = self.settings['wait_for_subscribers']
+        deadline = time.monotonic() + self.settings['wait_timeout_s']
+        while self._states.get_subscription_count() < wanted:
+            if self._playback.stopped.wait(POLL_S):
+                return
+            if time.monotonic() > deadline:
+                self.warning('playing without the subscribers that were waited for')
+                return
+
+    def _send(self, topic: str, now: int, data: bytes) -> None:
+        if self._clocks is not None and now != self._last_clock:
+            self._last_clock = now
+            self._clocks.publish(ClockMessage(clock=to_stamp(now)))
+        self._topic[topic].publish(data)
+
+    def _report(self) -> Report:
+        names = self._playback.topics
+        values = {names[topic][0]: count for topic, count in self._playback.counts.items()}
+        values |= {
+            'at_s': self._playback.position_s,
+            'rounds': self._rounds,
+            'latest_ms': 1e3 * self._playback.latest_s,
+        }
+        if self._failure:
+            return ERROR, self._failure, values
+        if self._over:
+            return OK, 'at the end', values
+        return OK, 'playing' if self._playback.running.is_set() else 'paused', values
+
+    def close(self) -> None:
+        """Stop playing."""
+        self._playback.stopped.set()
+        self._thread.join(DELIVER_S)
+
+
+def main() -> None:
+    """Run the node until Ctrl-C or the end of the recording."""
+    sys.exit(run(Replay))

@@ -1,0 +1,217 @@
+"""The node `trajectory_generator`: plays a trajectory as a reference, cycle after cycle."""
+
+from __future__ import annotations
+
+import array
+import sys
+
+import numpy as np
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from robot_id.exceptions import DataError, RobotIdError
+from robot_id.nodes.base import NodeBase, run
+from robot_id.nodes.diagnostics import OK, WARN, RateMeter, Report
+from robot_id.nodes.joints import JointMatcher
+from robot_id.nodes.messages import WrongState
+from robot_id.nodes.parameter_table import ROBOT, Row
+from robot_id.nodes.qos import MEASUREMENT, STREAM
+from robot_id.nodes.stamps import Order, StampWatch, to_ns, to_stamp
+from robot_id.nodes.trajectory_player import TrajectoryPlayer
+from robot_id.trajectory.default import motion_of
+
+# After a pause in the joint states no more than this is caught up.
+MOST_AT_ONCE = 20
+# rad or m between a held reference and the robot.
+NEAR = 0.05
+
+TABLE = (
+    ROBOT,
+    Row('trajectory', '', "A standard motion, 'lively', or a file (.yaml, .json, .csv, a bag); "
+        "empty: the robot file's."),
+    Row('seconds', 0.0, 'Duration of a lively motion [s]; 0: 10 s.', 0.0, 3600.0),
+    Row('seed', 0, 'Of a lively motion.', 0, 2**31 - 1),
+    Row('cycles', 0, 'How often it is played; 0: until ~/stop.', 0, 1_000_000),
+    Row('rate_hz', 0.0, 'Points per second [Hz]; 0: 1000 Hz.', 0.0, 1e5),
+    Row('lead', 4, 'Points that are sent ahead of their time.', 0, 8),
+    Row('pace', 'states', 'What the time is taken from: the stamps of joint_states, or the clock '
+        'of the node.', choices=('states', 'clock')),
+    Row('approach_share', 0.3, 'Share of the velocity and acceleration limits on the way to the '
+        'start of the motion.', 0.01, 1.0),
+    Row('approach_tolerance', 1e-4, 'A robot this near to the start needs no approach '
+        '[rad or m].', 0.0, 0.1),
+    Row('autostart', False, 'Start with the first joint state, without ~/start.'),
+)  # fmt: skip
+
+
+class TrajectoryGenerator(NodeBase, Node):
+    """Publishes one point of the reference per sample, stamped with the time it is meant for."""
+
+    def __init__(self) -> None:
+        super().__init__('trajectory_generator')
+        self.prepare(TABLE)
+        self._robot = self.robot_setting()
+        self._player: TrajectoryPlayer | None = None
+        self._matcher = JointMatcher(self._robot.joint_names)
+        self._watch, self._meter = StampWatch(), RateMeter()
+        self._position = None
+        self._refused, self._last_refusal = 0, ''
+        self._wanted = self.settings['autostart']
+        self._clocked = self.settings['pace'] == 'clock'
+        self._period_ns = 1e9 / (self.settings['rate_hz'] or 1000.0)
+        self._lead = self.settings['lead']
+        self._zero, self._count, self._announced = 0, 0, False
+        self._point = JointTrajectoryPoint()
+        self._message = JointTrajectory(
+            joint_names=list(self._robot.joint_names), points=[self._point]
+        )
+        self._publisher = self.create_publisher(JointTrajectory, 'reference', STREAM)
+        self.create_subscription(JointState, 'joint_states', self._on_state, MEASUREMENT)
+        self.create_service(Trigger, '~/start', self._on_start)
+        self.create_service(Trigger, '~/stop', self._on_stop)
+        if self._clocked:
+            self.create_timer(self._period_ns / 1e9, self._on_timer)
+        self.diagnostics.add('reference', self._report)
+        if self._wanted:
+            self._plan()
+        self.event('ready', node=self.get_fully_qualified_name(), robot=self._robot.name)
+
+    def _plan(self) -> TrajectoryPlayer:
+        """Build the motion that the parameters name."""
+        s = self.settings
+        trajectory = motion_of(
+            self._robot, s['trajectory'] or None, s['seconds'] or None, s['seed']
+        )
+        return TrajectoryPlayer(
+            self._robot, trajectory, s['cycles'], s['approach_share'], s['approach_tolerance']
+        )
+
+    def _begin(self, now: int) -> None:
+        assert self._position is not None
+        player = self._plan()
+        start = self._position
+        if self._player is not None:
+            held = self._player.at(now)[0]
+            # The robot stands at the end of the last motion: go on from the reference itself.
+            start = held if np.abs(held - start).max() < NEAR else start
+        player.start(now, start)
+        self._player, self._wanted = player, False
+        self._zero, self._count, self._announced = now, 0, False
+        self.settings.locked = True
+        self.event('playing', approach_s=player.approach_s, cycles=player.cycles, start_ns=now)
+        self._publish_until(now)
+
+    def _on_state(self, message: JointState) -> None:
+        ns = to_ns(message.header.stamp)
+        order = self._watch.judge(ns)
+        if order is Order.RESTART:
+            self._time_restarted()
+        elif order is Order.DUPLICATE and self._player is not None:
+            # A robot in lock-step waits for somebody who came late: say it again.
+            self._count = min(self._count, round((ns - self._zero) / self._period_ns))
+        elif order is Order.LATE:
+            return
+        try:
+            self._matcher.match(message.name)
+            self._position = self._matcher.take(message.position)
+        except DataError as error:
+            self._refused += 1
+            self._last_refusal = str(error)
+            self.warning(f'joint state refused: {error}')
+            return
+        if not self._clocked:
+            self._go(ns)
+
+    def _on_timer(self) -> None:
+        if self._position is not None:
+            self._go(self.get_clock().now().nanoseconds)
+
+    def _go(self, now: int) -> None:
+        if self._wanted:
+            try:
+                self._begin(now)
+            except RobotIdError as error:
+                self._wanted = False
+                self.failure(f'cannot play: {error}')
+        elif self._player is not None:
+            self._publish_until(now)
+
+    def _time_restarted(self) -> None:
+        """End the motion; with autostart it begins anew."""
+        if self._player is not None:
+            self.event('time started anew', autostart=self.settings['autostart'])
+        self._player = None
+        self.settings.locked = False
+        self._wanted = self.settings['autostart']
+
+    def _publish_until(self, now: int) -> None:
+        """Publish the points up to `lead` periods ahead of now."""
+        player = self._player
+        assert player is not None
+        last = round((now - self._zero) / self._period_ns) + self._lead
+        if last - self._count > MOST_AT_ONCE:
+            self._count = last - self._lead
+        while self._count <= last:
+            stamp = self._zero + round(self._count * self._period_ns)
+            q, dq, ddq = player.at(stamp)
+            self._message.header.stamp = to_stamp(stamp)
+            self._point.positions = array.array('d', q)
+            self._point.velocities = array.array('d', dq)
+            self._point.accelerations = array.array('d', ddq)
+            self._publisher.publish(self._message)
+            self._meter.tick()
+            self._count += 1
+        if not self._announced and player.over(now):
+            self._announced = True
+            self.settings.locked = False
+            self.event('motion is over, its end is held')
+
+    def _on_start(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        try:
+            if self._player is not None and not self._announced:
+                raise WrongState('a motion is being played: call ~/stop first')
+            self._plan()
+            self._wanted = True
+            waits = self._position is None
+            response.message = 'starts with the first joint state' if waits else 'starts'
+            response.success = True
+        except RobotIdError as error:
+            response.message = str(error)
+        return response
+
+    def _on_stop(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self._wanted = False
+        if self._player is None or self._announced:
+            response.message = 'nothing is being played'
+            return response
+        last = self._zero + round((self._count - 1) * self._period_ns)
+        self._player.stop(last)
+        self.event('stopping')
+        response.success, response.message = True, 'slows down and holds'
+        return response
+
+    def _report(self) -> Report:
+        values = {
+            **self._meter.take(),
+            **self._watch.counts(),
+            'refused': self._refused,
+            'last_refusal': self._last_refusal,
+        }
+        if self._position is None:
+            return WARN, 'waits for joint_states', values
+        if self._player is None:
+            return OK, 'idle', values
+        if self._announced:
+            return OK, 'holds', values
+        return OK, 'plays', values
+
+
+def main() -> int:
+    """Run the node until Ctrl-C."""
+    return run(TrajectoryGenerator)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,145 @@
+"""Results of several methods or recordings side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.table import Table
+
+from robot_id.estimation.result import Result
+from robot_id.exceptions import DataError
+from robot_id.report.tables import number
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Side:
+    """
+    Several results over the union of their parameters.
+
+    :param labels: (m,) one short name for each result.
+    :param results: (m,) the results.
+    :param names: (b,) parameters, in the order in which they first appear.
+    :param values: (m, b) estimates, NaN where a result does not have the parameter.
+    :param std: (m, b) standard deviations.
+    """
+
+    labels: tuple[str, ...]
+    results: tuple[Result, ...]
+    names: tuple[str, ...]
+    values: Array
+    std: Array
+
+    def distances(self) -> Array:
+        """(m, b) |difference to the first result| in units of both deviations together."""
+        with np.errstate(divide='ignore', invalid='ignore'):
+            apart = np.abs(self.values - self.values[0]) / np.hypot(self.std, self.std[0])
+        return np.where(self.values == self.values[0], 0.0, apart)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        apart = self.distances()
+        return {
+            'schema': 1,
+            'results': [
+                {
+                    'label': label,
+                    'method': result.method,
+                    'relative_error_percent': _plain(result.relative_error_percent),
+                    'condition_number': _plain(result.condition_number),
+                    'iterations': result.iterations,
+                    'simulations': result.simulations,
+                    'elapsed_s': _plain(result.elapsed_s),
+                    'converged': result.converged,
+                    'parameters': {
+                        name: {
+                            'value': _plain(self.values[k, i]),
+                            'std': _plain(self.std[k, i]),
+                            'deviations_from_first': _plain(apart[k, i]),
+                        }
+                        for i, name in enumerate(self.names)
+                        if np.isfinite(self.values[k, i])
+                    },
+                }
+                for k, (label, result) in enumerate(zip(self.labels, self.results))
+            ],
+        }
+
+
+def side_by_side(results: Sequence[Result], files: Sequence[str | Path]) -> Side:
+    """Align results of one robot; the method names them where it tells them apart."""
+    robots = sorted({result.robot for result in results})
+    if len(robots) > 1:
+        raise DataError(f'results of different robots cannot be compared: {", ".join(robots)}')
+    names = tuple(dict.fromkeys(name for result in results for name in result.names))
+    values = np.full((len(results), len(names)), np.nan)
+    std = values.copy()
+    for k, result in enumerate(results):
+        places = [names.index(name) for name in result.names]
+        values[k, places], std[k, places] = result.values, result.std
+    return Side(_labels(results, files), tuple(results), names, values, std)
+
+
+def _labels(results: Sequence[Result], files: Sequence[str | Path]) -> tuple[str, ...]:
+    methods = [result.method for result in results]
+    stems = [Path(file).stem for file in files]
+    for candidates in (methods, stems):
+        if len(set(candidates)) == len(candidates):
+            return tuple(candidates)
+    return tuple(map(str, files))
+
+
+def comparison_table(side: Side) -> Table:
+    """
+    Return values and percent deviations, and how far each one is from the first.
+
+    A difference beyond 3 deviations is marked with `!`.
+    """
+    table = Table(title=f'{side.results[0].robot}: {len(side.names)} parameters')
+    table.add_column('name')
+    for k, label in enumerate(side.labels):
+        table.add_column(label, justify='right')
+        table.add_column('%', justify='right', style='dim')
+        if k:
+            table.add_column('apart', justify='right')
+    apart = side.distances()
+    for i, name in enumerate(side.names):
+        cells = [name]
+        for k in range(len(side.labels)):
+            value, std = side.values[k, i], side.std[k, i]
+            percent = 100.0 * std / abs(value) if value else np.inf
+            cells += [number(value, 4), number(percent, 2)]
+            if k:
+                far = apart[k, i]
+                cells.append(f'{number(far, 2)}{" !" if far > 3.0 else ""}')
+        table.add_row(*cells)
+    table.add_section()
+    for title, figures in _figures(side):
+        cells = [title]
+        for k, text in enumerate(figures):
+            cells += [text, ''] + ([''] if k else [])
+        table.add_row(*cells)
+    return table
+
+
+def _figures(side: Side) -> list[tuple[str, list[str]]]:
+    rows = [
+        ('error %', [number(r.relative_error_percent, 4) for r in side.results]),
+        ('condition', [number(r.condition_number, 4) for r in side.results]),
+        ('iterations', [str(r.iterations) for r in side.results]),
+        ('simulations', [str(r.simulations) for r in side.results]),
+        ('seconds', [number(r.elapsed_s, 3) for r in side.results]),
+    ]
+    if not all(r.converged for r in side.results):
+        rows.append(('converged', ['yes' if r.converged else 'NO' for r in side.results]))
+    return rows
+
+
+def _plain(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,6 @@
+"""The report of an identification: one HTML file that needs nothing else."""
+
+from robot_id.report.html.page import write_report
+from robot_id.report.html.provenance import Provenance
+
+__all__ = ['Provenance', 'write_report']

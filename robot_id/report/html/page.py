@@ -1,0 +1,133 @@
+"""Puts the sections, the style, the script and the numbers into one file."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from html import escape
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from robot_id.data.dataset import Dataset
+from robot_id.estimation.prediction import Prediction
+from robot_id.estimation.result import Result
+from robot_id.estimation.validation import Validation
+from robot_id.model import Robot
+from robot_id.report.html import markup, parameters, sections, series
+from robot_id.report.html.charts import correlation_of
+from robot_id.report.html.markup import number
+from robot_id.report.html.provenance import Provenance
+
+TORQUES = (
+    'The inverse model along the measured motion, filtered and decimated as for the fit. All '
+    'joints share the time axis; samples in the dead band are left out.'
+)
+
+
+def write_report(
+    path: str | Path,
+    robot: Robot,
+    dataset: Dataset,
+    result: Result,
+    fitted: Prediction,
+    source: Provenance,
+    validation: Validation | None = None,
+) -> None:
+    """
+    Write the report of an identification.
+
+    :param path: of the HTML file.
+    :param robot: the Robot.
+    :param dataset: the measurements.
+    :param result: what was identified from them.
+    :param fitted: measured and predicted torques of these measurements.
+    :param source: how to repeat it.
+    :param validation: the errors on other data, if there are any.
+    """
+    lead = TORQUES
+    if result.simulations:
+        lead += (
+            f' {result.method} itself compared with the simulated loop, where the error is '
+            f'{number(result.relative_error_percent, 3)} %.'
+        )
+    parts = [
+        sections.torque_section(fitted, 'torques', 'Measured and predicted torque', lead),
+        parameters.parameter_section(robot, result),
+        '' if validation is None else sections.validation_section(validation),
+        parameters.residual_section(fitted),
+        parameters.convergence_section(result),
+        parameters.correlation_section(result),
+        sections.data_section(robot, dataset, result),
+        sections.robot_section(robot),
+        sections.repetition_section(result, source),
+    ]
+    predictions = {'torques': fitted}
+    if validation is not None:
+        predictions['validation'] = validation.prediction
+    budget = series.BUDGET // len(predictions)
+    numbers = {
+        'sets': {
+            key: series.torque_series(prediction, sections.units(robot), budget)
+            for key, prediction in predictions.items()
+        },
+        'names': _named_deviations(result),
+        'correlation': _correlation(result),
+        'result': result.to_dict(),
+    }
+    title = f'{robot.name}, {result.method}'
+    Path(path).write_text(_page(title, _head(result, validation), parts, numbers), 'utf-8')
+
+
+def _head(result: Result, validation: Validation | None) -> str:
+    cards = [
+        markup.card('torque error', f'{number(result.relative_error_percent, 3)} %', 'of the fit'),
+        markup.card('parameters', str(len(result.names)), f'by {result.method}'),
+        markup.card('condition number', number(result.condition_number, 3), 'of the regressor'),
+    ]
+    if validation is not None:
+        error = f'{number(validation.torque_relative_error_percent, 3)} %'
+        cards.insert(1, markup.card('validation', error, 'on other data'))
+    if result.iterations > 1:
+        state = 'converged' if result.converged else 'NOT converged'
+        kind = '' if result.converged else 'bad'
+        cards.append(markup.card('iterations', str(result.iterations), state, kind))
+    warnings = [*result.warnings, *(validation.warnings if validation else ())]
+    box = f'<aside class="warnings">{markup.lines(warnings)}</aside>' if warnings else ''
+    return f'<div class="cards">{"".join(cards)}</div>{box}'
+
+
+def _page(title: str, head: str, parts: Sequence[str], numbers: dict[str, Any]) -> str:
+    parts = [part for part in parts if part]
+    keys = re.findall(r'<section id="([^"]+)">', ''.join(parts))
+    links = ''.join(f'<a href="#{key}">{key}</a>' for key in keys)
+    folder = resources.files('robot_id.report.html')
+    style, script = ((folder / f'report.{kind}').read_text('utf-8') for kind in ('css', 'js'))
+    # Inside a script element only '</' and '<!--' could end the data early.
+    data = json.dumps(numbers, separators=(',', ':'), allow_nan=False).replace('<', '\\u003c')
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="color-scheme" content="light dark">'
+        f'<title>{escape(title)}</title><style>\n{style}</style></head>\n<body>'
+        f'<header><h1>{escape(title)}</h1>{head}<nav>{links}</nav></header>\n'
+        f'<main>{"".join(parts)}</main>\n'
+        '<noscript><p class="hint">The torque plots need JavaScript.</p></noscript>'
+        f'<script type="application/json" id="numbers">{data}</script>\n'
+        f'<script>\n{script}</script></body></html>\n'
+    )
+
+
+def _named_deviations(result: Result) -> list[str]:
+    return [
+        name
+        for name, variance, std in zip(result.names, result.covariance.diagonal(), result.std)
+        if variance == variance and std > 0.0
+    ]
+
+
+def _correlation(result: Result) -> list[list[float]]:
+    kept = [result.names.index(name) for name in _named_deviations(result)]
+    matrix = correlation_of(result.covariance[kept][:, kept])
+    return [[round(float(v), 3) for v in row] for row in matrix]

@@ -1,0 +1,291 @@
+"""The identification server on real processes: results, progress, cancel, refusals."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytestmark = [pytest.mark.ros, pytest.mark.timeout(400)]
+
+NAMESPACE = 'cell/robot'
+SLOW = {'optimizer': 'nelder_mead', 'simulations': '1000000', 'start': 'a_priori'}
+
+
+@pytest.fixture(scope='module')
+def folder(tmp_path_factory):
+    from ros_helpers.recorded import simulated_bag
+
+    outside = tmp_path_factory.mktemp('outside')
+    folder = tmp_path_factory.mktemp('recordings')
+    simulated_bag(folder / 'run')
+    shutil.copytree(folder / 'run', outside / 'run')
+    (folder / 'link').symlink_to(outside / 'run')
+    (folder / 'inside').mkdir()
+    (folder / 'inside/run.mcap').symlink_to(outside / 'run/run.mcap')
+    shutil.copytree(folder / 'run', folder / 'liar')
+    metadata = folder / 'liar/metadata.yaml'
+    metadata.write_text(metadata.read_text().replace('run.mcap', '../../outside0/run/run.mcap'))
+    (folder / 'broken').mkdir()
+    (folder / 'broken/broken.mcap').write_bytes(os.urandom(5000))
+    (folder / 'empty').mkdir()
+    os.utime(folder / 'run', (time.time() + 5, time.time() + 5))
+    return folder
+
+
+@pytest.fixture(scope='module')
+def server(folder):
+    from ros_helpers.node_process import NodeProcess
+
+    settings = {'data_directory': str(folder), 'robot': 'emps'}
+    with NodeProcess('identification_server', parameters=settings, namespace=NAMESPACE) as node:
+        node.wait_for_log('ready')
+        yield node
+    assert node.stop() == 0
+    assert 'Traceback' not in node.log
+
+
+@pytest.fixture(scope='module')
+def client(server):
+    from ros_helpers.client import Client
+
+    with Client(namespace=NAMESPACE) as client:
+        yield client
+
+
+def request(kind, bag='run', method='idim_wls', robot='', **options):
+    return kind(
+        robot=robot,
+        bag=bag,
+        method=method,
+        option_keys=list(options),
+        option_values=[str(value) for value in options.values()],
+    )
+
+
+def send(client, **fields):
+    from robot_id_msgs.action import Identify
+
+    goal = request(Identify.Goal, **fields)
+    return client.send_goal(Identify, 'identification_server/identify', goal)
+
+
+def ask(client, **fields):
+    from robot_id_msgs.srv import Identify
+
+    return client.call(
+        Identify, 'identification_server/identify', request(Identify.Request, **fields), 60.0
+    )
+
+
+def test_action_gives_what_the_method_gives(client, folder):
+    from action_msgs.msg import GoalStatus
+
+    from robot_id.data import load
+    from robot_id.estimation import registry
+    from robot_id.estimation.result import Result
+    from robot_id.model import load_robot
+
+    goal = send(client, method='didim')
+    # The first time on a machine the kernels are compiled.
+    status, answer = goal.result(300.0)
+    assert (status, answer.error_code) == (GoalStatus.STATUS_SUCCEEDED, 0)
+    robot = load_robot('emps')
+    expected = registry.create('didim').estimate(robot, load(folder / 'run', robot=robot))
+    found = answer.result
+    assert tuple(found.parameters.names) == expected.names
+    np.testing.assert_allclose(found.parameters.values, expected.values, rtol=1e-9)
+    np.testing.assert_allclose(found.parameters.standard_deviations, expected.std, rtol=1e-6)
+    assert (found.iterations, found.converged) == (expected.iterations, True)
+    assert found.relative_error_percent == pytest.approx(expected.relative_error_percent)
+    assert list(found.joint_names) == list(robot.joint_names)
+    assert dict(zip(found.option_keys, found.option_values))['start'] == 'regular'
+    # The truth that the simulation had.
+    known = dict(zip(robot.base.names, robot.truth()))
+    for name, value in zip(found.parameters.names, found.parameters.values):
+        if not name.startswith('Off'):
+            assert value == pytest.approx(known[name], rel=0.05), name
+    # The same in a file next to the bag.
+    assert found.json_path == 'run.results/emps_didim.json'
+    saved = Result.load(folder / found.json_path)
+    np.testing.assert_array_equal(saved.values, list(found.parameters.values))
+    assert len(found.plot_paths) == 1
+    assert (folder / found.plot_paths[0]).read_bytes()[:4] == b'\x89PNG'
+    # And what was told on the way.
+    fractions = [message.fraction for message in goal.feedback]
+    assert len(fractions) >= 4
+    assert fractions == sorted(fractions)
+    counted = [message for message in goal.feedback if message.iteration]
+    errors = [step.relative_error_percent for step in expected.history]
+    assert counted[0].iteration == 1
+    assert counted[0].relative_error_percent == pytest.approx(errors[0], rel=1e-3)
+    assert np.isnan(goal.feedback[0].relative_error_percent)
+
+
+def test_service_on_the_newest_recording_keeps_earlier_results(client, folder):
+    first, second = (ask(client, bag='') for _ in range(2))
+    for answer in (first, second):
+        assert (answer.error_code, answer.error_string) == (0, '')
+        assert answer.result.bag == 'run'
+    assert first.result.json_path != second.result.json_path
+    values = [json.loads((folder / a.result.json_path).read_text()) for a in (first, second)]
+    assert values[0]['parameters'] == values[1]['parameters']
+
+
+def test_methods_are_listed_with_their_options(client):
+    from robot_id.estimation import options, registry
+    from robot_id_msgs.srv import ListMethods
+
+    methods = client.call(ListMethods, 'identification_server/list_methods').methods
+    assert [method.name for method in methods] == registry.names()
+    for method in methods:
+        assert method.summary
+        known = options.options_of(registry.method_class(method.name))
+        given = dict(zip(method.option_names, method.option_defaults))
+        # What it says about defaults can be sent back.
+        registry.create(method.name, {key: v for key, v in given.items() if v != 'none'})
+        assert list(given) == list(known)
+        assert len(method.option_descriptions) == len(method.option_types) == len(given)
+
+
+REFUSED = [
+    ({'bag': '../outside/run'}, 'FORBIDDEN_PATH', 'no path below'),
+    ({'bag': 'run/../../x'}, 'FORBIDDEN_PATH', 'no path below'),
+    ({'bag': '/etc/passwd'}, 'FORBIDDEN_PATH', 'no path below'),
+    ({'bag': 'link'}, 'FORBIDDEN_PATH', 'leads out'),
+    ({'bag': 'inside'}, 'FORBIDDEN_PATH', 'leads out'),
+    ({'bag': 'liar'}, 'FORBIDDEN_PATH', 'metadata'),
+    ({'bag': 'nothing'}, 'INVALID_DATA', "no recording 'nothing'"),
+    ({'bag': 'broken'}, 'INVALID_DATA', 'not an mcap'),
+    ({'bag': 'empty'}, 'INVALID_DATA', 'empty'),
+    ({'method': 'idim_wsl'}, 'INVALID_METHOD', "did you mean 'idim_wls'"),
+    ({'cutof_hz': 3}, 'INVALID_OPTION', "no option 'cutof_hz'"),
+    ({'cutoff_hz': 'fast'}, 'INVALID_OPTION', 'cutoff_hz'),
+    ({'robot': 'empss'}, 'INVALID_ROBOT', "did you mean 'emps'"),
+    ({'robot': '/etc/passwd'}, 'INVALID_ROBOT', 'no robot'),
+    ({'robot': 'tx40'}, 'INVALID_DATA', 'joint'),
+    ({'method': 'didim', 'start': '/etc/passwd.json'}, 'FORBIDDEN_PATH', 'no path below'),
+]
+
+
+@pytest.mark.parametrize(('fields', 'code', 'text'), REFUSED, ids=[str(r[0]) for r in REFUSED])
+def test_bad_requests_get_a_code_and_one_line(client, folder, fields, code, text):
+    from robot_id_msgs.msg import ErrorCode
+
+    answer = ask(client, **fields)
+    assert answer.error_code == getattr(ErrorCode, code), answer.error_string
+    assert text in answer.error_string
+    assert '\n' not in answer.error_string
+    assert not answer.result.parameters.names
+
+
+def test_bad_goal_is_aborted_with_the_reason(client):
+    from action_msgs.msg import GoalStatus
+
+    from robot_id_msgs.msg import ErrorCode
+
+    status, answer = send(client, bag='../x').result()
+    assert (status, answer.error_code) == (GoalStatus.STATUS_ABORTED, ErrorCode.FORBIDDEN_PATH)
+
+
+def test_cancel_busy_and_a_node_that_answers_meanwhile(client, folder):
+    from action_msgs.msg import GoalStatus
+
+    from robot_id_msgs.msg import ErrorCode
+    from robot_id_msgs.srv import ListMethods
+
+    goal = send(client, method='cloe', **SLOW)
+    client.spin_until(lambda: any('simulations' in f.text for f in goal.feedback), 60.0)
+    begun = time.monotonic()
+    client.call(ListMethods, 'identification_server/list_methods')
+    waited = time.monotonic() - begun
+    other = ask(client)
+    assert other.error_code == ErrorCode.BUSY
+    assert 'cloe on run' in other.error_string
+    begun = time.monotonic()
+    assert goal.cancel()
+    status, answer = goal.result()
+    took = time.monotonic() - begun
+    assert (status, answer.error_code) == (GoalStatus.STATUS_CANCELED, ErrorCode.CANCELED)
+    print(f'cancelled in {took:.3f} s, answered in {waited:.3f} s while busy')
+    assert took < 0.5
+    # Nothing half done is left, and the next request works.
+    assert not list(folder.glob('run.results/*cloe*'))
+    assert ask(client).error_code == 0
+
+
+def test_worker_that_dies_is_told_and_replaced(client, server):
+    from robot_id_msgs.msg import ErrorCode
+
+    goal = send(client, method='cloe', **SLOW)
+    client.spin_until(lambda: any('simulations' in f.text for f in goal.feedback), 60.0)
+    for worker in workers_of(server):
+        os.kill(worker, signal.SIGKILL)
+    _, answer = goal.result()
+    assert answer.error_code == ErrorCode.INTERNAL_ERROR
+    assert 'ended with -9' in answer.error_string
+    assert ask(client).error_code == 0
+
+
+def workers_of(server):
+    task = Path(f'/proc/{server.process.pid}/task')
+    return [int(pid) for file in task.glob('*/children') for pid in file.read_text().split()]
+
+
+def test_time_limit(client):
+    from robot_id_msgs.msg import ErrorCode
+
+    client.set_parameters('identification_server', {'service_time_limit_s': 1.0})
+    answer = ask(client, method='cloe', **SLOW)
+    client.set_parameters('identification_server', {'service_time_limit_s': 60.0})
+    assert answer.error_code == ErrorCode.TIMEOUT
+
+
+def test_recording_under_way_is_not_the_last_one(client, folder):
+    from robot_id.nodes.qos import LATCHED
+    from robot_id_msgs.msg import ErrorCode, RecordingStatus
+
+    publisher = client.node.create_publisher(RecordingStatus, 'data_logger/status', LATCHED)
+    client.spin_until(publisher.get_subscription_count, what='the server listens')
+    publisher.publish(RecordingStatus(recording=True, bag='run'))
+    client.spin_for(0.3)
+    answer = ask(client, bag='')
+    assert answer.error_code == ErrorCode.INVALID_STATE
+    assert 'stop it first' in answer.error_string
+    publisher.publish(RecordingStatus(recording=False, bag='nothing'))
+    client.spin_for(0.3)
+    assert "'nothing'" in ask(client, bag='').error_string
+
+
+def test_ctrl_c_in_the_middle_leaves_no_process(folder):
+    from ros_helpers.client import Client
+    from ros_helpers.node_process import NodeProcess
+
+    settings = {'data_directory': str(folder), 'robot': 'emps'}
+    with (
+        NodeProcess('identification_server', parameters=settings, namespace='brief') as node,
+        Client(namespace='brief') as client,
+    ):
+        goal = send(client, method='cloe', **SLOW)
+        client.spin_until(lambda: any('simulations' in f.text for f in goal.feedback), 60.0)
+        workers = workers_of(node)
+        assert workers
+        node.process.send_signal(signal.SIGINT)
+        assert node.wait() == 0
+        assert not any(Path(f'/proc/{pid}').exists() for pid in workers)
+        assert 'Traceback' not in node.log
+
+
+def test_unknown_robot_ends_the_node_with_one_line():
+    from ros_helpers.node_process import NodeProcess
+
+    with NodeProcess('identification_server', parameters={'robot': 'empss'}) as node:
+        assert node.wait() == 2
+        assert "did you mean 'emps'" in node.log
+        assert 'Traceback' not in node.log

@@ -1,0 +1,163 @@
+"""The on-line identifier on real processes: it learns, it refuses what is wrong, it forgets."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+pytestmark = [pytest.mark.ros, pytest.mark.timeout(300)]
+
+
+@pytest.fixture(scope='module')
+def bag(tmp_path_factory):
+    from ros_helpers.recorded import simulated_bag
+
+    path = tmp_path_factory.mktemp('source') / 'run'
+    simulated_bag(path, seconds=8.0)
+    return path
+
+
+def start(namespace, **settings):
+    from ros_helpers.node_process import NodeProcess
+
+    settings = {'robot': 'emps', 'publish_period_s': 0.2, **settings}
+    return NodeProcess('online_identifier', parameters=settings, namespace=namespace)
+
+
+def play(bag, namespace, **settings):
+    from ros_helpers.node_process import NodeProcess
+
+    return NodeProcess('replay', parameters={'bag': str(bag), **settings}, namespace=namespace)
+
+
+def latched(client, kind, topic):
+    from robot_id.nodes.qos import LATCHED
+
+    return client.collect(kind, topic, LATCHED)
+
+
+@pytest.mark.parametrize('method', ['rls', 'riv'])
+def test_parameters_come_near_the_truth(bag, tmp_path, method):
+    from ros_helpers.client import Client
+
+    from robot_id.data import load
+    from robot_id.estimation import registry
+    from robot_id.model import load_robot
+    from robot_id_msgs.msg import DynamicParameters, OnlineStatus
+    from robot_id_msgs.srv import ResetEstimate
+
+    robot, settings = load_robot('emps'), {'method': method}
+    if method == 'riv':
+        # Supervision wants the sizes of the parameters; half a second tells them roughly.
+        run = load(bag, robot=robot)
+        short = dataclasses.replace(run, runs=(run.runs[0].rows(0, 1500),))
+        registry.create('idim_wls').estimate(robot, short).save(tmp_path / 'rough.json')
+        settings['nominal'] = str(tmp_path / 'rough.json')
+    with Client(namespace='a') as client, start('a', **settings) as node:
+        node.wait_for_log('ready', 120)
+        parameters = latched(client, DynamicParameters, 'online_identifier/dynamic_parameters')
+        statuses = latched(client, OnlineStatus, 'online_identifier/status')
+        with play(bag, 'a', rate=2.0) as replay:
+            client.spin_until(lambda: replay.process.poll() is not None, 60, 'end of the replay')
+            sent = int(replay.wait_for_log(r'joint_states=(\d+)')[1])
+        client.spin_for(0.6)
+        status, last = statuses[-1], parameters[-1]
+        assert (last.robot, last.method, list(last.names)) == (
+            'emps', method, list(robot.base.names),
+        )  # fmt: skip
+        assert status.samples + status.rejected >= 0.98 * sent
+        assert last.update > 3
+        found, truth = dict(zip(last.names, last.values)), dict(zip(last.names, robot.truth()))
+        start_error = robot.a_priori() - robot.truth()
+        for name, error in zip(last.names, start_error):
+            if not name.startswith('Off'):
+                assert found[name] == pytest.approx(truth[name], rel=0.1), name
+                assert abs(found[name] - truth[name]) < 0.5 * abs(error), name
+        assert status.relative_error_percent < 30
+        assert set(status.states) <= {
+            OnlineStatus.LIVE, OnlineStatus.FROZEN, OnlineStatus.PARTIAL,
+        }  # fmt: skip
+        print(method, found, status.samples, status.rejected, status.gaps)
+        # A reset starts again from the values that are given.
+        request = ResetEstimate.Request()
+        request.parameters.names = [last.names[0], 'Fc9']
+        request.parameters.values = [1.0, 1.0]
+        answer = client.call(ResetEstimate, 'online_identifier/reset', request)
+        assert answer.error_code != 0
+        assert "'Fc9'" in answer.error_string
+        answer = client.call(ResetEstimate, 'online_identifier/reset')
+        assert answer.error_code == 0
+        assert node.stop() == 0
+
+
+def test_bad_samples_are_refused_and_counted():
+    from ros_helpers.client import Client
+    from ros_helpers.recorded import Source, joint_state
+
+    from robot_id.model import load_robot
+    from robot_id_msgs.msg import OnlineStatus
+
+    joint = load_robot('emps').joint_names[0]
+    refused = {'nan': 0}
+
+    def spoil(k, message):
+        message.name, bad = [joint], None
+        message.effort = [10.0]
+        if k == 300:
+            message.position = [float('nan')]
+        elif k == 320:
+            message.effort = [float('inf')]
+        elif k == 340:
+            message.name = ['elbow']
+        elif k == 360:
+            message.effort = []
+        elif k == 380:
+            bad = joint_state(k - 1)
+            bad.name = [joint]
+        elif k == 400:
+            bad = message
+        elif k == 420:
+            # In another order, with one more joint: by name it is fine.
+            message.name = ['gripper', joint]
+            message.position = [9.0, message.position[0]]
+            message.effort = [9.0, 10.0]
+        elif 440 <= k < 450:
+            return []
+        refused['nan'] += k in (300, 320, 340, 360, 380, 400)
+        return [message] if bad is None else [bad, message]
+
+    with Client(namespace='d') as client, start('d') as node:
+        node.wait_for_log('ready', 120)
+        statuses = latched(client, OnlineStatus, 'online_identifier/status')
+        with Source('d', change=spoil) as source:
+            source.start(count=600).wait()
+        client.spin_until(
+            lambda: statuses and statuses[-1].samples + statuses[-1].rejected >= source.sent
+        )
+        status = statuses[-1]
+        assert (status.samples, status.rejected) == (source.sent - 6, 6)
+        # Three samples were refused as a whole, each leaves a hole; ten never came.
+        assert status.gaps >= 1
+        values = list(status.names)
+        assert values
+        assert all(np.isfinite(v) for v in [status.window_s])
+        assert node.stop() == 0
+        assert 'Traceback' not in node.log
+
+
+@pytest.mark.parametrize(
+    ('settings', 'text'),
+    [
+        ({'robot': ''}, 'parameter robot is not set'),
+        ({'method': 'rsl'}, 'none of rls'),
+        ({'noise': [1.0, 2.0]}, 'expected 1 or 1'),
+        ({'memry': 'window'}, "did you mean 'memory'"),
+    ],
+)
+def test_bad_settings_end_the_node_with_one_line(settings, text):
+    with start('e', **settings) as node:
+        assert node.wait() == 2
+        assert text in node.log
+        assert 'Traceback' not in node.log
