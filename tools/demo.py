@@ -3,9 +3,9 @@ See it work: a robot that is identified while it is controlled, before and after
 
 Usage: python tools/demo.py [ROBOT]
 
-Every node is a process of its own, in lock-step, so it runs as fast as the machine allows: a motion
-under computed torque with the a priori values, identification from what was recorded, then the same
-motion with what was found. Exit code 0 when the tracking error has become smaller.
+Every node is a process of its own, in lock-step, so it runs as fast as the machine allows: a
+motion under computed torque with the a priori values, identification from what was recorded, then
+the same motion with what was found. Exit code 0 when the tracking error has become smaller.
 """
 
 from __future__ import annotations
@@ -123,9 +123,7 @@ class Demo:
         states = {_key(state): state for state in self.states}
         self.states.clear()
         moving = [i for i, reference in enumerate(references) if _moves(reference)]
-        kept = {
-            _key(r): r for r in references[moving[0] : moving[-1] + 1] if _key(r) in states
-        }
+        kept = {_key(r): r for r in references[moving[0] : moving[-1] + 1] if _key(r) in states}
         time_s = np.array([sec + 1e-9 * ns for sec, ns in kept])
         points = [r.points[0] for r in kept.values()]
         seen = [states[key] for key in kept]
