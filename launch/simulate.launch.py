@@ -62,6 +62,7 @@ def generate_launch_description() -> LaunchDescription:
                 'trajectory_generator',
                 {
                     'rate_hz': configuration('rate_hz', float),
+                    'lock_step': configuration('lock_step', bool),
                     'trajectory': configuration('trajectory'),
                     'autostart': configuration('autostart', bool),
                 },

@@ -24,6 +24,10 @@ class Claim:
     evidence: str
     ground: Ground = 'simulation'
 
+    def __post_init__(self) -> None:
+        # A comparison of arrays gives a bool of numpy, which JSON does not know.
+        object.__setattr__(self, 'holds', bool(self.holds))
+
     @property
     def verdict(self) -> str:
         """The judgement in words."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -178,13 +179,18 @@ def _payload(robot: Robot) -> Section:
 
 
 def _claims(parts: Sequence[Section]) -> tuple[Claim, ...]:
-    first, bias, second, payload = ([dict(zip(range(20), r)) for r in s.rows] for s in parts)
-    rows = first[: len(NAMES)]
-    off = [max(abs(float(r[k]) / float(r[1]) - 1.0) for r in rows) for k in (4, 8)]
-    slow, fast = (max(float(r[k]) for k in (1, 2, 3)) for r in (bias[0], bias[-1]))
-    real = max(abs(float(r[6]) / float(r[1]) - 1.0) for r in second[: len(NAMES)])
-    track = [float(first[-1][k]) for k in (2, 8)]
-    load = float(payload[-2][2])
+    """Judge the figures of the tables."""
+    rows: list[list[list[Any]]] = [[list(row) for row in part.rows] for part in parts]
+    first, bias, second, payload = rows
+
+    def error(row: list[Any], k: int) -> float:
+        return abs(float(row[k]) / float(row[1]) - 1.0)
+
+    off = [max(error(row, k) for row in first[: len(NAMES)]) for k in (4, 8)]
+    slow, fast = (max(row[1:4]) for row in (bias[0], bias[-1]))
+    real = max(error(row, 6) for row in second[: len(NAMES)])
+    track = float(second[-1][2].split('|')[1]), float(second[-1][4])
+    load = payload[-2][2]
     return (
         Claim(
             'two iterations find the parameters in simulation',
@@ -192,8 +198,8 @@ def _claims(parts: Sequence[Section]) -> tuple[Claim, ...]:
             f'largest error {100 * off[0]:.2g} % after one, {100 * off[1]:.2g} % after two',
         ),
         Claim(
-            'the tracking error falls by a factor of ten or more',
-            track[0] > 10.0 * track[1],
+            'one iteration brings the tracking error from 9e-4 to about 1e-4 (table II)',
+            track[0] > 5.0 * track[1] and track[1] < 2e-4,
             f'from {track[0]:.2g} to {track[1]:.2g}',
         ),
         Claim(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from robot_id.control import tune
@@ -20,15 +22,22 @@ def in_loop(robot: Robot, loop_name: str, seed: int = 1) -> Simulation:
     return simulate(robot, robot.truth(), reference, tune(robot, loop), disturbances=noise)
 
 
-def quintics(robot: Robot, seconds: float, seed: int = 0, rate_hz: float = 100.0) -> Simulation:
-    """Follow fifth-order polynomials of 0.6 s between random stops, as in paper 004."""
+def quintics(
+    robot: Robot, seconds: float, position_std: float, seed: int = 0, rate_hz: float = 100.0
+) -> Simulation:
+    """
+    Follow fifth-order polynomials of 0.6 s between random stops, as in paper 004.
+
+    :param position_std: noise of the positions beside the encoder steps, rad.
+    """
     rng = np.random.default_rng(seed)
     moves = round(seconds / 0.6)
     way = np.zeros((moves + 1, 2))
     way[1:-1] = rng.uniform(-1, 1, (moves - 1, 2)) * [1.2, 2.0]
     reference = Quintic(way, np.full(moves, 0.6)).sampled(rate_hz)
     loop = robot.loop().model_copy(update={'rate_hz': rate_hz})
-    noise = Disturbances.of_robot(robot, seed)
+    own = Disturbances.of_robot(robot, seed)
+    noise = replace(own, position_std=np.full(robot.n, position_std))
     return simulate(robot, robot.truth(), reference, tune(robot, loop), disturbances=noise)
 
 
