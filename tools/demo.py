@@ -3,9 +3,10 @@ See it work: a robot that is identified while it is controlled, before and after
 
 Usage: python tools/demo.py [ROBOT]
 
-Every node is a process of its own, in lock-step, so it runs as fast as the machine allows: a motion
-under computed torque with the a priori values, identification from what was recorded, then the same
-motion with what was found. Exit code 0 when the tracking error has become smaller.
+Every node is a process of its own, in lock-step, so it runs as fast as the machine allows: a
+motion under computed torque with the a priori values, recorded into a bag, identification of that
+bag by the action of the server, then the same motion with what was found. Exit code 0 when the
+tracking error has become smaller.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import re
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,13 +35,18 @@ from std_srvs.srv import Trigger  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory  # noqa: E402
 
 from robot_id.cli.console import output  # noqa: E402
-from robot_id.data import Dataset, Run  # noqa: E402
-from robot_id.estimation import registry  # noqa: E402
+from robot_id.data import Run  # noqa: E402
 from robot_id.estimation.result import Result  # noqa: E402
 from robot_id.exceptions import RobotIdError  # noqa: E402
 from robot_id.model import Robot, load_robot  # noqa: E402
 from robot_id.report.tables import parameter_table, result_lines  # noqa: E402
-from robot_id_msgs.srv import SetDynamicParameters  # noqa: E402
+from robot_id_msgs.action import Identify  # noqa: E402
+from robot_id_msgs.msg import IdentificationResult  # noqa: E402
+from robot_id_msgs.srv import (  # noqa: E402
+    SetDynamicParameters,
+    StartRecording,
+    StopRecording,
+)
 
 START_S, MOTION_S = 120.0, 600.0
 DEEP = QoSProfile(depth=100_000)
@@ -53,10 +60,11 @@ class Demo:
 
     :param robot: the Robot.
     :param client: talks to the nodes.
+    :param folder: data directory of logger and server.
     """
 
-    def __init__(self, robot: Robot, client: Client) -> None:
-        self.robot, self.client = robot, client
+    def __init__(self, robot: Robot, client: Client, folder: Path) -> None:
+        self.robot, self.client, self.folder = robot, client, folder
         self.states = client.collect(JointState, 'joint_states', DEEP)
         self.references = client.collect(JointTrajectory, 'reference', DEEP)
 
@@ -66,12 +74,17 @@ class Demo:
         rate = RATES.get(self.robot.name, 1000.0)
         common = {'robot': self.robot.name, 'rate_hz': rate, 'use_sim_time': True}
         lock = {**common, 'lock_step': True}
+        data = {'data_directory': str(self.folder), 'use_sim_time': True}
         processes = {
             'trajectory_generator': NodeProcess(
                 'trajectory_generator', parameters={**lock, 'cycles': 1}
             ),
             'ctc_controller': NodeProcess('ctc_controller', parameters=lock),
             'ddm_simulator': NodeProcess('ddm_simulator', parameters=lock),
+            'data_logger': NodeProcess('data_logger', parameters=data),
+            'identification_server': NodeProcess(
+                'identification_server', parameters={**data, 'robot': self.robot.name}
+            ),
         }
         self.generator = processes['trajectory_generator']
         with contextlib.ExitStack() as stack:
@@ -123,9 +136,7 @@ class Demo:
         states = {_key(state): state for state in self.states}
         self.states.clear()
         moving = [i for i, reference in enumerate(references) if _moves(reference)]
-        kept = {
-            _key(r): r for r in references[moving[0] : moving[-1] + 1] if _key(r) in states
-        }
+        kept = {_key(r): r for r in references[moving[0] : moving[-1] + 1] if _key(r) in states}
         time_s = np.array([sec + 1e-9 * ns for sec, ns in kept])
         points = [r.points[0] for r in kept.values()]
         seen = [states[key] for key in kept]
@@ -138,23 +149,42 @@ class Demo:
             reference_acceleration=np.array([p.accelerations for p in points]),
         )
 
-    def identify(self, run: Run) -> Result:
-        """Identify the robot from a motion."""
-        dataset = Dataset(self.robot.joint_names, (run,), source='demo')
-        # The simulated friction is smooth; on a real robot leave this option alone.
-        options = {'coulomb_slope': self.robot.description.coulomb_slope}
-        return registry.create('idim_wls', options).estimate(self.robot, dataset)
+    @contextlib.contextmanager
+    def recording(self, name: str) -> Iterator[None]:
+        """Record what happens in the context into a bag."""
+        request = StartRecording.Request(name=name)
+        self._ask(StartRecording, 'data_logger/start', request)
+        yield
+        status = self._ask(StopRecording, 'data_logger/stop').status
+        print(f'demo: bag {status.bag}: {status.samples} joint states, {status.gaps} gaps, '
+              f'{status.lost} lost, {status.size_bytes / 1e6:.1f} MB')  # fmt: skip
 
-    def use(self, result: Result) -> None:
-        """Give the controller the identified values."""
-        request = SetDynamicParameters.Request(blend_s=0.2)
-        request.parameters.names = list(result.names)
-        request.parameters.values = [float(v) for v in result.values]
-        request.parameters.method = result.method
-        name = 'ctc_controller/set_dynamic_parameters'
-        answer = self.client.call(SetDynamicParameters, name, request)
+    def identify(self, bag: str) -> IdentificationResult:
+        """Have the server identify the robot from a bag."""
+        # The simulated friction is smooth; on a real robot leave this option alone.
+        slope = str(self.robot.description.coulomb_slope)
+        goal = Identify.Goal(
+            bag=bag, method='idim_wls', option_keys=['coulomb_slope'], option_values=[slope]
+        )
+        name, began = 'identification_server/identify', time.perf_counter()
+        handle = self.client.send_goal(Identify, name, goal, START_S)
+        _, answer = handle.result(MOTION_S)
         if answer.error_code:
-            raise AssertionError(f'the controller refuses: {answer.error_string}')
+            raise AssertionError(f'the server refuses: {answer.error_string}')
+        print(f'demo: identified in {time.perf_counter() - began:.1f} s, told '
+              f'{len(handle.feedback)} times how far it was')  # fmt: skip
+        return answer.result
+
+    def _ask(self, kind: type, name: str, request: Any = None) -> Any:
+        answer = self.client.call(kind, name, request)
+        if answer.error_code:
+            raise AssertionError(f'{name} refuses: {answer.error_string}')
+        return answer
+
+    def use(self, result: IdentificationResult) -> None:
+        """Give the controller the identified values."""
+        request = SetDynamicParameters.Request(blend_s=0.2, parameters=result.parameters)
+        self._ask(SetDynamicParameters, 'ctc_controller/set_dynamic_parameters', request)
 
 
 def tracking_error(run: Run) -> np.ndarray:
@@ -179,18 +209,20 @@ def main() -> None:
         robot = load_robot(sys.argv[1] if len(sys.argv) > 1 else 'emps')
     except RobotIdError as error:
         sys.exit(f'demo: {error}')
-    print(f'demo: {robot.name}: simulator, generator and controller, three processes')
-    with Client('demo') as client:
-        demo = Demo(robot, client)
+    print(f'demo: {robot.name}: simulator, generator, controller, logger, server: five processes')
+    with tempfile.TemporaryDirectory() as folder, Client('demo') as client:
+        demo = Demo(robot, client, Path(folder))
         with demo.nodes():
-            before = demo.motion()
+            with demo.recording('a_priori'):
+                before = demo.motion()
             # In lock-step a robot without a controller waits.
             demo.controller(Transition.TRANSITION_DEACTIVATE)
-            result = demo.identify(before)
+            answer = demo.identify('a_priori')
+            result = Result.load(Path(folder) / answer.json_path)
             output().print(parameter_table(result))
             for line in result_lines(result):
                 output().print(line, markup=False, soft_wrap=True)
-            demo.use(result)
+            demo.use(answer)
             demo.controller(Transition.TRANSITION_ACTIVATE)
             after = demo.motion()
     errors = tracking_error(before), tracking_error(after)
