@@ -11,6 +11,9 @@ endif
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
+# The robot of the demo.
+ROBOT ?= emps
+
 ISOLATED := $(BIN)/python tools/isolated.py
 # A file stays on one worker; every worker has a ROS domain of its own.
 PYTEST_ARGS ?= -n 2 --dist loadfile
@@ -19,7 +22,7 @@ PYTEST_ARGS ?= -n 2 --dist loadfile
 
 help:
 	@echo 'make setup   .venv with ROS 2, robot_id_msgs and robot_id (done by the others too)'
-	@echo 'make demo    see it work'
+	@echo 'make demo    see it work (ROBOT=emps, or scara, tx40)'
 	@echo 'make test    lint, types and tests'
 	@echo 'make lint    lint and types only'
 	@echo 'make bench   measure the speed'
@@ -30,7 +33,7 @@ setup:
 	@$(PYTHON) tools/setup
 
 demo: setup
-	@$(ISOLATED) $(BIN)/python tools/demo.py
+	@$(ISOLATED) $(BIN)/python tools/demo.py $(ROBOT)
 
 lint: setup
 	@$(BIN)/ruff check .

@@ -1,10 +1,10 @@
 """Computed torque control on a real robot, or with sim:=true on a simulated one."""
 
-from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration
 
+from launch import LaunchDescription
 from robot_id.nodes.launch_support import (
     arguments,
     configuration,
@@ -81,6 +81,7 @@ def generate_launch_description() -> LaunchDescription:
                 'trajectory_generator',
                 {
                     'rate_hz': configuration('rate_hz', float),
+                    'lock_step': configuration('lock_step', bool),
                     'trajectory': configuration('trajectory'),
                     'autostart': configuration('autostart', bool),
                 },

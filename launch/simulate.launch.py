@@ -1,8 +1,8 @@
 """A simulated robot with its own controller, and a reference that it follows."""
 
-from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
+from launch import LaunchDescription
 from robot_id.nodes.launch_support import (
     arguments,
     configuration,
@@ -62,6 +62,7 @@ def generate_launch_description() -> LaunchDescription:
                 'trajectory_generator',
                 {
                     'rate_hz': configuration('rate_hz', float),
+                    'lock_step': configuration('lock_step', bool),
                     'trajectory': configuration('trajectory'),
                     'autostart': configuration('autostart', bool),
                 },

@@ -118,6 +118,9 @@ def run(make: Callable[[], Node], executor: Callable[[], Executor] = events_exec
         rclpy.logging.get_logger(make.__name__).fatal(traceback.format_exc())
         code = 1
     finally:
+        # `ros2 launch` and the terminal both send SIGINT: a second one must not spoil a clean end.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
         if node is not None:
             _end(node, loop)
         loop.shutdown()

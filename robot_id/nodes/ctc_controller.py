@@ -27,7 +27,7 @@ from robot_id.nodes.loops import loop_setting
 from robot_id.nodes.messages import WrongState, parameters_message
 from robot_id.nodes.model_update import check_model, requested
 from robot_id.nodes.parameter_table import Row
-from robot_id.nodes.qos import LATCHED, STREAM
+from robot_id.nodes.qos import LATCHED, LOCK_STEP, STREAM
 from robot_id.nodes.stamps import Order, StampWatch, to_ns, to_stamp
 from robot_id.nodes.torque_control import Mode, TorqueControl
 from robot_id.trajectory.default import motion_of
@@ -118,7 +118,8 @@ class CtcController(RobotLifecycleNode):
         self.diagnostics.add('learning', self._report_learning)
 
     def _make_topics(self) -> None:
-        self._efforts = self.tell(Float64MultiArray, 'effort_commands', STREAM)
+        qos = LOCK_STEP if self._lock_step else STREAM
+        self._efforts = self.tell(Float64MultiArray, 'effort_commands', qos)
         self._latched = self.tell(DynamicParameters, '~/dynamic_parameters', LATCHED, always=True)
         self.listen(JointState, 'joint_states', self._on_state)
         self.listen(JointTrajectory, 'reference', self._on_reference)

@@ -33,7 +33,7 @@ from robot_id.nodes.loops import loop_setting
 from robot_id.nodes.messages import WrongState
 from robot_id.nodes.pacer import Pacer
 from robot_id.nodes.parameter_table import Row
-from robot_id.nodes.qos import STREAM
+from robot_id.nodes.qos import LOCK_STEP, STREAM
 from robot_id.nodes.simulated_robot import SimulatedRobot
 from robot_id.nodes.stamps import to_stamp
 from robot_id_msgs.srv import ResetSimulation, SetPayload
@@ -120,7 +120,8 @@ class DdmSimulator(RobotLifecycleNode):
         self.diagnostics.add('simulation', self._report)
 
     def _make_topics(self) -> None:
-        self._states = self.tell(JointState, 'joint_states', STREAM)
+        qos = LOCK_STEP if self._lock_step else STREAM
+        self._states = self.tell(JointState, 'joint_states', qos)
         self._clocks = None
         if self._owns_clock:
             others = self.count_publishers('/clock')

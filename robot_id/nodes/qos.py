@@ -8,6 +8,10 @@ DEPTH = 10
 STREAM = QoSProfile(
     history=HistoryPolicy.KEEP_LAST, depth=DEPTH, reliability=ReliabilityPolicy.RELIABLE
 )
+# In lock-step nobody waits for those who only listen: a longer history lets them fall behind.
+LOCK_STEP = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST, depth=1000, reliability=ReliabilityPolicy.RELIABLE
+)
 # What we listen to: reliable where the publisher is, best effort where it is not.
 MEASUREMENT = QoSProfile(
     history=HistoryPolicy.KEEP_LAST, depth=DEPTH, reliability=ReliabilityPolicy.BEST_AVAILABLE

@@ -17,7 +17,7 @@ from robot_id.nodes.diagnostics import OK, WARN, RateMeter, Report
 from robot_id.nodes.joints import JointMatcher
 from robot_id.nodes.messages import WrongState
 from robot_id.nodes.parameter_table import ROBOT, Row
-from robot_id.nodes.qos import MEASUREMENT, STREAM
+from robot_id.nodes.qos import LOCK_STEP, MEASUREMENT, STREAM
 from robot_id.nodes.stamps import Order, StampWatch, to_ns, to_stamp
 from robot_id.nodes.trajectory_player import TrajectoryPlayer
 from robot_id.trajectory.default import motion_of
@@ -42,6 +42,8 @@ TABLE = (
         'start of the motion.', 0.01, 1.0),
     Row('approach_tolerance', 1e-4, 'A robot this near to the start needs no approach '
         '[rad or m].', 0.0, 0.1),
+    Row('lock_step', False, 'The robot is a simulator in lock-step: keep a longer history for '
+        'those who listen.'),
     Row('autostart', False, 'Start with the first joint state, without ~/start.'),
 )  # fmt: skip
 
@@ -67,7 +69,8 @@ class TrajectoryGenerator(NodeBase, Node):
         self._message = JointTrajectory(
             joint_names=list(self._robot.joint_names), points=[self._point]
         )
-        self._publisher = self.create_publisher(JointTrajectory, 'reference', STREAM)
+        qos = LOCK_STEP if self.settings['lock_step'] else STREAM
+        self._publisher = self.create_publisher(JointTrajectory, 'reference', qos)
         self.create_subscription(JointState, 'joint_states', self._on_state, MEASUREMENT)
         self.create_service(Trigger, '~/start', self._on_start)
         self.create_service(Trigger, '~/stop', self._on_stop)
