@@ -150,4 +150,3 @@ def show_robot(context: LaunchContext) -> list[LaunchDescriptionEntity]:
             parameters=[{'use_sim_time': configuration('use_sim_time', bool)}],
         ),
     ]
-

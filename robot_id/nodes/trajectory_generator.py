@@ -42,8 +42,8 @@ TABLE = (
         'start of the motion.', 0.01, 1.0),
     Row('approach_tolerance', 1e-4, 'A robot this near to the start needs no approach '
         '[rad or m].', 0.0, 0.1),
-    Row('lock_step', False, 'The robot is a simulator in lock-step: keep a longer history for those '
-        'who listen.'),
+    Row('lock_step', False, 'The robot is a simulator in lock-step: keep a longer history for '
+        'those who listen.'),
     Row('autostart', False, 'Start with the first joint state, without ~/start.'),
 )  # fmt: skip
 
@@ -175,10 +175,15 @@ class TrajectoryGenerator(NodeBase, Node):
         try:
             if self._player is not None and not self._announced:
                 raise WrongState('a motion is being played: call ~/stop first')
-            self._plan()
-            self._wanted = True
-            waits = self._position is None
-            response.message = 'starts with the first joint state' if waits else 'starts'
+            if self._position is None:
+                self._plan()
+                self._wanted = True
+                response.message = 'starts with the first joint state'
+            else:
+                # At once: a robot in lock-step sends no state before it has its reference.
+                clock = self.get_clock().now().nanoseconds
+                self._begin(clock if self._clocked else self._watch.last)
+                response.message = 'starts'
             response.success = True
         except RobotIdError as error:
             response.message = str(error)

@@ -11,6 +11,7 @@ import pytest
 
 pytestmark = [pytest.mark.ros, pytest.mark.timeout(240)]
 pytest.importorskip('rclpy')
+pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is not built')
 pytest.importorskip('launch_ros', reason='launch_ros comes with a ROS installation, not from PyPI')
 
 from launch import LaunchContext
@@ -83,10 +84,12 @@ def test_launched_nodes_become_active_move_and_end_on_ctrl_c(file, arguments, no
             assert len(lifecycle) == active
             for node in lifecycle:
                 client.spin_until(
-                    lambda node=node: client.call(
-                        GetState, f'{node}/get_state', timeout=START_S
-                    ).current_state.label
-                    == 'active',
+                    lambda node=node: (
+                        client.call(
+                            GetState, f'{node}/get_state', timeout=START_S
+                        ).current_state.label
+                        == 'active'
+                    ),
                     START_S,
                     f'{node} is active',
                 )
