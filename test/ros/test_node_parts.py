@@ -1,13 +1,19 @@
 """The logic behind the nodes, without processes: stamps, joints, references, modes, commands."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 pytestmark = pytest.mark.ros
 pytest.importorskip('rclpy')
+pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is not built')
 
+import rclpy
 from hypothesis import given
 from hypothesis import strategies as st
+from rclpy.node import Node
+from rclpy.parameter import Parameter
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -15,17 +21,22 @@ from robot_id.control import ComputedTorque
 from robot_id.exceptions import DataError, OptionError, TrajectoryError
 from robot_id.model import load_robot
 from robot_id.nodes.braking import Brake
+from robot_id.nodes.ctc_parameters import TABLE as CONTROLLER_TABLE
 from robot_id.nodes.data_directory import below
+from robot_id.nodes.ddm_simulator import TABLE as SIMULATOR_TABLE
 from robot_id.nodes.effort_commands import CommandReader, CommandWriter
 from robot_id.nodes.joints import JointMatcher, joint_order
 from robot_id.nodes.messages import ForbiddenPath
+from robot_id.nodes.parameter_table import AUTOSTART, ROBOT, ParameterTable
 from robot_id.nodes.reference_buffer import ReferenceBuffer
 from robot_id.nodes.stamps import Order, StampWatch, to_ns, to_stamp
 from robot_id.nodes.torque_control import Mode, TorqueControl
+from robot_id.nodes.trajectory_generator import TABLE as GENERATOR_TABLE
 from robot_id.nodes.trajectory_player import TrajectoryPlayer
 from robot_id.trajectory import Quintic
 from robot_id.trajectory.default import motion_of
 
+ROOT = Path(__file__).resolve().parents[2]
 MS = 1_000_000
 
 
@@ -72,14 +83,13 @@ def test_joints_are_matched_by_name(names):
     ],
 )
 def test_joint_states_that_cannot_be_used_say_why(names, values, told):
-    matcher = JointMatcher(('a', 'b', 'c'))
-
-    def take():
+    def use():
+        matcher = JointMatcher(('a', 'b', 'c'))
         matcher.match(names)
         matcher.take(values)
 
     with pytest.raises(DataError, match=told):
-        take()
+        use()
 
 
 def test_the_order_of_a_parameter_must_name_each_joint_once():
@@ -280,3 +290,54 @@ def test_no_path_leaves_the_data_directory(name, tmp_path):
     with pytest.raises(ForbiddenPath):
         below(root, name)
     assert below(root, 'way/x.json') == (root / 'way/x.json').resolve()
+
+
+@pytest.fixture(scope='module')
+def context():
+    own = rclpy.Context()
+    rclpy.init(context=own)
+    yield own
+    rclpy.shutdown(context=own)
+
+
+@pytest.mark.parametrize(
+    ('given', 'told'),
+    [
+        ({'mode': 'plan'}, "mode: 'plan' is none of plant, closed_loop"),
+        ({'rate_hz': -1.0}, 'rate_hz: -1.0 is outside'),
+        ({'rate_hz': 'fast'}, "rate_hz: 'fast' is of the wrong type"),
+        ({'initial_position': ['a']}, 'initial_position'),
+        ({'rate_hs': 5.0}, "no parameter 'rate_hs': did you mean 'rate_hz'"),
+    ],
+)
+def test_parameters_that_cannot_be_used_say_why(context, given, told):
+    overrides = [Parameter(key, value=value) for key, value in given.items()]
+    node = Node('parameters', context=context, parameter_overrides=overrides)
+    try:
+        with pytest.raises(OptionError, match=told):
+            ParameterTable(node, SIMULATOR_TABLE)
+    finally:
+        node.destroy_node()
+
+
+@pytest.mark.parametrize('name', ['ddm_simulator', 'trajectory_generator', 'ctc_controller'])
+def test_every_parameter_is_described_and_documented(context, name):
+    table = {
+        'ddm_simulator': (ROBOT, AUTOSTART, *SIMULATOR_TABLE),
+        'trajectory_generator': GENERATOR_TABLE,
+        'ctc_controller': (ROBOT, AUTOSTART, *CONTROLLER_TABLE),
+    }[name]
+    page = (ROOT / f'doc/nodes/{name}.md').read_text()
+    node = Node(name, context=context)
+    try:
+        settings = ParameterTable(node, table)
+        for row in table:
+            assert f'| `{row.name}` |' in page
+            assert settings[row.name] == row.default
+            assert row.description in node.describe_parameter(row.name).description
+        settings.locked = True
+        fixed = next(row for row in table if not row.live)
+        verdict = node.set_parameters([Parameter(fixed.name, value='x')])[0]
+        assert not verdict.successful
+    finally:
+        node.destroy_node()
