@@ -3,10 +3,11 @@ See it work: a robot that is identified while it is controlled, before and after
 
 Usage: python tools/demo.py [ROBOT]
 
-Every node is a process of its own, in lock-step, so it runs as fast as the machine allows: a
-motion under computed torque with the a priori values, recorded into a bag, identification of that
-bag by the action of the server, then the same motion with what was found. Exit code 0 when the
-tracking error has become smaller.
+Every node is a process of its own: simulator, trajectory generator and controller in lock-step, so
+they run as fast as the machine allows, data logger and identification server. A motion under
+computed torque with the a priori values is recorded, the identify action works on the recording,
+and the same motion runs with what was found. Exit code 0 when every tracking error has become
+smaller. Recordings, results and plots are left in runs/demo.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from __future__ import annotations
 import contextlib
 import re
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,205 +27,156 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / 'test')]
 
 from lifecycle_msgs.msg import Transition  # noqa: E402
-from rclpy.qos import QoSProfile  # noqa: E402
 from ros_helpers.client import Client  # noqa: E402
 from ros_helpers.node_process import NodeProcess  # noqa: E402
-from sensor_msgs.msg import JointState  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
-from trajectory_msgs.msg import JointTrajectory  # noqa: E402
 
+from robot_id import data  # noqa: E402
 from robot_id.cli.console import output  # noqa: E402
-from robot_id.data import Run  # noqa: E402
 from robot_id.estimation.result import Result  # noqa: E402
 from robot_id.exceptions import RobotIdError  # noqa: E402
 from robot_id.model import Robot, load_robot  # noqa: E402
 from robot_id.report.tables import parameter_table, result_lines  # noqa: E402
 from robot_id_msgs.action import Identify  # noqa: E402
-from robot_id_msgs.msg import IdentificationResult  # noqa: E402
 from robot_id_msgs.srv import (  # noqa: E402
     SetDynamicParameters,
     StartRecording,
     StopRecording,
 )
 
-START_S, MOTION_S = 120.0, 600.0
-DEEP = QoSProfile(depth=100_000)
-# One cycle; six joints do not need 1 kHz.
+DATA = ROOT / 'runs/demo'
+START_S, WORK_S = 120.0, 600.0
+# Six joints do not need 1 kHz.
 RATES = {'tx40': 500.0}
 
 
 class Demo:
     """
-    The nodes of one robot and what they publish.
+    The nodes of one robot.
 
     :param robot: the Robot.
     :param client: talks to the nodes.
-    :param folder: data directory of logger and server.
     """
 
-    def __init__(self, robot: Robot, client: Client, folder: Path) -> None:
-        self.robot, self.client, self.folder = robot, client, folder
-        self.states = client.collect(JointState, 'joint_states', DEEP)
-        self.references = client.collect(JointTrajectory, 'reference', DEEP)
+    def __init__(self, robot: Robot, client: Client) -> None:
+        self.robot, self.client = robot, client
+        common = {'robot': robot.name, 'use_sim_time': True}
+        lock = {**common, 'rate_hz': RATES.get(robot.name, 1000.0), 'lock_step': True}
+        place = {'data_directory': str(DATA), 'use_sim_time': True}
+        self.processes = {
+            name: NodeProcess(name, parameters=parameters)
+            for name, parameters in (
+                ('trajectory_generator', {**lock, 'cycles': 1}),
+                ('ctc_controller', {**lock, 'data_directory': str(DATA)}),
+                ('ddm_simulator', lock),
+                ('data_logger', place),
+                ('identification_server', {**place, 'robot': robot.name}),
+            )
+        }
 
     @contextlib.contextmanager
     def nodes(self) -> Iterator[None]:
-        """Start the nodes and bring them up; at the end all must have ended cleanly."""
-        rate = RATES.get(self.robot.name, 1000.0)
-        common = {'robot': self.robot.name, 'rate_hz': rate, 'use_sim_time': True}
-        lock = {**common, 'lock_step': True}
-        data = {'data_directory': str(self.folder), 'use_sim_time': True}
-        processes = {
-            'trajectory_generator': NodeProcess(
-                'trajectory_generator', parameters={**lock, 'cycles': 1}
-            ),
-            'ctc_controller': NodeProcess('ctc_controller', parameters=lock),
-            'ddm_simulator': NodeProcess('ddm_simulator', parameters=lock),
-            'data_logger': NodeProcess('data_logger', parameters=data),
-            'identification_server': NodeProcess(
-                'identification_server', parameters={**data, 'robot': self.robot.name}
-            ),
-        }
-        self.generator = processes['trajectory_generator']
+        """Start the nodes; at the end all must have ended cleanly."""
         with contextlib.ExitStack() as stack:
-            for process in processes.values():
+            for process in self.processes.values():
                 stack.enter_context(process)
-            for process in processes.values():
+            for process in self.processes.values():
                 process.wait_for_log('ready', START_S)
-            for name in ('ctc_controller', 'ddm_simulator'):
-                for number in (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
-                    if not self.client.change_state(name, number, START_S):
-                        raise AssertionError(f'{name} refuses:\n{processes[name].log}')
             yield
-            codes = {name: process.stop() for name, process in processes.items()}
+            codes = {name: process.stop() for name, process in self.processes.items()}
         failed = [f'{name} exit {code}' for name, code in codes.items() if code]
         if failed:
             raise AssertionError(f'a node failed: {", ".join(failed)}')
 
-    def controller(self, transition: int) -> None:
-        """Take the controller from one state to another."""
-        if not self.client.change_state('ctc_controller', transition, START_S):
-            raise AssertionError(f'the controller refuses transition {transition}')
+    def change(self, node: str, *transitions: int) -> None:
+        """Take a lifecycle node from state to state."""
+        for transition in transitions:
+            if not self.client.change_state(node, transition, START_S):
+                raise AssertionError(f'{node} refuses:\n{self.processes[node].log}')
 
-    def motion(self) -> Run:
-        """Let the generator play its motion once; return what was measured meanwhile."""
-        first, done = len(self.references), self._played()
-        began = time.perf_counter()
-        answer = self.client.call(Trigger, 'trajectory_generator/start')
-        if not answer.success:
-            raise AssertionError(f'the generator refuses: {answer.message}')
-        self.client.spin_until(lambda: self._played() > done, MOTION_S, 'the end of the motion')
-        newest = self.references[-1]
-        self.client.spin_until(
-            lambda: _key(self.states[-1]) >= _key(newest) and not _moves(self.references[-1]),
-            MOTION_S,
-            'the last states of the motion',
-        )
-        run = self._run(self.references[first:])
-        steps, seconds = len(run.time), time.perf_counter() - began
-        lost = round(run.time[-1] / np.min(np.diff(run.time))) + 1 - steps
-        print(f'demo: {run.time[-1]:.2f} s of motion in {seconds:.1f} s, {steps} samples, '
-              f'{lost} lost')  # fmt: skip
-        return run
-
-    def _played(self) -> int:
-        return len(re.findall('motion is over', self.generator.log))
-
-    def _run(self, references: list[Any]) -> Run:
-        """Return states and references with the same stamps, while the reference moves."""
-        states = {_key(state): state for state in self.states}
-        self.states.clear()
-        moving = [i for i, reference in enumerate(references) if _moves(reference)]
-        kept = {_key(r): r for r in references[moving[0] : moving[-1] + 1] if _key(r) in states}
-        time_s = np.array([sec + 1e-9 * ns for sec, ns in kept])
-        points = [r.points[0] for r in kept.values()]
-        seen = [states[key] for key in kept]
-        return Run(
-            time_s - time_s[0],
-            np.array([s.position for s in seen]),
-            np.array([s.effort for s in seen]),
-            reference_position=np.array([p.positions for p in points]),
-            reference_velocity=np.array([p.velocities for p in points]),
-            reference_acceleration=np.array([p.accelerations for p in points]),
-        )
-
-    @contextlib.contextmanager
-    def recording(self, name: str) -> Iterator[None]:
-        """Record what happens in the context into a bag."""
-        request = StartRecording.Request(name=name)
-        self._ask(StartRecording, 'data_logger/start', request)
-        yield
-        status = self._ask(StopRecording, 'data_logger/stop').status
-        print(f'demo: bag {status.bag}: {status.samples} joint states, {status.gaps} gaps, '
-              f'{status.lost} lost, {status.size_bytes / 1e6:.1f} MB')  # fmt: skip
-
-    def identify(self, bag: str) -> IdentificationResult:
-        """Have the server identify the robot from a bag."""
-        # The simulated friction is smooth; on a real robot leave this option alone.
-        slope = str(self.robot.description.coulomb_slope)
-        goal = Identify.Goal(
-            bag=bag, method='idim_wls', option_keys=['coulomb_slope'], option_values=[slope]
-        )
-        name, began = 'identification_server/identify', time.perf_counter()
-        handle = self.client.send_goal(Identify, name, goal, START_S)
-        _, answer = handle.result(MOTION_S)
-        if answer.error_code:
-            raise AssertionError(f'the server refuses: {answer.error_string}')
-        print(f'demo: identified in {time.perf_counter() - began:.1f} s, told '
-              f'{len(handle.feedback)} times how far it was')  # fmt: skip
-        return answer.result
-
-    def _ask(self, kind: type, name: str, request: Any = None) -> Any:
-        answer = self.client.call(kind, name, request)
-        if answer.error_code:
-            raise AssertionError(f'{name} refuses: {answer.error_string}')
+    def ask(self, kind: type, name: str, request: Any = None) -> Any:
+        """Call a service and return its answer; a refusal ends the demo."""
+        answer = self.client.call(kind, name, request, START_S)
+        if getattr(answer, 'error_code', 0) or not getattr(answer, 'success', True):
+            raise AssertionError(
+                f'{name}: {getattr(answer, "error_string", "") or answer.message}'
+            )
         return answer
 
-    def use(self, result: IdentificationResult) -> None:
+    def motion(self, name: str) -> str:
+        """Play the motion once under control and record it; return the bag."""
+        self.change('ctc_controller', Transition.TRANSITION_ACTIVATE)
+        request = StartRecording.Request(name=f'{time.strftime("%Y%m%d_%H%M%S")}_{name}')
+        bag = self.ask(StartRecording, 'data_logger/start', request).bag
+        done, began = self._played(), time.perf_counter()
+        self.ask(Trigger, 'trajectory_generator/start')
+        self.client.spin_until(lambda: self._played() > done, WORK_S, 'the end of the motion')
+        seconds = time.perf_counter() - began
+        # In lock-step a robot without a controller waits.
+        self.change('ctc_controller', Transition.TRANSITION_DEACTIVATE)
+        self.client.spin_for(0.5)
+        status = self.ask(StopRecording, 'data_logger/stop').status
+        print(
+            f'demo: {name}: {status.duration_s:.2f} s of motion in {seconds:.1f} s, '
+            f'{status.samples} samples, {status.lost} lost -> {DATA.name}/{bag}'
+        )
+        return bag
+
+    def _played(self) -> int:
+        return len(re.findall('motion is over', self.processes['trajectory_generator'].log))
+
+    def identify(self, bag: str) -> str:
+        """Identify the robot from a bag; return the result file."""
+        goal = Identify.Goal(bag=bag, method='idim_wls')
+        # The simulated friction is smooth; on a real robot leave this option alone.
+        goal.option_keys = ['coulomb_slope']
+        goal.option_values = [str(self.robot.description.coulomb_slope)]
+        sent = self.client.send_goal(Identify, 'identification_server/identify', goal, START_S)
+        if not sent.accepted:
+            raise AssertionError('the identification server refuses the goal')
+        _, answer = sent.result(WORK_S)
+        if answer.error_code:
+            raise AssertionError(f'identification: {answer.error_string}')
+        print(f'demo: identified with {len(sent.feedback)} reports of progress')
+        return answer.result.json_path
+
+    def use(self, json_path: str) -> None:
         """Give the controller the identified values."""
-        request = SetDynamicParameters.Request(blend_s=0.2, parameters=result.parameters)
-        self._ask(SetDynamicParameters, 'ctc_controller/set_dynamic_parameters', request)
+        request = SetDynamicParameters.Request(json_path=json_path)
+        self.ask(SetDynamicParameters, 'ctc_controller/set_dynamic_parameters', request)
 
 
-def tracking_error(run: Run) -> np.ndarray:
+def tracking_error(robot: Robot, bag: str) -> np.ndarray:
     """(n,) ||qr - q|| / ||q - mean(q)|| of each joint (table II of paper 003)."""
-    assert run.reference_position is not None
+    runs = data.load(DATA / bag, robot=robot).runs
+    run = max(runs, key=lambda run: len(run.time))
+    if run.reference_position is None:
+        raise AssertionError(f'{bag}: no reference in the recording')
     spread = np.linalg.norm(run.position - run.position.mean(axis=0), axis=0)
     return np.linalg.norm(run.reference_position - run.position, axis=0) / spread
-
-
-def _moves(reference: JointTrajectory) -> bool:
-    return bool(np.any(np.abs(reference.points[0].velocities)))
-
-
-def _key(message: Any) -> tuple[int, int]:
-    return message.header.stamp.sec, message.header.stamp.nanosec
 
 
 def main() -> None:
     """Run the demo."""
     began = time.perf_counter()
-    try:
-        robot = load_robot(sys.argv[1] if len(sys.argv) > 1 else 'emps')
-    except RobotIdError as error:
-        sys.exit(f'demo: {error}')
-    print(f'demo: {robot.name}: simulator, generator, controller, logger, server: five processes')
-    with tempfile.TemporaryDirectory() as folder, Client('demo') as client:
-        demo = Demo(robot, client, Path(folder))
+    robot = load_robot(sys.argv[1] if len(sys.argv) > 1 else 'emps')
+    DATA.mkdir(parents=True, exist_ok=True)
+    with Client('demo') as client:
+        demo = Demo(robot, client)
+        print(f'demo: {robot.name}: starting {", ".join(demo.processes)}, a process each')
         with demo.nodes():
-            with demo.recording('a_priori'):
-                before = demo.motion()
-            # In lock-step a robot without a controller waits.
-            demo.controller(Transition.TRANSITION_DEACTIVATE)
-            answer = demo.identify('a_priori')
-            result = Result.load(Path(folder) / answer.json_path)
+            demo.change('ctc_controller', Transition.TRANSITION_CONFIGURE)
+            up = Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE
+            demo.change('ddm_simulator', *up)
+            before = demo.motion('a_priori')
+            found = demo.identify(before)
+            result = Result.load(DATA / found)
             output().print(parameter_table(result))
             for line in result_lines(result):
                 output().print(line, markup=False, soft_wrap=True)
-            demo.use(answer)
-            demo.controller(Transition.TRANSITION_ACTIVATE)
-            after = demo.motion()
-    errors = tracking_error(before), tracking_error(after)
+            demo.use(found)
+            after = demo.motion('identified')
+    errors = tracking_error(robot, before), tracking_error(robot, after)
     print('demo: tracking error, a priori -> identified')
     for name, first, second in zip(robot.joint_names, *errors):
         print(f'  {name:12s} {first:.3g} -> {second:.3g}  ({first / second:.1f} times smaller)')
@@ -237,5 +188,5 @@ def main() -> None:
 if __name__ == '__main__':
     try:
         main()
-    except AssertionError as error:
+    except (AssertionError, RobotIdError) as error:
         sys.exit(f'demo: {error}')

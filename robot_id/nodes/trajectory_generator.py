@@ -42,8 +42,8 @@ TABLE = (
         'start of the motion.', 0.01, 1.0),
     Row('approach_tolerance', 1e-4, 'A robot this near to the start needs no approach '
         '[rad or m].', 0.0, 0.1),
-    Row('lock_step', False, 'The robot is a simulator in lock-step: keep a longer history for those '
-        'who listen.'),
+    Row('lock_step', False, 'The robot is a simulator in lock-step: keep a longer history for '
+        'those who listen.'),
     Row('autostart', False, 'Start with the first joint state, without ~/start.'),
 )  # fmt: skip
 

@@ -37,8 +37,9 @@ class Robot:
         self._states = client.node.create_publisher(JointState, 'joint_states', 10)
         self._references = client.node.create_publisher(JointTrajectory, 'reference', 10)
         client.spin_until(
-            lambda: self._states.get_subscription_count()
-            and self._references.get_subscription_count(),
+            lambda: (
+                self._states.get_subscription_count() and self._references.get_subscription_count()
+            ),
             START_S,
             'the controller listens',
         )
@@ -241,8 +242,6 @@ def test_learning_is_switched_and_its_bound_kept(robot):
 
 
 def test_parameters_of_a_running_controller_are_protected(robot):
-    verdicts = robot.client.set_parameters(
-        'ctc_controller', {'rate_hz': 500.0, 'sigma_max': 99.0}
-    )
+    verdicts = robot.client.set_parameters('ctc_controller', {'rate_hz': 500.0, 'sigma_max': 99.0})
     assert [verdict.successful for verdict in verdicts] == [False, False]
     assert 'cannot change while the node runs' in verdicts[0].reason

@@ -114,7 +114,7 @@ def test_two_robots_and_kill_9_of_each_node_in_turn(tmp_path):
         ('trajectory_generator', {'robot': 'emsp'}, "did you mean 'emps'"),
         ('ddm_simulator', {'robot': 'emps', 'mode': 'plan'}, "mode: 'plan' is none of plant"),
         ('ctc_controller', {'robot': 'emps', 'sigma_max': 50.0}, 'sigma_max: 50.0 is outside'),
-        ('ctc_controller', {'robot': 'emps', 'rate_hz': 'fast'}, "rate_hz: 'fast' is of the wrong"),
+        ('ctc_controller', {'robot': 'emps', 'rate_hz': 'fast'}, "rate_hz: 'fast' is of the"),
         ('ddm_simulator', {'robot': 'emps', 'rate_hs': 5.0}, "did you mean 'rate_hz'"),
     ],
 )

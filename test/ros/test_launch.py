@@ -13,13 +13,14 @@ pytestmark = [pytest.mark.ros, pytest.mark.timeout(240)]
 pytest.importorskip('rclpy')
 pytest.importorskip('launch_ros', reason='launch_ros comes with a ROS installation, not from PyPI')
 
-from launch import LaunchContext
 from launch.actions import DeclareLaunchArgument
 from launch.launch_description_sources import get_launch_description_from_python_launch_file
 from lifecycle_msgs.srv import GetState
 from ros_helpers.client import Client
 from ros_helpers.robot_graph import START_S, Health
 from sensor_msgs.msg import JointState
+
+from launch import LaunchContext
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / 'launch').glob('*.launch.py'))
@@ -83,10 +84,12 @@ def test_launched_nodes_become_active_move_and_end_on_ctrl_c(file, arguments, no
             assert len(lifecycle) == active
             for node in lifecycle:
                 client.spin_until(
-                    lambda node=node: client.call(
-                        GetState, f'{node}/get_state', timeout=START_S
-                    ).current_state.label
-                    == 'active',
+                    lambda node=node: (
+                        client.call(
+                            GetState, f'{node}/get_state', timeout=START_S
+                        ).current_state.label
+                        == 'active'
+                    ),
                     START_S,
                     f'{node} is active',
                 )
