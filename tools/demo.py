@@ -112,10 +112,9 @@ class Demo:
         self.ask(Trigger, 'trajectory_generator/start')
         self.client.spin_until(lambda: self._played() > done, WORK_S, 'the end of the motion')
         seconds = time.perf_counter() - began
+        status = self.ask(StopRecording, 'data_logger/stop').status
         # In lock-step a robot without a controller waits.
         self.change('ctc_controller', Transition.TRANSITION_DEACTIVATE)
-        self.client.spin_for(0.5)
-        status = self.ask(StopRecording, 'data_logger/stop').status
         print(
             f'demo: {name}: {status.duration_s:.2f} s of motion in {seconds:.1f} s, '
             f'{status.samples} samples, {status.lost} lost -> {DATA.name}/{bag}'

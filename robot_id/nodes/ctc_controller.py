@@ -17,7 +17,7 @@ from robot_id.estimation.result import Result
 from robot_id.estimation.validation import parameters_for
 from robot_id.exceptions import DataError, OptionError, RobotIdError
 from robot_id.nodes.base import run
-from robot_id.nodes.data_directory import DATA_DIRECTORY
+from robot_id.nodes.ctc_parameters import TABLE
 from robot_id.nodes.diagnostics import ERROR, OK, WARN, RateMeter, Report
 from robot_id.nodes.effort_commands import CommandWriter
 from robot_id.nodes.joints import JointMatcher, joint_order
@@ -26,42 +26,14 @@ from robot_id.nodes.lifecycle import RobotLifecycleNode
 from robot_id.nodes.loops import loop_setting
 from robot_id.nodes.messages import WrongState, parameters_message
 from robot_id.nodes.model_update import check_model, requested
-from robot_id.nodes.parameter_table import Row
 from robot_id.nodes.qos import LATCHED, LOCK_STEP, STREAM
-from robot_id.nodes.stamps import Order, StampWatch, to_ns, to_stamp
+from robot_id.nodes.stamps import SECOND, Order, StampWatch, to_ns, to_stamp
 from robot_id.nodes.torque_control import Mode, TorqueControl
 from robot_id.trajectory.default import motion_of
 from robot_id_msgs.msg import DynamicParameters
 from robot_id_msgs.srv import EnableLearning, SetDynamicParameters
 
 Array = NDArray[np.float64]
-
-TABLE = (
-    DATA_DIRECTORY,
-    Row('loop', 'learning', 'Computed torque loop of the robot file: bandwidth and damping.'),
-    Row('rate_hz', 0.0, 'Joint states per second [Hz]; 0: the rate of the loop.', 0.0, 1e5),
-    Row('joints', [], "Order of the effort commands; empty: the robot's order.", items=str),
-    Row('parameters', '', 'Result file (JSON) to start with; empty: the a priori values of the '
-        'robot file.'),
-    Row('measured', False, 'The model at the measured instead of the reference state.'),
-    Row('integral', 0.0, 'Integral action, Ki = integral * Kp [1/s]; 0: none.', 0.0, 1000.0),
-    Row('torque_limit', [], 'Torque limits in the order of the robot [N m or N]; empty: of the '
-        'robot file.'),
-    Row('largest_error', 0.0, 'A robot further from its reference is held [rad or m]; 0: 5 % of '
-        "each joint's range.", 0.0, 100.0),
-    Row('state_timeout_s', 0.05, 'Without a joint state for this long: zero torque [s].',
-        1e-3, 10.0),
-    Row('reference_timeout_s', 0.02, 'The last point is carried on for this long, then the '
-        'reference is braked to rest [s].', 1e-3, 0.2),
-    Row('blend_s', 0.1, 'Time over which new parameters are blended in [s].', 0.0, 60.0),
-    Row('learning', False, 'Pass identified parameters on to the model from the start.'),
-    Row('window_s', 0.0, 'Window of ILIC, a multiple of the cycle time [s]; 0: the duration of '
-        "the robot file's motion.", 0.0, 3600.0),
-    Row('sigma_max', 15.0, 'Only parameters with a smaller deviation are passed on [%].',
-        10.0, 30.0),
-    Row('lock_step', False, 'Answer each joint state exactly once, with the reference of its own '
-        'stamp; for a simulator in lock-step.'),
-)  # fmt: skip
 
 
 class CtcController(RobotLifecycleNode):
@@ -130,7 +102,7 @@ class CtcController(RobotLifecycleNode):
         """Begin to answer joint states."""
         self._control.restart()
         self._watch.clear()
-        self._pending = self._answered = None
+        self._answered = None
         self._stale = True
         # By a steady clock: a dead simulator takes the simulated one with it.
         self._timeout_ns = round(1e9 * self.settings['state_timeout_s'])
@@ -138,6 +110,7 @@ class CtcController(RobotLifecycleNode):
         self._watchdog = self.create_timer(
             self.settings['state_timeout_s'] / 2.0, self._check, clock=self.steady
         )
+        self._answer_pending()
 
     def deactivate(self) -> None:
         """Leave the robot without torque."""
@@ -151,7 +124,8 @@ class CtcController(RobotLifecycleNode):
         self._control = self._learning = None
 
     def _on_state(self, message: JointState) -> None:
-        if not self.active:
+        # In lock-step the robot waits for the answer to this very state: keep it.
+        if not (self.active or self._lock_step):
             return
         ns = to_ns(message.header.stamp)
         try:
@@ -164,10 +138,11 @@ class CtcController(RobotLifecycleNode):
         if order is Order.RESTART:
             self.event('time started anew')
             self._control.restart()
+            self._control.references.forget_beyond(ns + SECOND)
             self._learning.ilic.clear()
             self._pending = self._answered = None
         elif order is Order.DUPLICATE:
-            if self._lock_step and self._answered is not None and self._answered[0] == ns:
+            if self._answered is not None and self._answered[0] == ns and self._lock_step:
                 self._efforts.publish(self._writer.write(self._answered[1], ns))
             return
         elif order is Order.LATE:
@@ -179,7 +154,7 @@ class CtcController(RobotLifecycleNode):
             self._answer(ns, position)
 
     def _on_reference(self, message: JointTrajectory) -> None:
-        if not self.active:
+        if not (self.active or self._lock_step):
             return
         try:
             self._control.references.take(message)
@@ -190,7 +165,7 @@ class CtcController(RobotLifecycleNode):
             self._answer_pending()
 
     def _answer_pending(self) -> None:
-        if self._pending is not None:
+        if self._pending is not None and self.active:
             ns, position = self._pending
             if self._control.references.exact(ns) is not None:
                 self._pending = None

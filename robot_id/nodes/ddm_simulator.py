@@ -38,8 +38,9 @@ from robot_id.nodes.simulated_robot import SimulatedRobot
 from robot_id.nodes.stamps import to_stamp
 from robot_id_msgs.srv import ResetSimulation, SetPayload
 
-# In lock-step a state that nobody answers is sent again, for those who came late.
-REPEAT_S = 0.25
+# In lock-step a state that nobody answers is sent again: when somebody has come, and else after
+# so many looks, in case an answer was lost while two nodes found each other.
+REPEAT_S, PATIENCE = 0.25, 8
 
 TABLE = (
     Row('mode', 'plant', 'plant: effort commands in; closed_loop: the robot follows a reference '
@@ -82,7 +83,8 @@ class DdmSimulator(RobotLifecycleNode):
         self._robot: Any = None
         self._ticker: Any = None
         self._clocks: Any = None
-        self._seen_sample = -1
+        # Sample, neighbours and number of times that nothing had moved, at the last look.
+        self._seen = -1, 0, 0
 
     def configure(self) -> None:
         """Build the simulated robot and its topics."""
@@ -129,9 +131,9 @@ class DdmSimulator(RobotLifecycleNode):
                 self.warning('somebody else publishes /clock already', publishers=others)
             self._clocks = self.tell(ClockMessage, '/clock', STREAM)
         if self._closed:
-            self.listen(JointTrajectory, 'reference', self._on_reference)
+            self._heard = self.listen(JointTrajectory, 'reference', self._on_reference)
         else:
-            self.listen(Float64MultiArray, 'effort_commands', self._on_command)
+            self._heard = self.listen(Float64MultiArray, 'effort_commands', self._on_command)
         self.serve(ResetSimulation, '~/reset', self._reset)
         self.serve(SetPayload, '~/set_payload', self._set_payload)
 
@@ -204,10 +206,14 @@ class DdmSimulator(RobotLifecycleNode):
             self._clocks.publish(self._clock_message)
 
     def _repeat(self) -> None:
-        """Send the last state again when nothing has happened since the last time."""
-        if self._robot.sample == self._seen_sample and not self._failed:
+        """Send a state that nobody answers again: soon to newcomers, to others now and then."""
+        around = self._states.get_subscription_count() + self._heard.get_publisher_count()
+        waits = self._robot.sample == self._seen[0] and not self._failed
+        patience = self._seen[2] + 1 if waits else 0
+        if waits and (around != self._seen[1] or patience >= PATIENCE):
             self._publish()
-        self._seen_sample = self._robot.sample
+            patience = 0
+        self._seen = self._robot.sample, around, patience
 
     def _on_command(self, message: Float64MultiArray) -> None:
         robot = self._robot

@@ -47,10 +47,10 @@ class RobotLifecycleNode(NodeBase, LifecycleNode):
         make = self.create_publisher if always else self.create_lifecycle_publisher
         return self._own(self.destroy_publisher, make(kind, topic, qos))
 
-    def listen(self, kind: type, topic: str, callback: Callable[[Any], None]) -> None:
-        """Subscribe to measurements until clean-up."""
+    def listen(self, kind: type, topic: str, callback: Callable[[Any], None]) -> Any:
+        """Return a subscription to measurements that lives until clean-up."""
         made = self.create_subscription(kind, topic, callback, MEASUREMENT)
-        self._own(self.destroy_subscription, made)
+        return self._own(self.destroy_subscription, made)
 
     def serve(self, kind: type, name: str, work: Callable[[Any, Any], None]) -> None:
         """

@@ -45,6 +45,11 @@ class ReferenceBuffer:
         self._stamps.clear()
         self._points.clear()
 
+    def forget_beyond(self, stamp: int) -> None:
+        """Forget points later than a stamp: they are of a time that was put back."""
+        at = bisect_right(self._stamps, stamp)
+        del self._stamps[at:], self._points[at:]
+
     def take(self, message: JointTrajectory) -> None:
         """
         Take in all points of a message.

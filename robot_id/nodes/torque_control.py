@@ -78,10 +78,9 @@ class TorqueControl:
         self.restart()
 
     def restart(self) -> None:
-        """Wait for the robot, with no memory of what was before."""
+        """Wait for the robot, with no memory of what it did before."""
         self.mode = Mode.WAITING
         self.reason = ''
-        self.references.clear()
         self.pause()
 
     def pause(self) -> None:

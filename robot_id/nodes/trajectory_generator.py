@@ -175,10 +175,15 @@ class TrajectoryGenerator(NodeBase, Node):
         try:
             if self._player is not None and not self._announced:
                 raise WrongState('a motion is being played: call ~/stop first')
-            self._plan()
-            self._wanted = True
-            waits = self._position is None
-            response.message = 'starts with the first joint state' if waits else 'starts'
+            if self._position is None:
+                self._plan()
+                self._wanted = True
+                response.message = 'starts with the first joint state'
+            else:
+                # At once: a robot in lock-step sends no state before it has its reference.
+                clock = self.get_clock().now().nanoseconds
+                self._begin(clock if self._clocked else self._watch.last)
+                response.message = 'starts'
             response.success = True
         except RobotIdError as error:
             response.message = str(error)

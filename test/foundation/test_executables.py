@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -92,20 +93,28 @@ def test_every_node_of_setup_py_is_installed_and_has_a_file():
 
 def test_two_processes_talk_without_sourcing(venv, tmp_path):
     variables = {name: os.environ[name] for name in SHARED_VARIABLES}
-    talker = subprocess.Popen(
-        [venv / 'lib/robot_id/demo_talker'],
-        cwd=tmp_path,
-        env={**BARE, **variables, 'ROS_LOG_DIR': str(tmp_path)},
-        stderr=subprocess.DEVNULL,
-    )
+    both = ['--ros-args', '-p', 'robot:=emps', '-p', 'autostart:=true']
+    nodes = {}
+    for name, more in (('trajectory_generator', []), ('ddm_simulator', ['-p', 'rate_hz:=50.0'])):
+        nodes[name] = subprocess.Popen(
+            [venv / 'lib/robot_id' / name, *both, *more],
+            cwd=tmp_path,
+            env={**BARE, **variables, 'ROS_LOG_DIR': str(tmp_path), 'PYTHONUNBUFFERED': '1'},
+            stderr=subprocess.STDOUT,
+            stdout=(tmp_path / name).open('w'),
+        )
+    log = tmp_path / 'trajectory_generator'
     try:
-        listener = [venv / 'lib/robot_id/demo_listener', '--ros-args', '-p', 'count:=2']
-        done = run(listener, tmp_path, **variables, ROS_LOG_DIR=str(tmp_path))
+        deadline = time.monotonic() + 90.0
+        # The generator plays once it has heard the simulator.
+        while 'playing' not in log.read_text() and time.monotonic() < deadline:
+            time.sleep(0.1)
     finally:
-        talker.send_signal(2)
-        code = talker.wait(20)
-    assert (code, done.returncode) == (0, 0), done.stderr
-    assert 'Fv1 = 200 +- 2' in done.stderr
+        for node in nodes.values():
+            node.send_signal(2)
+        codes = [node.wait(30) for node in nodes.values()]
+    assert codes == [0, 0], [(tmp_path / name).read_text() for name in nodes]
+    assert 'playing' in log.read_text()
 
 
 def test_colcon_sees_both_packages(venv, tmp_path):

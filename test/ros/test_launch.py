@@ -11,6 +11,7 @@ import pytest
 
 pytestmark = [pytest.mark.ros, pytest.mark.timeout(240)]
 pytest.importorskip('rclpy')
+pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is not built')
 pytest.importorskip('launch_ros', reason='launch_ros comes with a ROS installation, not from PyPI')
 
 from launch.actions import DeclareLaunchArgument

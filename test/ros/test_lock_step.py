@@ -8,6 +8,7 @@ import pytest
 
 pytestmark = [pytest.mark.ros, pytest.mark.timeout(300)]
 pytest.importorskip('rclpy')
+pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is not built')
 
 from geometry_msgs.msg import Inertia
 from ros_helpers.client import Client

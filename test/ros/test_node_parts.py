@@ -5,6 +5,7 @@ import pytest
 
 pytestmark = pytest.mark.ros
 pytest.importorskip('rclpy')
+pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is not built')
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -72,14 +73,13 @@ def test_joints_are_matched_by_name(names):
     ],
 )
 def test_joint_states_that_cannot_be_used_say_why(names, values, told):
-    matcher = JointMatcher(('a', 'b', 'c'))
-
-    def take():
+    def use():
+        matcher = JointMatcher(('a', 'b', 'c'))
         matcher.match(names)
         matcher.take(values)
 
     with pytest.raises(DataError, match=told):
-        take()
+        use()
 
 
 def test_the_order_of_a_parameter_must_name_each_joint_once():

@@ -33,7 +33,7 @@ class NodeProcess:
     A running node executable, used as a context manager.
 
     ```python
-    with NodeProcess('demo_talker', parameters={'rate': 10.0}, namespace='left') as node:
+    with NodeProcess('data_logger', parameters={'queue_depth': 50}, namespace='left') as node:
         node.wait_for_log('ready')
         ...
     assert node.stop() == 0
