@@ -16,6 +16,8 @@ from robot_id.data.stamp_statistics import StampStatistics
 
 _STAMP = {0: struct.Struct('>iI'), 1: struct.Struct('<iI')}
 Message = tuple[int, int, bytes]
+# A recording of limited length waits so much longer for its first joint state.
+SILENCE_S = 30.0
 
 
 def header_stamp_ns(data: bytes) -> int:
@@ -138,8 +140,9 @@ class Recorder:
                 self.ended = f'{limit:g} s are recorded'
                 return messages[:place], stamps
             stamps.append(stamp)
-        if limit and first is None and time.monotonic() - self._begun > limit:
-            self.ended = f'no joint states within {limit:g} s'
+        patience = limit + SILENCE_S
+        if limit and first is None and time.monotonic() - self._begun > patience:
+            self.ended = f'no joint states within {patience:g} s'
         return messages, stamps
 
     def _fail(self, error: OSError) -> None:

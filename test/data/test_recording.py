@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rosbags.rosbag2 import Reader, StoragePlugin, Writer
 
-from robot_id.data import load
+from robot_id.data import Mapping, load
 from robot_id.data.collector import typestore
+from robot_id.data.mapping import Topics
 from robot_id.data.mcap_scan import McapScan
 from robot_id.data.recording import Recording, channel
 from robot_id.data.stamp_statistics import StampStatistics
@@ -178,3 +179,26 @@ def test_statistics_tell_repeated_and_late_stamps_apart():
     stamps = [k * 1000 for k in range(20)]
     found.add([*stamps, stamps[-1], stamps[-3], stamps[-1] + 1000])
     assert (found.duplicates, found.backward) == (1, 1)
+
+
+def test_state_that_was_sent_again_has_the_command_that_answered_it(tmp_path):
+    types = typestore().types
+    recording = begin(tmp_path / 'run')
+    messages = []
+    for k in range(40):
+        # The state 20 is sent twice: its command comes late.
+        for copy in range(2 if k == 20 else 1):
+            messages.append((0, START + k * 1_000_000 + copy * 400_000, MESSAGES[k]))
+        dimension = types['std_msgs/msg/MultiArrayDimension'](label='left,right', size=2, stride=2)
+        command = types[COMMANDS](
+            layout=types['std_msgs/msg/MultiArrayLayout'](dim=[dimension], data_offset=0),
+            data=np.array([k, -k], float),
+        )
+        data = bytes(typestore().serialize_cdr(command, COMMANDS))
+        messages.append((1, START + k * 1_000_000 + 500_000, data))
+    recording.write(messages)
+    recording.close()
+    mapping = Mapping(topics=Topics(effort_commands='effort'))
+    dataset = load(tmp_path / 'run', mapping, joint_names=('left', 'right'))
+    np.testing.assert_array_equal(dataset.runs[0].control[:, 0], np.arange(40.0))
+    assert any('repeated' in note for note in dataset.notes)
