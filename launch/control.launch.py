@@ -1,10 +1,10 @@
 """Computed torque control on a real robot, or with sim:=true on a simulated one."""
 
+from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration
 
-from launch import LaunchDescription
 from robot_id.nodes.launch_support import (
     arguments,
     configuration,

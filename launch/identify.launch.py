@@ -1,5 +1,6 @@
 """Simulate (or listen to a robot), record, identify: in one go."""
 
+from launch import LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
     EmitEvent,
@@ -14,7 +15,6 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
-from launch import LaunchDescription
 from robot_id.nodes.launch_support import arguments, configuration, plain_node
 
 # After Ctrl-C: a busy machine takes a while to close a recording.

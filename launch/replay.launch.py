@@ -1,12 +1,12 @@
 """A recording on the topics, recorded again or identified on the way where it is asked for."""
 
+from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, EmitEvent, OpaqueFunction, RegisterEventHandler
 from launch.conditions import IfCondition
 from launch.event_handlers import OnProcessExit
 from launch.events import Shutdown
 from launch.substitutions import LaunchConfiguration
 
-from launch import LaunchDescription
 from robot_id.nodes.launch_support import arguments, configuration, plain_node, show_robot
 
 

@@ -1,8 +1,8 @@
 """A simulated robot with its own controller, and a reference that it follows."""
 
+from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
-from launch import LaunchDescription
 from robot_id.nodes.launch_support import (
     arguments,
     configuration,

@@ -14,14 +14,13 @@ pytest.importorskip('rclpy')
 pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is not built')
 pytest.importorskip('launch_ros', reason='launch_ros comes with a ROS installation, not from PyPI')
 
+from launch import LaunchContext
 from launch.actions import DeclareLaunchArgument
 from launch.launch_description_sources import get_launch_description_from_python_launch_file
 from lifecycle_msgs.srv import GetState
 from ros_helpers.client import Client
 from ros_helpers.robot_graph import START_S, Health
 from sensor_msgs.msg import JointState
-
-from launch import LaunchContext
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / 'launch').glob('*.launch.py'))
