@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -143,6 +143,7 @@ def _in_order(raw: Raw, notes: list[str]) -> Raw:
     repeated = np.flatnonzero(steps == 0) + 1
     if repeated.size == 0:
         return raw
+    channels = dict(raw.channels)
     for name, values in raw.channels.items():
         differ = np.flatnonzero((values[repeated] != values[repeated - 1]).any(axis=1))
         if name == 'control':
@@ -150,13 +151,14 @@ def _in_order(raw: Raw, notes: list[str]) -> Raw:
             values = values.copy()
             for row in repeated[::-1]:
                 values[row - 1] = values[row]
-            raw.channels[name] = values
+            channels[name] = values
         elif differ.size:
             place = raw.place(int(repeated[differ[0]]))
             raise DataError(
                 f'{raw.source}: two samples with the stamp of {place}'
                 f" and different {name}: stamps too coarse? Give 'rate_hz' and no 'time'"
             )
+    raw = replace(raw, channels=channels)
     notes.append(
         f'{raw.source}: {repeated.size} repeated sample(s) taken out, first at '
         f'{raw.place(int(repeated[0]))}'
