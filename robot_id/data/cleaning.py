@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -143,14 +143,14 @@ def _in_order(raw: Raw, notes: list[str]) -> Raw:
     repeated = np.flatnonzero(steps == 0) + 1
     if repeated.size == 0:
         return raw
+    channels = dict(raw.channels)
     for name, values in raw.channels.items():
         differ = np.flatnonzero((values[repeated] != values[repeated - 1]).any(axis=1))
         if name == 'control':
             # A state that was sent again until its command came: the last command is the answer.
-            values = values.copy()
+            channels[name] = values.copy()
             for row in repeated[::-1]:
-                values[row - 1] = values[row]
-            raw.channels[name] = values
+                channels[name][row - 1] = channels[name][row]
         elif differ.size:
             place = raw.place(int(repeated[differ[0]]))
             raise DataError(
@@ -163,7 +163,7 @@ def _in_order(raw: Raw, notes: list[str]) -> Raw:
     )
     keep = np.ones(raw.time.size, dtype=bool)
     keep[repeated] = False
-    return _take(raw, np.flatnonzero(keep))
+    return _take(replace(raw, channels=channels), np.flatnonzero(keep))
 
 
 def _step(steps: Array) -> float:
