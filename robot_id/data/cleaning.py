@@ -148,24 +148,22 @@ def _in_order(raw: Raw, notes: list[str]) -> Raw:
         differ = np.flatnonzero((values[repeated] != values[repeated - 1]).any(axis=1))
         if name == 'control':
             # A state that was sent again until its command came: the last command is the answer.
-            values = values.copy()
+            channels[name] = values.copy()
             for row in repeated[::-1]:
-                values[row - 1] = values[row]
-            channels[name] = values
+                channels[name][row - 1] = channels[name][row]
         elif differ.size:
             place = raw.place(int(repeated[differ[0]]))
             raise DataError(
                 f'{raw.source}: two samples with the stamp of {place}'
                 f" and different {name}: stamps too coarse? Give 'rate_hz' and no 'time'"
             )
-    raw = replace(raw, channels=channels)
     notes.append(
         f'{raw.source}: {repeated.size} repeated sample(s) taken out, first at '
         f'{raw.place(int(repeated[0]))}'
     )
     keep = np.ones(raw.time.size, dtype=bool)
     keep[repeated] = False
-    return _take(raw, np.flatnonzero(keep))
+    return _take(replace(raw, channels=channels), np.flatnonzero(keep))
 
 
 def _step(steps: Array) -> float:

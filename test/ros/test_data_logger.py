@@ -25,7 +25,7 @@ def logger(folder):
 
     settings = {'data_directory': str(folder), 'minimum_free_mb': 1.0, 'flush_period_s': 0.2}
     with NodeProcess('data_logger', parameters=settings, namespace=NAMESPACE) as node:
-        node.wait_for_log('ready')
+        node.wait_for_log('ready', 120)
         yield node
     assert node.stop() == 0
 
@@ -257,7 +257,7 @@ def test_wrong_parameters_end_the_node_with_one_line(tmp_path):
     file = tmp_path / 'file'
     file.write_text('')
     with NodeProcess('data_logger', parameters={'data_directory': str(file / 'x')}) as node:
-        assert node.wait() == 2
+        assert node.wait(120) == 2
         assert 'cannot be made' in node.log
         assert 'Traceback' not in node.log
 

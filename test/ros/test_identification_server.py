@@ -45,7 +45,7 @@ def server(folder):
 
     settings = {'data_directory': str(folder), 'robot': 'emps'}
     with NodeProcess('identification_server', parameters=settings, namespace=NAMESPACE) as node:
-        node.wait_for_log('ready')
+        node.wait_for_log('ready', 120)
         yield node
     assert node.stop() == 0
     assert 'Traceback' not in node.log
@@ -277,7 +277,7 @@ def test_ctrl_c_in_the_middle_leaves_no_process(folder):
         workers = workers_of(node)
         assert workers
         node.process.send_signal(signal.SIGINT)
-        assert node.wait() == 0
+        assert node.wait(120) == 0
         assert not any(Path(f'/proc/{pid}').exists() for pid in workers)
         assert 'Traceback' not in node.log
 
@@ -286,6 +286,6 @@ def test_unknown_robot_ends_the_node_with_one_line():
     from ros_helpers.node_process import NodeProcess
 
     with NodeProcess('identification_server', parameters={'robot': 'empss'}) as node:
-        assert node.wait() == 2
+        assert node.wait(120) == 2
         assert "did you mean 'emps'" in node.log
         assert 'Traceback' not in node.log

@@ -162,6 +162,6 @@ def test_bad_samples_are_refused_and_counted():
 )
 def test_bad_settings_end_the_node_with_one_line(settings, text):
     with start('e', **settings) as node:
-        assert node.wait() == 2
+        assert node.wait(120) == 2
         assert text in node.log
         assert 'Traceback' not in node.log

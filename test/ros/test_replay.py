@@ -94,7 +94,7 @@ def test_rate_start_clock_and_namespace(bag):
             client.spin_until(lambda: heard, what='the first joint state')
             client.spin_until(lambda: node.process.poll() is not None, 60, 'end of the replay')
             played = float(node.wait_for_log(r'latest_ms=([\d.e+-]+)')[1])
-            assert node.wait() == 0
+            assert node.wait(120) == 0
         client.spin_for(0.5)
     stamps = np.array([to_ns(message.header.stamp) for message in heard])
     times = np.array([to_ns(message.clock) for message in clocks])
@@ -119,7 +119,7 @@ def test_loop_pause_and_change_of_rate(bag):
         play(bag, 'c', loop=True, paused=True, start_s=3.5) as node,
     ):
         heard = client.collect(JointState, 'joint_states', 1000)
-        node.wait_for_log('ready')
+        node.wait_for_log('ready', 120)
         client.spin_for(0.5)
         assert not heard
         assert client.call(SetBool, 'replay/pause', SetBool.Request(data=False)).success
@@ -158,6 +158,6 @@ def test_bad_settings_end_the_node_with_one_line(bag, tmp_path, settings, text):
         (tmp_path / 'broken/broken.mcap').write_bytes(b'nothing of the kind')
         settings = {'bag': str(tmp_path / 'broken')}
     with NodeProcess('replay', parameters={'bag': str(bag), **settings}) as node:
-        assert node.wait() == 2
+        assert node.wait(120) == 2
         assert text in node.log
         assert 'Traceback' not in node.log
