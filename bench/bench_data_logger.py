@@ -29,7 +29,7 @@ from robot_id_msgs.srv import StartRecording, StopRecording  # noqa: E402
 RATE, JOINTS = 1000.0, 6
 
 
-def bench_logger(seconds: float) -> dict[str, float]:
+def bench_logger(seconds: float = 10.0) -> dict[str, float]:
     """Publish joint states, reference and commands of six joints; return what was recorded."""
     names, zeros = [f'joint_{j}' for j in range(JOINTS)], [0.0] * JOINTS
     state = JointState(name=names, position=zeros, velocity=zeros, effort=zeros)

@@ -17,6 +17,9 @@ from launch_ros.substitutions import FindPackageShare
 
 from robot_id.nodes.launch_support import arguments, configuration, plain_node
 
+# After Ctrl-C: a busy machine takes a while to close a recording.
+PATIENCE_S = '20'
+
 
 def generate_launch_description() -> LaunchDescription:
     """Return simulator, generator, logger and server, and who asks them one after the other."""
@@ -89,9 +92,15 @@ def generate_launch_description() -> LaunchDescription:
                     ),
                 }.items(),
             ),
-            plain_node('data_logger', {'data_directory': configuration('data_directory')}),
             plain_node(
-                'identification_server', {'data_directory': configuration('data_directory')}
+                'data_logger',
+                {'data_directory': configuration('data_directory')},
+                sigterm_timeout=PATIENCE_S,
+            ),
+            plain_node(
+                'identification_server',
+                {'data_directory': configuration('data_directory')},
+                sigterm_timeout=PATIENCE_S,
             ),
             plain_node(
                 'online_identifier', {}, condition=IfCondition(LaunchConfiguration('online'))

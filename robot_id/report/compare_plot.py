@@ -28,12 +28,15 @@ def plot_comparison(side: Side, path: str | Path) -> None:
     scale = 100.0 / np.abs(side.values[0, shown])
     rows = np.arange(len(shown))
     spread = 0.6 / len(side.labels)
+    widest = 0.0
     for k, label in enumerate(side.labels):
         place = rows + spread * (k - (len(side.labels) - 1) / 2)
         percent = (side.values[k, shown] - side.values[0, shown]) * scale
         bars = np.nan_to_num(2.0 * side.std[k, shown] * scale)
+        widest = max(widest, float(np.nanmax(np.abs(percent) + bars, initial=0.0)))
         left.errorbar(percent, place, xerr=bars, fmt='o', ms=3.5, lw=1, color=f'C{k}', label=label)
-    left.set_xscale('symlog', linthresh=10.0)
+    if widest > 10.0:
+        left.set_xscale('symlog', linthresh=10.0)
     left.axvline(0.0, color='0.6', lw=0.8, zorder=0)
     left.set_yticks(rows, [side.names[i] for i in shown])
     left.set_ylim(len(shown) - 0.5, -0.5)

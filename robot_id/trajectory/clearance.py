@@ -50,7 +50,8 @@ class Clearance:
         except (ValueError, RuntimeError) as error:
             line = ' '.join(str(error).split())
             raise DescriptionError(
-                f'{urdf}: its collision geometry cannot be read ({line})'
+                f'{urdf}: its collision geometry cannot be read ({line}); '
+                'without it collisions are not checked (--no-clearance)'
             ) from error
         self.data = self.model.createData()
         self._map_joints(robot)

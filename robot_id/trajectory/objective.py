@@ -18,7 +18,8 @@ from robot_id.trajectory.trajectory import Array, Trajectory
 
 _STEP = 1e-6
 _PENALTY = 30.0
-_POSTURES = 60
+_POSTURES = 80
+_FINER = 3
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,8 @@ class Objective:
 
     W depends on a sample's own state alone, so 3 n differences of the regressor at every sample,
     whatever the number of coefficients, give dW/d(q, dq, ddq); the basis gives the rest (chain
-    rule). Coulomb friction is smoothed in the search and sign(dq) in the figures.
+    rule). Coulomb friction is smooth at the start of a search, then sign(dq) as in the figures: a
+    smooth one would reward a joint that creeps.
 
     :param criterion: a key of CRITERIA.
     :param parameter_weights: (b,) chi_bar.
@@ -76,8 +78,11 @@ class Objective:
         self.expected = expected
         self.clearance = clearance
         self.samples = samples
-        self.basis = family.basis.sample(np.arange(samples) * (family.basis.duration / samples))
-        self.gauge = Gauge(self.basis, limits)
+        duration = family.basis.duration
+        self.basis = family.basis.sample(np.arange(samples) * (duration / samples))
+        # Peaks between the samples count too; a finer grid costs the gauge next to nothing.
+        fine = _FINER * samples
+        self.gauge = Gauge(family.basis.sample(np.arange(fine) * (duration / fine)), limits)
         # Coulomb friction turns over within about two samples of the fastest sweep.
         self.slope = 0.3 * samples / float(np.max(limits.velocity))
 
@@ -86,25 +91,27 @@ class Objective:
         B, dB, ddB = self.basis
         return self.limits.middle + B @ X, dB @ X, ddB @ X
 
-    def __call__(self, x: Array, power: float) -> tuple[float, Array]:
+    def __call__(self, x: Array, power: float, smooth: bool = True) -> tuple[float, Array]:
         """
         Return the smooth criterion (a logarithm) and its gradient.
 
         :param x: (P n,) coefficients before they are scaled into the limits.
         :param power: of the smooth condition number; larger is sharper.
+        :param smooth: whether Coulomb friction is smooth; sign(dq) is right, and has no slope.
         """
+        slope = self.slope if smooth else None
         X0 = x.reshape(self.family.size, self.robot.n)
         scaled = self.gauge.scale(X0)
         q, dq, ddq = self.states(scaled.X)
-        W = dynamics.regressor(self.robot, q, dq, ddq, coulomb_slope=self.slope)
+        W = dynamics.regressor(self.robot, q, dq, ddq, coulomb_slope=slope)
         value, dW = self._criterion(W, power)
         penalty, dW_torque = self._torque_penalty(W)
-        slopes = self._slopes(W, dW + dW_torque, (q, dq, ddq))
+        slopes = self._slopes(W, dW + dW_torque, (q, dq, ddq), slope)
         if self.clearance is not None:
             every = max(1, self.samples // _POSTURES)
-            near, slope = self.clearance.penalty(q[::every])
+            near, away = self.clearance.penalty(q[::every])
             penalty += near
-            slopes[0][::every] += slope
+            slopes[0][::every] += away
         gradient = sum(B.T @ s for B, s in zip(self.basis, slopes))
         return value + penalty, scaled.pull_back(np.asarray(gradient), X0).ravel()
 
@@ -133,7 +140,9 @@ class Objective:
         d_tau = 2.0 * scale * over * np.sign(tau) / self.limits.torque
         return float(scale * np.sum(over**2)), d_tau[:, :, None] * self.expected
 
-    def _slopes(self, W: Array, dW: Array, states: tuple[Array, Array, Array]) -> Array:
+    def _slopes(
+        self, W: Array, dW: Array, states: tuple[Array, Array, Array], slope: float | None
+    ) -> Array:
         """Return (3, N, n): slopes in q, dq, ddq, from differences of the regressor."""
         slopes = np.empty((3, *states[0].shape))
         here = np.einsum('nji,nji->n', W, dW)
@@ -143,7 +152,7 @@ class Objective:
                 moved = states[a].copy()
                 moved[:, k] += step
                 q, dq, ddq = (moved if i == a else state for i, state in enumerate(states))
-                there = dynamics.regressor(self.robot, q, dq, ddq, coulomb_slope=self.slope)
+                there = dynamics.regressor(self.robot, q, dq, ddq, coulomb_slope=slope)
                 slopes[a, :, k] = (np.einsum('nji,nji->n', there, dW) - here) / step
         return slopes
 

@@ -14,9 +14,11 @@ from robot_id.progress import Progress, silent
 from robot_id.trajectory.objective import Figures, Objective
 from robot_id.trajectory.trajectory import Array, Trajectory
 
-# Sharpness of the smooth condition number: first the shape of the whole, then the worst direction.
-EXPLORE = (2.0, 6.0)
-POLISH = (8.0, 16.0, 32.0)
+# Power of the smooth condition number, and whether friction is smooth: first the shape of the
+# whole, then the worst direction, with sign(dq) as in the figures.
+Stage = tuple[float, bool]
+EXPLORE: tuple[Stage, ...] = ((2.0, True), (6.0, False))
+POLISH: tuple[Stage, ...] = ((8.0, False), (16.0, False), (32.0, False))
 _COARSE = 80
 _DRAWS = 5
 
@@ -220,7 +222,7 @@ def _work(
             _descend(objective, board, entry.X, POLISH, 400, deadline)
             entry = board.best()
             assert entry is not None
-            size = 10.0 ** rng.uniform(-2.0, -0.5)
+            size = 10.0 ** rng.uniform(-3.5, -0.5)
             spread = np.sqrt(np.mean(entry.X[1:] ** 2, axis=0))
             X = entry.X + size * spread * rng.normal(size=entry.X.shape)
             entry = Candidate(X, float('inf'))
@@ -239,7 +241,7 @@ def _start(
         if starts and (board.stop.is_set() or time.monotonic() > deadline):
             break
         X = draw(objective, rng)
-        starts.append(Candidate(X, objective(X.ravel(), EXPLORE[0])[0]))
+        starts.append(Candidate(X, objective(X.ravel(), *EXPLORE[0])[0]))
         small = objective.shrink(X, _COARSE)
         with board.lock:
             board.random_motions += 1
@@ -263,7 +265,7 @@ def _descend(
     objective: Objective,
     board: _Board,
     X: Array,
-    powers: tuple[float, ...],
+    stages: tuple[Stage, ...],
     iterations: int,
     deadline: float,
 ) -> None:
@@ -274,12 +276,12 @@ def _descend(
     def coefficients(x: Array) -> Array:
         return np.linalg.solve(C, x.reshape(*C.shape[:2], 1))[..., 0].T
 
-    def value(x: Array, power: float) -> tuple[float, Array]:
+    def value(x: Array, power: float, smooth: bool) -> tuple[float, Array]:
         if board.stop.is_set() or time.monotonic() > deadline:
             raise _TimeIsUp
         with board.lock:
             board.evaluations += 1
-        f, g = objective(coefficients(x).ravel(), power)
+        f, g = objective(coefficients(x).ravel(), power, smooth)
         pulled = np.linalg.solve(np.swapaxes(C, 1, 2), g.reshape(X.shape).T[..., None])
         return f, pulled.ravel()
 
@@ -287,12 +289,12 @@ def _descend(
         nonlocal last
         last = x.copy()
 
-    for power in powers:
+    for stage in stages:
         try:
             scipy.optimize.minimize(  # type: ignore[call-overload]
                 value,
                 last,
-                args=(power,),
+                args=stage,
                 jac=True,
                 method='L-BFGS-B',
                 callback=keep,

@@ -88,19 +88,21 @@ def test_rate_start_clock_and_namespace(bag):
     from robot_id.nodes.stamps import to_ns
 
     with Client(namespace='b') as client:
-        heard = client.collect(JointState, 'joint_states', 1000)
-        clocks = client.collect(Clock, '/clock', 1000)
-        with play(bag, 'b', rate=4.0, start_s=3.0, clock=True) as node:
+        heard = client.collect(JointState, 'joint_states', 5000)
+        clocks = client.collect(Clock, '/clock', 5000)
+        with play(bag, 'b', rate=2.0, start_s=3.0, clock=True) as node:
             client.spin_until(lambda: heard, what='the first joint state')
-            client.spin_until(lambda: node.process.poll() is not None, what='end of the replay')
+            client.spin_until(lambda: node.process.poll() is not None, 60, 'end of the replay')
             played = float(node.wait_for_log(r'latest_ms=([\d.e+-]+)')[1])
             assert node.wait() == 0
-        client.spin_for(0.2)
+        client.spin_for(0.5)
     stamps = np.array([to_ns(message.header.stamp) for message in heard])
     times = np.array([to_ns(message.clock) for message in clocks])
     assert stamps[0] == 3_000_000_000
-    assert len(stamps) > 900
-    assert np.all(np.isin(times, stamps) | (times > 3_000_000_000))
+    assert len(stamps) == 1001
+    assert np.all(np.diff(stamps) == 1_000_000)
+    assert len(times) > 500
+    assert np.all(np.isin(times, stamps))
     assert np.all(np.diff(times) > 0)
     print(f'largest delay of a message {played:.3g} ms')
 
@@ -144,10 +146,8 @@ def test_loop_pause_and_change_of_rate(bag):
 @pytest.mark.parametrize(
     ('settings', 'text'),
     [
-        ({'bag': '/nowhere/bag'}, 'no such recording'),
         ({'bag': ''}, 'parameter bag is not set'),
         ({'bag': 'broken'}, 'not an mcap'),
-        ({'rate': 0.0}, 'rate'),
     ],
 )
 def test_bad_settings_end_the_node_with_one_line(bag, tmp_path, settings, text):

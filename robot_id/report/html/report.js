@@ -66,19 +66,16 @@
       this.joint = joint;
       this.axis = axis;
       this.runs = null;
-      this.seen = false;
       axis.plots.push(this);
-      new IntersectionObserver((entries) => {
-        this.seen = entries[entries.length - 1].isIntersecting;
-        if (this.seen && this.stale !== false) this.draw();
-      }, { rootMargin: '400px' }).observe(this.canvas);
+      // One after the other, so that a long page shows its first plots at once.
+      setTimeout(() => this.draw(), 0);
       new ResizeObserver(() => this.redraw()).observe(this.canvas);
       this.listen();
     }
 
     redraw() {
       this.stale = true;
-      if (this.seen) requestAnimationFrame(() => this.stale && this.draw());
+      requestAnimationFrame(() => this.stale && this.draw());
     }
 
     across(t) {

@@ -15,7 +15,7 @@ from robot_id.report.reproduce.claim import Claim
 from robot_id.report.reproduce.comparison import Comparison, Section
 
 Array = NDArray[np.float64]
-SOURCE = 'A. Schmidt, M. Pruefer: on-line identification of robot dynamics (paper 002)'
+SOURCE = 'C. Schmidt, M. Prüfer: Parameter Identification in Robot Control (paper 002)'
 INERTIAL = ('ZZ1R', 'ZZ2R', 'LMX2')
 FRICTION = ('Fc1', 'Fv2', 'Fc2')
 OF_JOINT_2 = ('ZZ2R', 'LMX2', 'LMY2', 'Fv2', 'Fc2')

@@ -18,7 +18,10 @@ from robot_id.report.reproduce.printed import printed
 from robot_id.report.reproduce.scara_recording import dataset_of, quintics
 
 Array = NDArray[np.float64]
-SOURCE = 'M. Gautier, P. Poignet: extended Kalman filtering and weighted least squares (paper 004)'
+SOURCE = (
+    'M. Gautier, P. Poignet: Extended Kalman Filtering and Weighted Least Squares Dynamic '
+    'Identification of Robot (paper 004)'
+)
 SECONDS = 30.0
 MAIN = ('ZZ1R', 'ZZ2R', 'LMX2')
 POSITION_STD = 5e-4  # rad: makes the unfiltered accelerations as bad as in table 1

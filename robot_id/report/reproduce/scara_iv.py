@@ -24,8 +24,8 @@ from robot_id.report.reproduce.scara_recording import dataset_of, in_loop
 
 Array = NDArray[np.float64]
 SOURCE = (
-    'A. Janot, P.O. Vandanjon, M. Gautier: identification of robots with instrumental variables '
-    '(paper 000)'
+    'A. Janot, P.-O. Vandanjon, M. Gautier: Refined Instrumental Variable method for non-linear '
+    'dynamic identification of robots (paper 000)'
 )
 LOOP = 'paper'
 # The torque is held between two samples of the loop, which the equations must know.

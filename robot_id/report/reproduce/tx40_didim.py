@@ -24,8 +24,8 @@ from robot_id.trajectory.default import motion_of
 from robot_id.trajectory.lively import lively_motion
 
 SOURCE = (
-    'A. Jubien, M. Gautier, A. Janot: dynamic identification with DIDIM and CLOE, 6 axes '
-    '(paper 001)'
+    'A. Jubien, M. Gautier, A. Janot: Effectiveness of the DIDIM method with respect to the usual '
+    'CLOE method (paper 001)'
 )
 WELL = 20.0  # percent: the paper compares the parameters that are known better than this
 # Speeds below which the sign of the friction is uncertain: 1 % of the top speed of each joint.

@@ -1,0 +1,81 @@
+"""The launch files for recordings under the real launch_ros; skipped where there is none."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip('launch_ros', reason='launch_ros comes with a ROS installation, not from PyPI')
+pytestmark = [pytest.mark.ros, pytest.mark.timeout(300)]
+
+ROOT = Path(__file__).resolve().parents[2]
+RUN = """
+import sys
+from launch import LaunchDescription, LaunchService
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import AnyLaunchDescriptionSource
+path, *given = sys.argv[1:]
+include = IncludeLaunchDescription(
+    AnyLaunchDescriptionSource(path), launch_arguments=[g.split(':=', 1) for g in given])
+service = LaunchService()
+service.include_launch_description(LaunchDescription([include]))
+sys.exit(service.run())
+"""
+
+
+def launch(file, *arguments):
+    """Run a launch file to its end and return what was printed."""
+    process = subprocess.Popen(
+        [sys.executable, '-c', RUN, str(ROOT / f'launch/{file}.launch.py'), *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, 'PYTHONUNBUFFERED': '1', 'RCUTILS_COLORIZED_OUTPUT': '0'},
+    )
+    try:
+        text, _ = process.communicate(timeout=240)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGINT)
+        text, _ = process.communicate(timeout=30)
+        raise AssertionError(f'{file} did not end:\n{text}') from None
+    return text
+
+
+def test_identify_simulates_records_and_identifies(tmp_path):
+    from robot_id.data import load
+    from robot_id.estimation.result import Result
+    from robot_id.model import load_robot
+
+    text = launch(
+        'identify', 'robot:=emps', 'namespace:=one', f'data_directory:={tmp_path}', 'record_s:=5.0'
+    )
+    (json,) = tmp_path.glob('*.results/emps_idim_wls.json')
+    robot, result = load_robot('emps'), Result.load(json)
+    truth = dict(zip(robot.base.names, robot.truth()))
+    assert result['M1'] == pytest.approx(truth['M1'], rel=0.1), text
+    (bag,) = (path for path in tmp_path.iterdir() if path.suffix != '.results')
+    assert load(bag, robot=robot).runs[0].duration == pytest.approx(5.0, abs=0.1)
+    assert 'emps by idim_wls' in text
+    assert 'Traceback' not in text
+
+
+def test_replay_plays_and_ends(tmp_path):
+    from ros_helpers.recorded import simulated_bag
+
+    simulated_bag(tmp_path / 'run', seconds=3.0)
+    text = launch(
+        'replay', f'bag:={tmp_path / "run"}', 'robot:=emps', 'namespace:=two', 'online:=true'
+    )
+    assert 'played: joint_states=3001' in text
+    assert 'estimating' in text
+    assert 'Traceback' not in text
+
+
+def test_replay_without_a_bag_says_so():
+    assert 'parameter bag is not set' in launch('replay')
