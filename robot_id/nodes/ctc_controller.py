@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from typing import Any
 
 import numpy as np
@@ -105,11 +106,9 @@ class CtcController(RobotLifecycleNode):
         self._answered = None
         self._stale = True
         # By a steady clock: a dead simulator takes the simulated one with it.
-        self._timeout_ns = round(1e9 * self.settings['state_timeout_s'])
-        self._heard = self.steady.now().nanoseconds
-        self._watchdog = self.create_timer(
-            self.settings['state_timeout_s'] / 2.0, self._check, clock=self.steady
-        )
+        self._timeout_s = self.settings['state_timeout_s']
+        self._heard = time.monotonic()
+        self._watchdog = self.create_timer(self._timeout_s / 2.0, self._check, clock=self.steady)
         self._answer_pending()
 
     def deactivate(self) -> None:
@@ -177,7 +176,7 @@ class CtcController(RobotLifecycleNode):
         command = control.step(ns, position)
         self._efforts.publish(self._writer.write(command.torque, ns))
         self._answered = ns, command.torque
-        self._heard, self._stale = self.steady.now().nanoseconds, False
+        self._heard, self._stale = time.monotonic(), False
         self._meter.tick()
         self._saturated += bool(control.controller.saturated().any())
         if control.mode is not before:
@@ -211,14 +210,14 @@ class CtcController(RobotLifecycleNode):
         """Watchdog: no joint state for too long."""
         if self._lock_step or not self.active:
             return
-        if self.steady.now().nanoseconds - self._heard < self._timeout_ns:
+        if time.monotonic() - self._heard < self._timeout_s:
             return
         if not self._stale:
             self._stale = True
             self._trips += 1
             self._control.pause()
             self._learning.ilic.clear()
-            self.warning('no valid joint state: zero torque', timeout_ns=self._timeout_ns)
+            self.warning('no valid joint state: zero torque', timeout_s=self._timeout_s)
         self._send_zero()
 
     def _send_zero(self) -> None:
