@@ -143,6 +143,17 @@ def test_output_errors_agree_with_didim_on_scara(scara, fast_loop, method):
     assert np.all(np.abs(result.values - didim.values) < 3.0 * deviation)
 
 
+def test_nelder_mead_to_its_end_on_scara_agrees_with_didim(scara, fast_loop):
+    """Eight parameters, the first 8 s of the record (all 40 s take 1250 simulations)."""
+    part = Dataset(scara.joint_names, (fast_loop.runs[0].rows(0, 1600),))
+    didim = Didim(processing=PAPER).estimate(scara, part)
+    result = Cloe(processing=PAPER, optimizer='nelder_mead').estimate(scara, part)
+    assert result.converged
+    assert result.simulations > 100
+    deviation = np.hypot(result.std, didim.std)
+    assert np.all(np.abs(result.values - didim.values) < 3.0 * deviation)
+
+
 def test_nelder_mead_lands_on_the_gauss_newton_minimum():
     robot = load_robot('emps')
     measured = record(robot)
