@@ -12,7 +12,6 @@ from robot_id.control import tune
 from robot_id.data import Dataset
 from robot_id.data.processing import Processing
 from robot_id.dynamics import Controller, Disturbances, simulate
-from robot_id.dynamics.derivatives import rotor_matrix
 from robot_id.dynamics.simulation import stable_substeps
 from robot_id.estimation.cloe import Cloe
 from robot_id.estimation.didim import Didim
@@ -31,7 +30,9 @@ def python_loop(
     model = robot.pinocchio_with(chi_st)
     data = model.createData()
     values, terms, slope = chi_st[robot.term_index], robot.terms, robot.description.coulomb_slope
-    rotors, n = rotor_matrix(robot, values), robot.n
+    rotors, n = np.zeros((robot.n, robot.n)), robot.n
+    for k in np.flatnonzero(terms.kind == 0):
+        rotors[terms.row[k]] += values[terms.parameter[k]] * terms.gain[k] * terms.direction[k]
     active = np.flatnonzero(terms.kind != 0)
     gains = values[terms.parameter[active]] * terms.gain[active]
     directions, rows, kinds = terms.direction[active], terms.row[active], terms.kind[active]

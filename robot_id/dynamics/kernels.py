@@ -286,8 +286,8 @@ def add_rotors(tree, values, M):
 
 
 @numba.njit(**INLINED)
-def cholesky_solve(M, x):
-    """Overwrite M by its Cholesky factor and x by M^-1 x; return False if M is not positive."""
+def cholesky(M):
+    """Overwrite M by its Cholesky factor (below the diagonal); return False if not positive."""
     n = M.shape[0]
     for j in range(n):
         d = M[j, j]
@@ -302,6 +302,15 @@ def cholesky_solve(M, x):
             for k in range(j):
                 s -= M[i, k] * M[j, k]
             M[i, j] = s / d
+    return True
+
+
+@numba.njit(**INLINED)
+def cholesky_solve(M, x):
+    """Overwrite M by its Cholesky factor and x by M^-1 x; return False if M is not positive."""
+    if not cholesky(M):
+        return False
+    n = M.shape[0]
     for i in range(n):
         s = x[i]
         for k in range(i):

@@ -19,7 +19,7 @@ from robot_id.model import Robot
 
 
 @numba.njit(**FAST)
-def _regressor(tree, body_columns, term_columns, Q, DQ, DDQ, slope, W):
+def regressor_kernel(tree, body_columns, term_columns, Q, DQ, DDQ, slope, W):
     """Fill W (N, n, columns); a column of -1 is left out."""
     nb, n = tree.parent.shape[0], W.shape[1]
     R, p = np.empty((nb, 3, 3)), np.empty((nb, 3))
@@ -90,7 +90,7 @@ def _regressor(tree, body_columns, term_columns, Q, DQ, DDQ, slope, W):
                 W[s, tree.term_row[k], column] += tree.term_gain[k] * term_value(kind, x, slope)
 
 
-def _column_maps(robot: Robot, standard: bool) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+def column_maps(robot: Robot, standard: bool) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
     """Return body_columns (nb, 10), term_columns (e,) and the number of columns."""
     s = len(robot.standard_names)
     place = np.full(s, -1, np.int64)
@@ -118,11 +118,11 @@ def regressor(
     :return: (N, n, b), or (n, b) for a single state.
     """
     single, (Q, DQ, DDQ) = as_states(robot, q, dq, ddq)
-    bodies, terms, count = _column_maps(robot, standard)
+    bodies, terms, count = column_maps(robot, standard)
     W = np.empty((Q.shape[0], robot.n, count)) if out is None else out
     if W.shape != (Q.shape[0], robot.n, count) or not W.flags.c_contiguous or W.dtype != float:
         raise ValueError(f'out is {W.dtype} {W.shape}, not float ({len(Q)}, {robot.n}, {count})')
-    _regressor(tree_of(robot), bodies, terms, Q, DQ, DDQ, slope_value(coulomb_slope), W)
+    regressor_kernel(tree_of(robot), bodies, terms, Q, DQ, DDQ, slope_value(coulomb_slope), W)
     if standard:
         for rotor, columns, weights in robot.direct_columns:
             W[:, :, rotor] = W[:, :, columns] @ weights

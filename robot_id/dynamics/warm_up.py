@@ -17,7 +17,7 @@ from robot_id.dynamics.controller import Controller, Law
 from robot_id.dynamics.direct import _direct, direct_dynamics
 from robot_id.dynamics.inverse import _inertia, _inverse, inertia_matrix, inverse_dynamics
 from robot_id.dynamics.loop_kernel import closed_loop
-from robot_id.dynamics.regressor import _regressor, regressor
+from robot_id.dynamics.regressor import regressor, regressor_kernel
 from robot_id.dynamics.simulation import simulate
 from robot_id.model import Robot, RobotDescription, build_robot
 from robot_id.progress import Progress, silent
@@ -33,7 +33,7 @@ def _simulate(robot: Robot, chi: np.ndarray, x: np.ndarray) -> None:
 
 # Name -> (the compiled function, a call that needs it).
 KERNELS: dict[str, tuple[Any, Callable[[Robot, np.ndarray, np.ndarray], Any]]] = {
-    'regressor': (_regressor, lambda robot, chi, x: regressor(robot, x, x, x)),
+    'regressor': (regressor_kernel, lambda robot, chi, x: regressor(robot, x, x, x)),
     'inverse_dynamics': (_inverse, lambda robot, chi, x: inverse_dynamics(robot, chi, x, x, x)),
     'inertia_matrix': (_inertia, inertia_matrix),
     'direct_dynamics': (_direct, lambda robot, chi, x: direct_dynamics(robot, chi, x, x, x)),

@@ -8,12 +8,12 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id.dynamics import tangent
 from robot_id.dynamics.direct import acceleration, scratch
-from robot_id.dynamics.kernels import FAST, add_rotors, cholesky_solve, composite, poses
-from robot_id.dynamics.regressor import _column_maps, _regressor
+from robot_id.dynamics.kernels import FAST, add_rotors, cholesky, cholesky_solve, composite, poses
+from robot_id.dynamics.regressor import column_maps, regressor_kernel
 from robot_id.dynamics.tree import Tree, tree_of
 from robot_id.model import Robot
-from robot_id.online import tangent
 
 Array = NDArray[np.float64]
 
@@ -40,14 +40,14 @@ def model_of(robot: Robot) -> Model:
     """Return the arrays of a robot."""
     units = [robot.base.to_standard(chi) for chi in np.eye(len(robot.base))]
     forms = [np.concatenate([u[robot.inertial_index].ravel(), u[robot.term_index]]) for u in units]
-    bodies, terms, _ = _column_maps(robot, False)
+    bodies, terms, _ = column_maps(robot, False)
     return Model(tree_of(robot), np.array(forms), bodies, terms, np.array(robot.base.factor))
 
 
 def regressor(model: Model, q: Array, dq: Array, ddq: Array, slope: float) -> Array:
     """Return what dynamics.regressor does, (N, n, b), with less to do per call for one sample."""
     W = np.zeros((q.shape[0], q.shape[1], model.factor.size))
-    _regressor(model.tree, model.bodies, model.terms, q, dq, ddq, slope, W)
+    regressor_kernel(model.tree, model.bodies, model.terms, q, dq, ddq, slope, W)
     W /= model.factor
     return W
 
@@ -64,19 +64,8 @@ def _parameters(model, chi):  # type: ignore[no-untyped-def]
 def _solve_rows(M, X):  # type: ignore[no-untyped-def]
     """Overwrite X (n, m) by M^-1 X with the Cholesky factor of M; False if not positive."""
     n, m = X.shape
-    for j in range(n):
-        d = M[j, j]
-        for k in range(j):
-            d -= M[j, k] * M[j, k]
-        if not d > 0.0:
-            return False
-        d = np.sqrt(d)
-        M[j, j] = d
-        for i in range(j + 1, n):
-            s = M[i, j]
-            for k in range(j):
-                s -= M[i, k] * M[j, k]
-            M[i, j] = s / d
+    if not cholesky(M):
+        return False
     for i in range(n):
         for k in range(i):
             for c in range(m):
@@ -112,7 +101,7 @@ def linearise(model, z, tau, slope, ddq, J):  # type: ignore[no-untyped-def]
     by_q, by_dq, M = np.empty((n, n)), np.empty((n, n)), np.empty((n, n))
     tangent.derivatives(tree, inertia, values, q, dq, ddq, slope, by_q, by_dq, M)
     W = np.zeros((1, n, total - 2 * n))
-    _regressor(
+    regressor_kernel(
         tree, model.bodies, model.terms, q.reshape(1, n), dq.reshape(1, n), ddq.reshape(1, n),
         slope, W,
     )  # fmt: skip

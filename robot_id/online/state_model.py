@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from robot_id.exceptions import OptionError, did_you_mean
 from robot_id.model import Robot
-from robot_id.online import state_kernels, tangent
+from robot_id.online import state_kernels
 
 Array = NDArray[np.float64]
 DISCRETISATIONS = ('euler', 'midpoint')
@@ -101,14 +101,3 @@ class StateModel:
         ):
             raise NotPositive
         return ahead, F
-
-    def derivatives(
-        self, chi: Array, q: Array, dq: Array, ddq: Array
-    ) -> tuple[Array, Array, Array]:
-        """Return d tau/d q, d tau/d dq and M(q), (n, n) each, for any parameters."""
-        inertia, values = state_kernels._parameters(self.arrays, chi)
-        by_q, by_dq, M = (np.empty((self.n, self.n)) for _ in range(3))
-        tangent.derivatives(
-            self.arrays.tree, inertia, values, q, dq, ddq, self.slope, by_q, by_dq, M
-        )
-        return by_q, by_dq, M

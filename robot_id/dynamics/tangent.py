@@ -24,12 +24,12 @@ from robot_id.dynamics.kernels import (
 
 
 @numba.njit(**FAST)
-def _x(a, b):  # type: ignore[no-untyped-def]
+def _x(a, b):
     return cross(a[0], a[1], a[2], b[0], b[1], b[2])
 
 
 @numba.njit(**FAST)
-def _in(R, v):  # type: ignore[no-untyped-def]
+def _in(R, v):
     return (
         R[0, 0] * v[0] + R[1, 0] * v[1] + R[2, 0] * v[2],
         R[0, 1] * v[0] + R[1, 1] * v[1] + R[2, 1] * v[2],
@@ -38,7 +38,7 @@ def _in(R, v):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(**FAST)
-def _out(R, v):  # type: ignore[no-untyped-def]
+def _out(R, v):
     return (
         R[0, 0] * v[0] + R[0, 1] * v[1] + R[0, 2] * v[2],
         R[1, 0] * v[0] + R[1, 1] * v[1] + R[1, 2] * v[2],
@@ -47,12 +47,12 @@ def _out(R, v):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(**FAST)
-def _row(X, i):  # type: ignore[no-untyped-def]
+def _row(X, i):
     return X[i, 0], X[i, 1], X[i, 2]
 
 
 @numba.njit(**FAST)
-def _forward(tree, R, p, w, dw, a, speed, dangle, dspeed, tw, tdw, ta):  # type: ignore[no-untyped-def]
+def _forward(tree, R, p, w, dw, a, speed, dangle, dspeed, tw, tdw, ta):
     """Fill the tangents tw, tdw, ta (nb, 3) of the body motions."""
     for i in range(tree.parent.shape[0]):
         u = tree.parent[i]
@@ -105,7 +105,7 @@ def _forward(tree, R, p, w, dw, a, speed, dangle, dspeed, tw, tdw, ta):  # type:
 
 
 @numba.njit(**FAST)
-def _times(I, x):  # type: ignore[no-untyped-def]
+def _times(I, x):
     return (
         I[0] * x[0] + I[1] * x[1] + I[2] * x[2],
         I[1] * x[0] + I[3] * x[1] + I[4] * x[2],
@@ -114,7 +114,7 @@ def _times(I, x):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(**FAST)
-def _backward(tree, inertia, R, p, w, force, moment, dangle, tw, tdw, ta, tf, tm, dtau):  # type: ignore[no-untyped-def]
+def _backward(tree, inertia, R, p, w, force, moment, dangle, tw, tdw, ta, tf, tm, dtau):
     """Fill dtau (n,) from the tangents of the motions; force and moment are accumulated ones."""
     nb = tree.parent.shape[0]
     for i in range(nb):
@@ -161,7 +161,7 @@ def _backward(tree, inertia, R, p, w, force, moment, dangle, tw, tdw, ta, tf, tm
 
 
 @numba.njit(**FAST)
-def add_friction_slope(tree, values, dq, slope, by_dq):  # type: ignore[no-untyped-def]
+def add_friction_slope(tree, values, dq, slope, by_dq):
     """Add d friction / d dq to by_dq (n, n); the slope of sign(dq) is zero."""
     for k in range(tree.term_kind.shape[0]):
         kind = tree.term_kind[k]
@@ -184,7 +184,7 @@ def add_friction_slope(tree, values, dq, slope, by_dq):  # type: ignore[no-untyp
 
 
 @numba.njit(**FAST)
-def derivatives(tree, inertia, values, q, dq, ddq, slope, by_q, by_dq, M):  # type: ignore[no-untyped-def]
+def derivatives(tree, inertia, values, q, dq, ddq, slope, by_q, by_dq, M):
     """
     Fill d tau/d q, d tau/d dq and M(q), (n, n) each, for one state.
 
