@@ -56,12 +56,25 @@ def bench_tx40() -> list[Figure]:
 
 
 def bench_derivatives() -> list[Figure]:
-    """Analytic derivatives, which come from pinocchio state by state."""
+    """Analytic derivatives by q and dq with M(q)."""
     robot = load_robot('tx40')
     rng = np.random.default_rng(0)
-    q, dq, ddq = (rng.uniform(-3, 3, (1000, robot.n)) for _ in range(3))
-    chi = robot.truth()
-    return compare('derivatives', lambda: dynamics.derivatives(robot, chi, q, dq, ddq), {}, 1000)
+    q, dq, ddq = (rng.uniform(-3, 3, (SAMPLES, robot.n)) for _ in range(3))
+    chi, model = robot.truth(), robot.pinocchio
+    data = model.createData()
+    by_q, by_dq, M = (np.empty((SAMPLES, 6, 6)) for _ in range(3))
+
+    def loop() -> None:
+        for k in range(SAMPLES):
+            pin.computeRNEADerivatives(model, data, q[k], dq[k], ddq[k])
+            by_q[k], by_dq[k], M[k] = data.dtau_dq, data.dtau_dv, data.M
+
+    return compare(
+        'derivatives',
+        lambda: dynamics.derivatives(robot, chi, q, dq, ddq),
+        {'loop over pinocchio.computeRNEADerivatives': loop},
+        SAMPLES,
+    )
 
 
 def bench_loading() -> list[Figure]:

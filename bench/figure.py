@@ -12,7 +12,7 @@ import numpy as np
 @dataclass(frozen=True)
 class Figure:
     """
-    One line of the table.
+    One line of the table, or one point of a curve.
 
     :param name: what was measured.
     :param value: in the unit.
@@ -20,6 +20,8 @@ class Figure:
     :param against: what it is compared with, if anything.
     :param ratio: how many times faster (or smaller) than that.
     :param target: the ratio (or, for a figure with no comparison, the value) to reach.
+    :param curve: what the figures of one name are drawn over, such as 'samples'.
+    :param at: where on the curve this one stands.
     """
 
     name: str
@@ -28,6 +30,8 @@ class Figure:
     against: str = ''
     ratio: float | None = None
     target: float | None = None
+    curve: str = ''
+    at: float | None = None
 
     @property
     def met(self) -> bool | None:
@@ -49,10 +53,15 @@ def in_turns(works: Mapping[str, Callable[[], object]], repeats: int = 9) -> dic
         work()
     for _ in range(repeats):
         for name, work in works.items():
-            start = time.process_time()
-            work()
-            taken[name].append(time.process_time() - start)
+            taken[name].append(processor_seconds(work))
     return {name: float(np.median(times)) for name, times in taken.items()}
+
+
+def processor_seconds(work: Callable[[], object]) -> float:
+    """Return the processor time of one call."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
 
 
 def compare(

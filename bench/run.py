@@ -3,6 +3,7 @@ Run the benchmarks: one table on the terminal, one JSON file with the machine in
 
     python -m bench                 all of them
     python -m bench regressor       those of bench/bench_regressor.py
+    python -m bench --page doc/performance.md
 
 A benchmark is a function `bench_<what>` of a file `bench/bench_<topic>.py` that returns a list of
 Figures, or a dictionary of names and values. Nothing else is to be registered.
@@ -27,6 +28,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.figure import Figure
+from bench.page import write_page
 from robot_id.exceptions import did_you_mean
 
 FOLDER = Path(__file__).resolve().parent
@@ -83,26 +85,42 @@ def _processor() -> str:
 
 
 def table_of(found: dict[str, list[Figure]]) -> Table:
-    """Return one table, a section per topic."""
+    """Return one table, a section per topic; a curve is one line."""
     table = Table(title='robot_id benchmarks (ratios within this run)')
-    for header in ('figure', 'value', 'unit', 'times', 'target'):
-        table.add_column(header, justify='left' if header in ('figure', 'unit') else 'right')
+    for header in ('figure', 'value', 'unit', 'times', 'against', 'target'):
+        table.add_column(header, justify='right' if header in ('value', 'times') else 'left')
     for items in found.values():
         for item in items:
+            if item.curve:
+                continue
             ratio = '' if item.ratio is None else f'{item.ratio:.2f}'
             target, style = '', None
             if item.target is not None:
                 target = f'{item.target:g} ' + ('met' if item.met else 'MISSED')
                 style = 'green' if item.met else 'bold red'
-            table.add_row(item.name, f'{item.value:.4g}', item.unit, ratio, target, style=style)
+            row = (item.name, f'{item.value:.4g}', item.unit, ratio, item.against, target)
+            table.add_row(*row, style=style)
+        for (name, curve), points in curves(items).items():
+            values = ', '.join(f'{p.at:g}: {p.value:.3g}' for p in points)
+            table.add_row(f'{name} against {curve}', values, points[0].unit, '', '', '')
         table.add_section()
     return table
+
+
+def curves(items: list[Figure]) -> dict[tuple[str, str], list[Figure]]:
+    """Return the figures that are points of curves, by name and what they are drawn over."""
+    found: dict[tuple[str, str], list[Figure]] = {}
+    for item in items:
+        if item.curve:
+            found.setdefault((item.name, item.curve), []).append(item)
+    return found
 
 
 @click.command()
 @click.argument('names', nargs=-1, metavar='[TOPIC]...')
 @click.option('--json', 'json_file', metavar='FILE', help='Instead of a file in bench/results.')
-def main(names: tuple[str, ...], json_file: str | None) -> None:
+@click.option('--page', metavar='FILE.md', help='Also write a page with pictures, as doc/ has it.')
+def main(names: tuple[str, ...], json_file: str | None, page: str | None) -> None:
     """Run all benchmarks, or those of the TOPICs."""
     for name in names:
         if name not in topics():
@@ -126,10 +144,14 @@ def main(names: tuple[str, ...], json_file: str | None) -> None:
         else FOLDER / 'results' / f'{time.strftime("%Y%m%d-%H%M%S")}.json'
     )
     path.parent.mkdir(parents=True, exist_ok=True)
+    where = machine()
     content = {
         'schema': 1,
-        'machine': machine(),
+        'machine': where,
         'figures': {topic: [asdict(item) for item in items] for topic, items in found.items()},
     }
     path.write_text(json.dumps(content, indent=1) + '\n')
     console.print(f'written to {path}', markup=False, soft_wrap=True)
+    if page:
+        write_page(Path(page), where, found)
+        console.print(f'written to {page}', markup=False, soft_wrap=True)

@@ -25,6 +25,7 @@ VERBS: dict[str, str] = {
     'compare': 'Put results of several methods or recordings side by side.',
     'export': 'Write the parameters of a result for other programs.',
     'reproduce': "Compute the papers' tables and print them beside the printed ones.",
+    'bench': 'Measure the speed, as ratios within one run.',
 }
 
 

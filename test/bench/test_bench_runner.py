@@ -5,6 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from bench.figure import Figure
+from bench.page import write_page
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -28,3 +31,28 @@ def test_figures_and_machine_are_written(tmp_path):
     assert {'inverse dynamics', 'inertia matrix', 'direct dynamics'} <= set(names)
     assert all(figure['value'] > 0 for figure in written['figures']['dynamics'])
     assert 'direct dynamics' in found.stdout
+
+
+def test_the_verb_runs_the_same_benchmarks():
+    command = [sys.executable, '-m', 'robot_id.cli.main', 'bench', 'regresor']
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode == 2
+    assert "did you mean 'regressor'" in found.stderr
+
+
+def test_a_page_holds_every_figure_and_draws_the_curves(tmp_path):
+    machine = {
+        'processor': 'p', 'cores': 2, 'system': 's', 'python': '3', 'versions': {'numpy': '2'},
+        'load': [0.0],
+    }  # fmt: skip
+    figures = [
+        Figure('fast', 2.0, 'us', 'slow', 12.0, 10.0),
+        Figure('short', 2.0, 'us', 'slow', 9.0, 10.0),
+        *(Figure('grows', float(n), 'us/sample', curve='joints', at=n) for n in (1, 2, 6)),
+    ]
+    write_page(tmp_path / 'page.md', machine, {'some_topic': figures})
+    text = (tmp_path / 'page.md').read_text()
+    assert '| fast | 2 us | 12 (slow) | 10, met |' in text
+    assert '| short | 2 us | 9 (slow) | 10, **missed** |' in text
+    assert '| grows | us/sample | 1 | 2 | 6 |' in text
+    assert (tmp_path / 'images/performance_joints.png').stat().st_size > 1000
