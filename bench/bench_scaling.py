@@ -13,7 +13,7 @@ from robot_id import data, dynamics
 from robot_id.control import tune
 from robot_id.data import Dataset, Run
 from robot_id.data.processing import Processing
-from robot_id.dynamics import simulate
+from robot_id.dynamics import Disturbances, simulate
 from robot_id.estimation.didim import Didim
 from robot_id.estimation.idim_wls import IdimWls
 from robot_id.model import Robot, RobotDescription, build_robot, load_robot
@@ -112,7 +112,8 @@ def bench_samples() -> list[Figure]:
             continue
         reference = lively_motion(robot.limits, N / RATE).sampled(RATE)
         add('closed-loop simulation', lambda r=reference: simulate(robot, chi, r, law))
-        run = simulate(robot, chi, reference, law)
+        noise = Disturbances.of_robot(robot, 1)
+        run = simulate(robot, chi, reference, law, disturbances=noise)
         loop_data = Dataset(robot.joint_names, (run.to_run(),))
         didim = Didim(processing=decimation, loop='one_khz')
         if N > 1_000:
@@ -133,7 +134,8 @@ def bench_joints() -> list[Figure]:
         measured = recorded(robot, chi, N)
         reference = lively_motion(robot.limits, N / RATE).sampled(RATE)
         q, dq, ddq = reference.position, reference.velocity, reference.acceleration
-        law, wls = tune(robot, robot.loop('default'), chi), IdimWls()
+        law = tune(robot, robot.loop('default'), chi)
+        wls = IdimWls(processing=Processing(decimation=20))
 
         def add(name: str, work: Callable[[], object], samples: int = N, n: int = n) -> None:
             figures.append(_curve(name, 'joints', n, samples, work))

@@ -13,6 +13,7 @@ from robot_id.dynamics import Controller, Simulation
 from robot_id.estimation.didim import loop_jacobian, simulated_torque, weighted_fit
 from robot_id.estimation.least_squares import Solution
 from robot_id.estimation.loop_method import (
+    EXACT,
     LoopMethod,
     Outcome,
     careful_step,
@@ -87,7 +88,7 @@ class Cloe(LoopMethod):
                 )
                 step *= kept
                 lower = fit.cost(trial)
-                steady = abs(cost - lower) <= self.tolerance * cost
+                steady = fit.error(trial) <= EXACT or abs(cost - lower) <= self.tolerance * cost
                 settled = has_settled(new - chi, solution.covariance, self.settled, chi)
                 if lower <= cost or (steady and settled):
                     break

@@ -19,6 +19,7 @@ from robot_id.estimation.loop_method import (
     careful_step,
     first_motion,
     has_settled,
+    is_steady,
     relative_error,
 )
 from robot_id.estimation.loop_problem import LoopProblem
@@ -70,7 +71,7 @@ class Didim(LoopMethod):
             change, chi = new - chi, new
             if (
                 step == 1.0
-                and abs(last - error) <= self.tolerance * last
+                and is_steady(last, error, self.tolerance)
                 and has_settled(change, solution.covariance, self.settled, chi)
             ):
                 converged = True

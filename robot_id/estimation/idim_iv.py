@@ -17,6 +17,7 @@ from robot_id.estimation.loop_method import (
     careful_step,
     first_motion,
     has_settled,
+    is_steady,
     relative_error,
 )
 from robot_id.estimation.loop_problem import LoopProblem
@@ -63,7 +64,7 @@ class IdimIv(LoopMethod):
             last, error = error, relative_error(rho, Y)
             history.append(Iteration(new, 100.0 * error, step))
             change, chi = new - chi, new
-            steady = abs(last - error) <= self.tolerance * last
+            steady = is_steady(last, error, self.tolerance)
             if step == 1.0 and steady and has_settled(change, covariance, self.settled, chi):
                 converged = True
                 break

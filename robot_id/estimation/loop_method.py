@@ -26,6 +26,8 @@ from robot_id.progress import Progress, silent
 
 Array = NDArray[np.float64]
 SHORTEST_STEP = 2.0**-10
+# Data without noise: a residual this small relative to the data leaves nothing to explain.
+EXACT = 1e-8
 
 
 @dataclass(frozen=True)
@@ -221,6 +223,11 @@ def relative_error(residuals: Sequence[Array], torques: Sequence[Array]) -> floa
     """Return ||rho|| / ||Y|| over all joints."""
     rho = np.sqrt(sum(float(r @ r) for r in residuals))
     return rho / np.sqrt(sum(float(y @ y) for y in torques))
+
+
+def is_steady(last: float, error: float, tolerance: float) -> bool:
+    """Return whether a relative error changes no more, or is down at the rounding."""
+    return error <= EXACT or abs(last - error) <= tolerance * last
 
 
 def has_settled(change: Array, covariance: Array, limit: float, value: Array) -> bool:

@@ -128,10 +128,13 @@ def test_didim_never_looks_at_the_positions(scara, fast_loop):
     assert np.array_equal(one.values, two.values)
 
 
-def test_exact_data_give_the_exact_parameters(scara):
+@pytest.mark.parametrize('method', [Didim, Cloe, Clie])
+def test_exact_data_give_the_exact_parameters_and_are_called_converged(scara, method):
     exact = record(scara, noise=False)
-    result = Didim(processing=PAPER, iterations=30, settled=1e-3).estimate(scara, exact)
-    assert np.allclose(result.values, scara.truth(), rtol=1e-4, atol=1e-5)
+    result = method(processing=PAPER).estimate(scara, exact)
+    assert result.converged
+    assert not any('converged' in line for line in result.warnings)
+    assert np.allclose(result.values, scara.truth(), rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize('method', [Cloe, Clie])
