@@ -237,7 +237,7 @@ def test_installed_environment_is_up_to_date():
     if not (ROOT / '.venv/setup.json').exists():
         pytest.skip('robot_id runs from a colcon workspace, not from .venv')
     state = json.loads((ROOT / '.venv/setup.json').read_text())
-    assert {'environment', 'hook', 'messages', 'package', 'ros'} <= state.keys()
+    assert {'environment', 'hook', 'messages', 'package', 'kernels', 'ros'} <= state.keys()
     done = subprocess.run(
         ['make', '-s', 'setup'], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
     )

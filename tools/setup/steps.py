@@ -14,6 +14,7 @@ from pathlib import Path
 
 import colcon
 import packages
+from command import run
 from hook import missing
 from machine import SetupError, check
 from ros import Ros, choose, to_remember
@@ -46,18 +47,19 @@ def set_up() -> bool:
     state = _read(STATE)
     ros, environment = _choose(python, state)
     changed = False
-    for name, digest, run in (
+    for name, digest, step in (
         ('environment', _environment_digest(python, ros), _install),
         ('hook', _files_digest('tools/setup/hook.py'), _install_hook),
         ('messages', _files_digest('robot_id_msgs'), colcon.build_messages),
         ('package', _package_digest(), colcon.build_package),
+        ('kernels', _kernels_digest(), _compile_kernels),
     ):
         if state.get(name) == digest:
             continue
         changed = True
         if name == 'environment':
             state = _prepare(python, ros, state, digest)
-        run(VENV, ros, environment)
+        step(VENV, ros, environment)
         state[name] = digest
         state['ros'] = {'distro': ros.distro, 'sourced': ros.sourced, 'prefixes': ros.prefixes}
         STATE.write_text(json.dumps(state, indent=1) + '\n')
@@ -108,6 +110,26 @@ def _install_hook(venv: Path, ros: Ros, environment: dict[str, str]) -> None:
     shutil.copyfile(ROOT / 'tools/setup/hook.py', site / 'robot_id_environment.py')
     # Its name sorts before the hook of the wheels, which then finds nothing left to do.
     (site / 'robot_id_environment.pth').write_text('import robot_id_environment\n')
+
+
+def _compile_kernels(venv: Path, ros: Ros, environment: dict[str, str]) -> None:
+    # numba does not notice that a function in another file has changed: begin with none.
+    for file in (ROOT / 'robot_id').rglob('__pycache__/*.nb[ic]'):
+        file.unlink()
+    run(
+        'compiled kernels (1 minute)',
+        [str(venv / 'bin/python'), 'tools/compile_kernels.py'],
+        venv / 'log/kernels.log',
+        environment,
+        ROOT,
+    )
+
+
+def _kernels_digest() -> str:
+    """Return the digest of all files with compiled functions."""
+    files = sorted((ROOT / 'robot_id').rglob('*.py'))
+    compiled = [str(f.relative_to(ROOT)) for f in files if b'import numba' in f.read_bytes()]
+    return _files_digest('requirements', *compiled)
 
 
 def _environment_digest(python: str, ros: Ros) -> str:

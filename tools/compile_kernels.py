@@ -1,0 +1,62 @@
+"""
+Compile all kernels into numba's cache, so that no command and no node waits for the compiler.
+
+Usage: python tools/compile_kernels.py
+
+Everything compiled is used once on a small robot; machine code does not depend on the robot.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from robot_id import dynamics
+from robot_id.control import run_ilic, tune
+from robot_id.data import Dataset
+from robot_id.estimation import registry
+from robot_id.exceptions import RobotIdError
+from robot_id.model import load_robot
+from robot_id.online.identifier import OnlineIdentifier
+from robot_id.online.memory import KINDS, Memory
+from robot_id.online.supervision import CheapRule, EigenvalueRule
+from robot_id.trajectory.lively import lively_motion
+
+
+def main() -> None:
+    """Run every method and both controllers on a few seconds of the SCARA."""
+    dynamics.warm_up()
+    robot = load_robot('scara')
+    loop = robot.loop('default')
+    motion = lively_motion(robot.limits, 6.0)
+    reference = motion.sampled(loop.rate_hz)
+    noise = dynamics.Disturbances.of_robot(robot, 1)
+    run = dynamics.simulate(robot, robot.truth(), reference, tune(robot, loop), disturbances=noise)
+    measured = Dataset(robot.joint_names, (run.to_run(),))
+    for name in registry.names():
+        try:
+            registry.create(name, {}).estimate(robot, measured)
+        except RobotIdError as error:
+            print(f'{name}: {error}')
+    for kind in KINDS:
+        for rule in (CheapRule(), EigenvalueRule()):
+            online = OnlineIdentifier(
+                robot,
+                loop.rate_hz,
+                memory=Memory(kind, 100),
+                supervisor=rule,
+                period=10,
+                scale=np.maximum(np.abs(robot.truth()), 0.01),
+            )
+            for q, tau in zip(run.measured_position[:300], run.measured_torque[:300]):
+                online.feed(q, tau)
+    run_ilic(robot, robot.truth(), motion, 1)
+    dynamics.derivatives(robot, robot.truth(), *np.zeros((3, 2)))
+
+
+if __name__ == '__main__':
+    main()
