@@ -146,7 +146,7 @@ class RecursiveEstimator(ABC):
         old = self.verdict
         if self.rows < 2 * self.b or self.supervisor is None:
             return
-        variance = max(self.variance, 1e-16 * self._torque_variance)
+        variance = max(self._judging_variance, 1e-16 * self._torque_variance)
         self.verdict = self.supervisor.judge(self._judged, variance, self.names, old.live)
         same = (
             self.verdict.basis is None
@@ -204,6 +204,11 @@ class RecursiveEstimator(ABC):
     def _torque_variance(self) -> float:
         """Mean square of the weighted right-hand side."""
 
+    @property
+    def _judging_variance(self) -> float:
+        """Variance of the equation error that supervision goes by."""
+        return self.variance
+
     @abstractmethod
     def _theta_covariance(self) -> Array:
         """Covariance of theta for unit noise."""
@@ -241,6 +246,13 @@ class RecursiveEstimator(ABC):
         full[:, hidden] = np.nan
         return full
 
+    def _smallest(self) -> float:
+        """Smallest singular value of the weighted, scaled W of the window."""
+        if self.information is not None:
+            return float(np.linalg.svd(self.information.factor, compute_uv=False)[-1])
+        largest = np.linalg.eigvalsh(self._theta_covariance())[-1]
+        return float(1.0 / np.sqrt(largest))
+
     def _live(self) -> NDArray[np.bool_]:
         if self.supervisor is not None:
             return self.verdict.live
@@ -268,5 +280,9 @@ class RecursiveEstimator(ABC):
             rows=self.rows,
             noise_std=float(np.sqrt(self.variance)),
             condition=self.verdict.condition,
+            smallest=self._smallest(),
+            spread=float(np.trace(self._theta_covariance()) * self.variance)
+            if self._theta.size
+            else float('nan'),
             suspended=not live.any() and self._theta.size == 0,
         )
