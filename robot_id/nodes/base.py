@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import rclpy
 from rclpy.clock import Clock, ClockType
+from rclpy.context import Context
 from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
@@ -86,13 +87,13 @@ def _line(what: str, facts: dict[str, Any]) -> str:
     return f'{what}: {" ".join(parts)}' if parts else what
 
 
-def events_executor() -> Executor:
-    """Return the fastest executor for one thread."""
+def events_executor(context: Context | None = None) -> Executor:
+    """Return the fastest executor for one thread; never `spin()` it, that runs no callback."""
     try:
         from rclpy.experimental import EventsExecutor
     except ImportError:
-        return SingleThreadedExecutor()
-    return EventsExecutor()
+        return SingleThreadedExecutor(context=context)
+    return EventsExecutor(context=context)
 
 
 def run(make: Callable[[], Node], executor: Callable[[], Executor] = events_executor) -> int:

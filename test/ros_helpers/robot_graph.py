@@ -33,9 +33,14 @@ def graph(*nodes: tuple[str, str, dict[str, Any]]) -> Iterator[list[NodeProcess]
             stack.enter_context(NodeProcess(name, namespace=namespace, parameters=parameters))
             for name, namespace, parameters in nodes
         ]
-        for process in processes:
-            process.wait_for_log('ready', START_S)
-        yield processes
+        try:
+            for process in processes:
+                process.wait_for_log('ready', START_S)
+            yield processes
+        except BaseException:
+            for process in processes:
+                print(f'--- {process.name} ---\n{process.log}')
+            raise
         alive = [process for process in processes if process.process.poll() is None]
         for process in alive:
             process.interrupt()
