@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import rclpy  # noqa: F401  (first, so that a machine without ROS 2 is told so)
+import rclpy  # noqa: F401  # first: a machine without ROS 2 is told so by this name
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / 'test')]

@@ -146,7 +146,7 @@ class RecursiveEstimator(ABC):
         old = self.verdict
         if self.rows < 2 * self.b or self.supervisor is None:
             return
-        variance = max(self._judging_variance, 1e-16 * self._torque_variance)
+        variance = max(self.variance, 1e-16 * self._torque_variance)
         self.verdict = self.supervisor.judge(self._judged, variance, self.names, old.live)
         same = (
             self.verdict.basis is None
@@ -203,11 +203,6 @@ class RecursiveEstimator(ABC):
     @abstractmethod
     def _torque_variance(self) -> float:
         """Mean square of the weighted right-hand side."""
-
-    @property
-    def _judging_variance(self) -> float:
-        """Variance of the equation error that supervision goes by."""
-        return self.variance
 
     @abstractmethod
     def _theta_covariance(self) -> Array:

@@ -101,17 +101,14 @@ class RecursiveInstrumentalVariables(RecursiveEstimator):
 
     @property
     def variance(self) -> float:
-        """Variance of the weighted equation error; of the least-squares fit at first."""
-        return super().variance if self._theta.size else self._judging_variance
-
-    @property
-    def _judging_variance(self) -> float:
         """
-        Variance of the least-squares error with all parameters.
+        Variance of the weighted equation error; under supervision that of least squares.
 
-        Not that of the estimate: its error holds what frozen parameters would explain, so one
-        that was frozen at a wrong value would keep itself frozen.
+        There the error of the estimate would not do: it holds what frozen parameters would
+        explain, so one that was frozen at a wrong value would keep itself frozen.
         """
+        if self.supervisor is None:
+            return super().variance
         excess = self.fit.rows - self.b
         return self.fit.residual_squared / excess if excess > 0 else float('nan')
 

@@ -47,15 +47,19 @@ def test_parameters_come_near_the_truth(bag, tmp_path, method):
     from robot_id.data import load
     from robot_id.estimation import registry
     from robot_id.model import load_robot
+    from robot_id.online.sizes import nominal_sizes
     from robot_id_msgs.msg import DynamicParameters, OnlineStatus
     from robot_id_msgs.srv import ResetEstimate
 
     robot, settings = load_robot('emps'), {'method': method}
+    nominal = robot.a_priori()
     if method == 'rls':
         # Start values of an earlier identification; riv does without, from frictions of zero.
         run = load(bag, robot=robot)
         short = dataclasses.replace(run, runs=(run.runs[0].rows(0, 1500),))
-        registry.create('idim_wls').estimate(robot, short).save(tmp_path / 'rough.json')
+        rough = registry.create('idim_wls').estimate(robot, short)
+        rough.save(tmp_path / 'rough.json')
+        nominal = rough.values
         settings['nominal'] = str(tmp_path / 'rough.json')
     with Client(namespace='a') as client, start('a', **settings) as node:
         parameters = latched(client, DynamicParameters, 'online_identifier/dynamic_parameters')
@@ -88,8 +92,10 @@ def test_parameters_come_near_the_truth(bag, tmp_path, method):
         assert status.relative_error_percent < 30
         assert 1.0 < status.condition_number < 1e4
         assert status.smallest_singular_value > 0.0
-        # All parameters move: the sum of their squared deviations, in their sizes.
-        assert 0.0 < status.covariance_trace < 0.1
+        if status.header == last.header and set(status.states) == {OnlineStatus.LIVE}:
+            relative = np.array(last.standard_deviations) / nominal_sizes(last.names, nominal)
+            assert status.covariance_trace == pytest.approx(np.sum(relative**2), rel=1e-6)
+        assert status.covariance_trace > 0.0
         assert set(status.states) <= {
             OnlineStatus.LIVE, OnlineStatus.FROZEN, OnlineStatus.PARTIAL,
         }  # fmt: skip
