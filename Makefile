@@ -18,13 +18,12 @@ ISOLATED := $(BIN)/python tools/isolated.py
 # A file stays on one worker; every worker has a ROS domain of its own.
 PYTEST_ARGS ?= -n 2 --dist loadfile
 
-.PHONY: help setup demo test test-ros lint bench clean
+.PHONY: help setup demo test lint bench clean
 
 help:
 	@echo 'make setup   .venv with ROS 2, robot_id_msgs and robot_id (done by the others too)'
 	@echo 'make demo    see it work (ROBOT=emps, or scara, tx40)'
 	@echo 'make test    lint, types and tests'
-	@echo 'make test-ros  the nodes on real processes (an idle machine, some minutes)'
 	@echo 'make lint    lint and types only'
 	@echo 'make bench   measure the speed'
 	@echo 'make clean   remove everything that was built'
@@ -42,11 +41,7 @@ lint: setup
 	@$(BIN)/mypy
 
 test: lint
-	@$(ISOLATED) $(BIN)/python -m pytest $(PYTEST_ARGS) --ignore test/ros
-
-# The ROS graph on real processes, one after another: they measure time and need an idle machine.
-test-ros: lint
-	@$(ISOLATED) $(BIN)/python -m pytest test/ros
+	@$(ISOLATED) $(BIN)/python -m pytest $(PYTEST_ARGS)
 
 bench: setup
 	@if ls bench/bench_*.py >/dev/null 2>&1; then $(ISOLATED) $(BIN)/python -m bench; else echo 'bench: no benchmarks yet'; fi

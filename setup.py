@@ -48,7 +48,7 @@ setup(
     entry_points={
         'console_scripts': [
             'robot-id = robot_id.cli.main:main',
-            *(f'{node} = {NAME}.nodes.{node}:main' for node in NODES),
+            *(f'{node} = {NAME}.nodes.start:{node}' for node in NODES),
         ],
     },
 )

@@ -32,6 +32,8 @@ from bench.page import write_page
 from robot_id.exceptions import did_you_mean
 
 FOLDER = Path(__file__).resolve().parent
+# Topics that import these are left out where there is no ROS 2.
+ROS = ('rclpy', 'robot_id_msgs')
 PACKAGES = ('numpy', 'scipy', 'numba', 'pin', 'figaroh', 'rosbags', 'rclpy')
 
 
@@ -129,7 +131,13 @@ def main(names: tuple[str, ...], json_file: str | None, page: str | None) -> Non
     console, messages = Console(highlight=False), Console(stderr=True, highlight=False)
     found: dict[str, list[Figure]] = {}
     for topic in names or topics():
-        chosen = list(benchmarks(topic))
+        try:
+            chosen = list(benchmarks(topic))
+        except ModuleNotFoundError as error:
+            if error.name not in ROS:
+                raise
+            messages.print(f'{topic}: left out, it needs ROS 2 ({error})', markup=False)
+            continue
         if not chosen:
             messages.print(
                 f'bench_{topic}.py has no bench_ function: python bench/bench_{topic}.py'

@@ -18,10 +18,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, log
 
-import numba
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import signal
 
 from robot_id.exceptions import OptionError
 
@@ -119,7 +118,7 @@ class Stage:
 @lru_cache(maxsize=64)
 def design(factor: int) -> Stage:
     """Return the filter of one stage; its residues are taken at the poles, in factored form."""
-    zeros, poles, gain = signal.cheby1(ORDER, RIPPLE_DB, 0.8 / factor, output='zpk')
+    zeros, poles, gain = scipy.signal.cheby1(ORDER, RIPPLE_DB, 0.8 / factor, output='zpk')
     upper = poles[poles.imag > 0]
 
     def transfer(z: complex) -> complex:
@@ -259,62 +258,20 @@ def _filter(rows: Array, stage: Stage, before: Array, after: Array, kept: int) -
     :param before: (8, C) pole sums over what precedes row 0; updated in place.
     :param after: (8, C) pole sums over what follows the last multiple of n_d; used up.
     """
+    # Here, since numba takes a second to load and who reads or writes recordings needs none.
+    from robot_id.data.decimation_kernel import sweep
+
     r = stage.factor
     y = stage.centre * rows[: (kept - 1) * r + 1 : r]
     # Forward in time: from row n to n + r the row n + j gets the weight p^(r - j).
     steps = kept if kept * r <= rows.shape[0] else kept - 1
     ahead = np.ascontiguousarray(stage.tail[:, r - 1 :: -1])
-    _sweep(rows, 0, r, steps, ahead, stage.turn, stage.mix, before, y)
+    sweep(rows, 0, r, steps, ahead, stage.turn, stage.mix, before, y)
     # Backward: from row n to n - r the row n - r + j gets the weight p^j.
     last = (rows.shape[0] - 1) // r
     back = np.ascontiguousarray(stage.tail[:, :r])
-    _sweep(rows, last * r, -r, last, back, stage.turn, stage.mix, after, y)
+    sweep(rows, last * r, -r, last, back, stage.turn, stage.mix, after, y)
     return y
-
-
-@numba.njit(cache=True, fastmath={'contract'})
-def _sweep(x, start, stride, steps, weights, turn, mix, state, y):  # type: ignore[no-untyped-def]
-    """
-    Add the pole sums of one direction to y, from one kept row to the next.
-
-    At each kept row n the sums s_i seen from there are added, y += sum_i mix_i s_i; then they are
-    moved to the next one, s_i <- p_i^r s_i + (the r rows between).
-    """
-    r, columns, fours = abs(stride), x.shape[1], abs(stride) // 4 * 4
-    for step in range(steps + 1):
-        n = start + step * stride
-        m = n // r
-        if m < y.shape[0]:
-            for k in range(mix.shape[0]):
-                w0 = mix[k]
-                for c in range(columns):
-                    y[m, c] += w0 * state[k, c]
-        if step == steps:
-            break
-        for i in range(turn.shape[0]):
-            a, b = turn[i, 0], turn[i, 1]
-            for c in range(columns):
-                re, im = state[2 * i, c], state[2 * i + 1, c]
-                state[2 * i, c] = a * re - b * im
-                state[2 * i + 1, c] = a * im + b * re
-        if stride < 0:
-            n += 1 - r
-        # Four rows at a time load and store the state less often; the inner loops vectorise.
-        for k in range(mix.shape[0]):
-            for j in range(0, fours, 4):
-                w0, w1 = weights[k, j], weights[k, j + 1]
-                w2, w3 = weights[k, j + 2], weights[k, j + 3]
-                for c in range(columns):
-                    state[k, c] += (
-                        w0 * x[n + j, c]
-                        + w1 * x[n + j + 1, c]
-                        + w2 * x[n + j + 2, c]
-                        + w3 * x[n + j + 3, c]
-                    )
-            for j in range(fours, r):
-                w0 = weights[k, j]
-                for c in range(columns):
-                    state[k, c] += w0 * x[n + j, c]
 
 
 def _interleave(real: Array, imaginary: Array) -> Array:

@@ -6,8 +6,8 @@ from functools import lru_cache
 from math import ceil, log
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import signal
 
 Array = NDArray[np.float64]
 
@@ -20,7 +20,7 @@ SMALL = 1e-3
 @lru_cache(maxsize=32)
 def butterworth(order: int, cutoff_hz: float, rate: float) -> Array:
     """Return the second-order sections of a digital Butterworth low-pass filter."""
-    return signal.butter(order, cutoff_hz, fs=rate, output='sos')
+    return scipy.signal.butter(order, cutoff_hz, fs=rate, output='sos')
 
 
 @lru_cache(maxsize=32)
@@ -30,7 +30,7 @@ def settling(order: int, cutoff_hz: float, rate: float, fraction: float = NEGLIG
 
     A pole p decays as |p|^k, so k = log(fraction) / log(max |p|).
     """
-    _, poles, _ = signal.butter(order, cutoff_hz, fs=rate, output='zpk')
+    _, poles, _ = scipy.signal.butter(order, cutoff_hz, fs=rate, output='zpk')
     return ceil(log(fraction) / log(float(np.abs(poles).max())))
 
 
@@ -45,7 +45,7 @@ def zero_phase(x: Array, order: int, cutoff_hz: float, rate: float) -> Array:
     """
     pad = min(settling(order, cutoff_hz, rate), x.shape[0] - 1)
     sections = butterworth(order, cutoff_hz, rate)
-    return signal.sosfiltfilt(sections, x, axis=0, padtype='odd', padlen=pad)
+    return scipy.signal.sosfiltfilt(sections, x, axis=0, padtype='odd', padlen=pad)
 
 
 def forward(x: Array, order: int, cutoff_hz: float, rate: float) -> Array:
@@ -58,6 +58,6 @@ def forward(x: Array, order: int, cutoff_hz: float, rate: float) -> Array:
     :param x: (N, ...) samples.
     """
     sections = butterworth(order, cutoff_hz, rate)
-    state = signal.sosfilt_zi(sections)
+    state = scipy.signal.sosfilt_zi(sections)
     state = state.reshape(state.shape + (1,) * (x.ndim - 1)) * x[0]
-    return signal.sosfilt(sections, x, axis=0, zi=state)[0]
+    return scipy.signal.sosfilt(sections, x, axis=0, zi=state)[0]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import scipy.optimize
+import scipy
 from numpy.typing import NDArray
 
 from robot_id.dynamics import Controller, Simulation

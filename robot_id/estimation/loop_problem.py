@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.interpolate import make_interp_spline
 
 from robot_id import dynamics
 from robot_id.control import tune
@@ -246,7 +246,7 @@ def reference_of(run: Run, processing: Processing, every: int) -> Reference:
     time: Array = np.arange(len(run), dtype=float) * run.step
     if every == 1 and velocity is not None and acceleration is not None:
         return Reference(time, position, velocity, acceleration)
-    spline = make_interp_spline(time, position, k=min(5, len(run) - 1), axis=0)
+    spline = scipy.interpolate.make_interp_spline(time, position, k=min(5, len(run) - 1), axis=0)
     fine: Array = np.arange((len(run) - 1) * every + 1, dtype=float) * (run.step / every)
     return Reference(fine, spline(fine), spline(fine, 1), spline(fine, 2))
 

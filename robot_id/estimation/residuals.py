@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import chdtrc
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -62,9 +62,7 @@ def whiteness(residuals: Sequence[Array], used: Sequence[Flags] | None = None) -
     small = np.flatnonzero(correlations < 2.0 / np.sqrt(count))
     first = correlations[: small[0]] if small.size else correlations
     inflation = 1.0 + 2.0 * float(np.sum(first))
-    return Whiteness(
-        float(correlations[0]), float(stats.chi2.sf(statistic, lags)), max(inflation, 1.0)
-    )
+    return Whiteness(float(correlations[0]), float(chdtrc(lags, statistic)), max(inflation, 1.0))
 
 
 def warn_if_correlated(

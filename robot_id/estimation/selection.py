@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import fdtri
 
 from robot_id.estimation.least_squares import Solution, solve
 
@@ -49,7 +49,7 @@ def eliminate(
         candidate = solve(R, rows, names, kept)
         count = len(removed) + 1
         growth = candidate.residual_norm**2 - full.residual_norm**2
-        if growth > count * scale * stats.f.ppf(level, count, freedom):
+        if growth > count * scale * fdtri(count, freedom, level):
             break
         best = candidate
         removed.append(names[worst])

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import rclpy
 from rclpy.clock import Clock, ClockType
+from rclpy.context import Context
 from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from robot_id.exceptions import OptionError, RobotIdError
-from robot_id.model import Robot, load_robot
 from robot_id.nodes.diagnostics import Diagnostics
 from robot_id.nodes.parameter_table import ParameterTable, Row
+
+if TYPE_CHECKING:
+    from robot_id.model import Robot
 
 SPIN_S = 0.05
 # Warnings that begin with the same letters are of one kind.
 KIND, QUIET_S = 48, 1.0
+SIGNALS = signal.SIGINT, signal.SIGTERM
 
 
 class NodeBase:
@@ -47,6 +52,9 @@ class NodeBase:
 
     def robot_setting(self: Any) -> Robot:
         """Return the robot that the parameter names."""
+        # Here, so that nodes that know no robot start without pinocchio.
+        from robot_id.model import load_robot
+
         name = self.settings['robot']
         if not name:
             raise OptionError('parameter robot is not set: a shipped name such as emps, or a file')
@@ -79,13 +87,13 @@ def _line(what: str, facts: dict[str, Any]) -> str:
     return f'{what}: {" ".join(parts)}' if parts else what
 
 
-def events_executor() -> Executor:
-    """Return the fastest executor for one thread."""
+def events_executor(context: Context | None = None) -> Executor:
+    """Return the fastest executor for one thread; never `spin()` it, that runs no callback."""
     try:
         from rclpy.experimental import EventsExecutor
     except ImportError:
-        return SingleThreadedExecutor()
-    return EventsExecutor()
+        return SingleThreadedExecutor(context=context)
+    return EventsExecutor(context=context)
 
 
 def run(make: Callable[[], Node], executor: Callable[[], Executor] = events_executor) -> int:
@@ -100,9 +108,16 @@ def run(make: Callable[[], Node], executor: Callable[[], Executor] = events_exec
     """
     rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
     asked: list[int] = []
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda got, _: asked.append(got))
     node: Any = None
+
+    def ask(number: int, _: object) -> None:
+        asked.append(number)
+        if node is None:
+            # Nothing moves yet, and what is being built may be compiled for a minute.
+            raise _Interrupted
+
+    for number in SIGNALS:
+        signal.signal(number, ask)
     loop = executor()
     code = 0
     try:
@@ -111,6 +126,8 @@ def run(make: Callable[[], Node], executor: Callable[[], Executor] = events_exec
         # Not spin(): in the events executor it runs no callback; and a signal ends a short wait.
         while not asked and rclpy.ok():
             loop.spin_once(timeout_sec=SPIN_S)
+    except _Interrupted:
+        pass
     except RobotIdError as error:
         rclpy.logging.get_logger(make.__name__).fatal(str(error))
         code = 2
@@ -119,13 +136,29 @@ def run(make: Callable[[], Node], executor: Callable[[], Executor] = events_exec
         code = 1
     finally:
         # `ros2 launch` and the terminal both send SIGINT: a second one must not spoil a clean end.
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)
         if node is not None:
             _end(node, loop)
         loop.shutdown()
         rclpy.try_shutdown()
     return code
+
+
+def end(code: int) -> NoReturn:
+    """
+    End the process at once, with what `run` returned.
+
+    Everything is closed by then; a thread that is in the middle of a window or still loads a
+    library must not hold up Ctrl-C for seconds.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+class _Interrupted(BaseException):
+    """A signal came before the node was there."""
 
 
 def _end(node: Any, loop: Executor) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import Any
 
@@ -17,7 +16,7 @@ from robot_id.dynamics.simulation import sample_configurations
 from robot_id.estimation.result import Result
 from robot_id.estimation.validation import parameters_for
 from robot_id.exceptions import DataError, OptionError, RobotIdError
-from robot_id.nodes.base import run
+from robot_id.nodes.base import end, run
 from robot_id.nodes.ctc_parameters import TABLE
 from robot_id.nodes.diagnostics import ERROR, OK, WARN, RateMeter, Report
 from robot_id.nodes.effort_commands import CommandWriter
@@ -328,10 +327,6 @@ class CtcController(RobotLifecycleNode):
         return OK, 'learns' if self._learns else 'keeps its model', values
 
 
-def main() -> int:
+def main() -> None:
     """Run the node until Ctrl-C."""
-    return run(CtcController)
-
-
-if __name__ == '__main__':
-    sys.exit(main())
+    end(run(CtcController))

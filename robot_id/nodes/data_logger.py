@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import sys
 from datetime import datetime
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_id.data.recording import channel
 from robot_id.exceptions import OptionError, RobotIdError
-from robot_id.nodes.base import NodeBase, run
+from robot_id.nodes.base import NodeBase, end, run
 from robot_id.nodes.data_directory import DATA_DIRECTORY
 from robot_id.nodes.diagnostics import ERROR, OK, WARN, Report
 from robot_id.nodes.listening import Listener
@@ -246,4 +245,4 @@ class DataLogger(NodeBase, Node):
 
 def main() -> None:
     """Run the node until Ctrl-C."""
-    sys.exit(run(DataLogger))
+    end(run(DataLogger))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import array
-import sys
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from robot_id.exceptions import (
     did_you_mean,
 )
 from robot_id.model.payload import Payload
-from robot_id.nodes.base import run
+from robot_id.nodes.base import end, run
 from robot_id.nodes.diagnostics import ERROR, OK, WARN, RateMeter, Report
 from robot_id.nodes.effort_commands import CommandReader
 from robot_id.nodes.joints import JointMatcher, joint_order
@@ -288,6 +287,7 @@ class DdmSimulator(RobotLifecycleNode):
             'refused': self._refused,
             'last_refusal': self._last_refusal,
             'safe_stops': self._stops,
+            'repeated_commands': robot.repeated,
             'slips': self._pacer.slips if self.active else 0,
             'payload': bool(np.any(robot.plant.parameters != robot.bare)),
         }
@@ -304,10 +304,6 @@ class DdmSimulator(RobotLifecycleNode):
         return OK, 'running', values
 
 
-def main() -> int:
+def main() -> None:
     """Run the node until Ctrl-C."""
-    return run(DdmSimulator)
-
-
-if __name__ == '__main__':
-    sys.exit(main())
+    end(run(DdmSimulator))

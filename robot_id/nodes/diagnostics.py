@@ -72,14 +72,25 @@ class RateMeter:
         self._times.append(time.perf_counter())
 
     def take(self) -> dict[str, float]:
-        """Return rate_hz, jitter_us (standard deviation) and longest_us, and begin anew."""
+        """
+        Return what the intervals say, in Hz and microseconds, and begin anew.
+
+        Jitter is how far an interval is from their mean: its median, its 99th percentile, and as
+        jitter_us its root mean square.
+        """
         times, self._times = self._times, self._times[-1:]
         if len(times) < 3:
-            return {'rate_hz': 0.0, 'jitter_us': 0.0, 'longest_us': 0.0}
+            return dict.fromkeys(
+                ('rate_hz', 'jitter_us', 'median_us', 'p99_us', 'longest_us'), 0.0
+            )
         steps = np.diff(times)
+        mean = steps.mean()
+        median, p99 = np.percentile(np.abs(steps - mean), (50.0, 99.0))
         return {
-            'rate_hz': float(1.0 / steps.mean()),
+            'rate_hz': float(1.0 / mean),
             'jitter_us': float(1e6 * steps.std()),
+            'median_us': float(1e6 * median),
+            'p99_us': float(1e6 * p99),
             'longest_us': float(1e6 * steps.max()),
         }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -19,7 +18,7 @@ from robot_id.estimation import registry
 from robot_id.estimation.result import Result
 from robot_id.exceptions import DescriptionError, OptionError, RobotIdError, did_you_mean
 from robot_id.model.files import robot_files
-from robot_id.nodes.base import NodeBase, run
+from robot_id.nodes.base import NodeBase, end, run
 from robot_id.nodes.data_directory import DATA_DIRECTORY, below
 from robot_id.nodes.diagnostics import OK, WARN, Report
 from robot_id.nodes.messages import WrongState
@@ -269,4 +268,4 @@ class IdentificationServer(NodeBase, Node):
 
 def main() -> None:
     """Run the node until Ctrl-C."""
-    sys.exit(run(IdentificationServer, lambda: MultiThreadedExecutor(THREADS)))
+    end(run(IdentificationServer, lambda: MultiThreadedExecutor(THREADS)))

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import queue
-import signal
 import sys
 import threading
 import traceback
@@ -113,8 +112,6 @@ def _answer(request: dict[str, Any], send: Send) -> None:
 
 def main() -> None:
     """Answer requests until the input ends."""
-    # Ctrl-C reaches the whole group; the node decides when this process ends.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     out = os.fdopen(os.dup(1), 'w', buffering=1)
     # Whatever a library prints goes to the log, not between the answers.
     os.dup2(2, 1)

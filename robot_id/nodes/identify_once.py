@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 from typing import Any
 
@@ -13,7 +12,7 @@ from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
-from robot_id.nodes.base import NodeBase, run
+from robot_id.nodes.base import NodeBase, end, run
 from robot_id.nodes.parameter_table import Row
 from robot_id.nodes.qos import MEASUREMENT
 from robot_id.nodes.stamps import SECOND, to_ns
@@ -139,4 +138,4 @@ def main() -> None:
         return made[0]
 
     code = run(make, lambda: MultiThreadedExecutor(2))
-    sys.exit(code or int(bool(made) and made[0].failed))
+    end(code or int(bool(made) and made[0].failed))

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor
 
+import numpy as np
+
 from robot_id.control import Ilic, Update
+from robot_id.control.window import Window
 from robot_id.nodes.torque_control import Command
 
 
@@ -23,6 +26,10 @@ class Learning:
         self.windows = self.accepted = self.refused = 0
         self.last_refusal = ''
         self._rest = True
+        if self._pool is not None:
+            # What the first window loads and compiles, ahead of it; at rest nothing is learned.
+            rest = np.zeros((ilic.window.length, ilic.robot.n))
+            self._pool.submit(ilic.identify, Window(0, rest, rest, rest, rest))
 
     def feed(self, command: Command) -> Update | None:
         """Take in one sample; return an update when one has come, accepted or not."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from builtin_interfaces.msg import Time
 from numpy.typing import NDArray
@@ -17,8 +19,10 @@ from robot_id.exceptions import (
     TrajectoryError,
     did_you_mean,
 )
-from robot_id.model import Robot
 from robot_id_msgs.msg import DynamicParameters, ErrorCode
+
+if TYPE_CHECKING:
+    from robot_id.model import Robot
 
 Array = NDArray[np.float64]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections import deque
 
 import numpy as np
@@ -14,7 +13,7 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_id.exceptions import DataError, RobotIdError
-from robot_id.nodes.base import NodeBase, run
+from robot_id.nodes.base import NodeBase, end, run
 from robot_id.nodes.diagnostics import ERROR, OK, WARN, RateMeter, Report
 from robot_id.nodes.joints import JointMatcher
 from robot_id.nodes.listening import Listener
@@ -166,8 +165,8 @@ class OnlineIdentifierNode(NodeBase, Node):
             states=[STATES[p.state] for p in status.parameters],
             reasons=[p.reason for p in status.parameters],
             condition_number=math.sqrt(status.condition) if status.condition > 0 else math.nan,
-            smallest_singular_value=math.nan,
-            covariance_trace=math.nan,
+            smallest_singular_value=status.smallest,
+            covariance_trace=status.spread,
             relative_error_percent=self._error(),
             window_s=self._memory_s(),
             samples=self._used,
@@ -236,4 +235,4 @@ class OnlineIdentifierNode(NodeBase, Node):
 
 def main() -> None:
     """Run the node until Ctrl-C."""
-    sys.exit(run(OnlineIdentifierNode))
+    end(run(OnlineIdentifierNode))

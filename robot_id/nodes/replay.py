@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 import time
 from pathlib import Path
@@ -19,7 +18,7 @@ from std_srvs.srv import SetBool
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_id.exceptions import OptionError, RobotIdError
-from robot_id.nodes.base import NodeBase, run
+from robot_id.nodes.base import NodeBase, end, run
 from robot_id.nodes.diagnostics import ERROR, OK, Report
 from robot_id.nodes.parameter_table import Row
 from robot_id.nodes.playback import Playback
@@ -36,6 +35,8 @@ PROFILE = QoSProfile(
 )
 POLL_S = 0.02
 DELIVER_S = 2.0
+# After the last listener connected.
+SETTLE_S = 0.3
 
 TABLE = (
     Row('bag', '', 'The recording: a directory, an .mcap or a .db3 file.'),
@@ -118,14 +119,24 @@ class Replay(NodeBase, Node):
             os.kill(os.getpid(), signal.SIGINT)
 
     def _wait_for_subscribers(self) -> None:
+        """Wait until joint_states has its listeners, and those of all topics are connected."""
         wanted = self.settings['wait_for_subscribers']
-        deadline = time.monotonic() + self.settings['wait_timeout_s']
-        while self._states.get_subscription_count() < wanted:
+        begun = time.monotonic()
+        seen, since = self._connected(), begun
+        while wanted and (seen[0] < wanted or time.monotonic() - since < SETTLE_S):
             if self._playback.stopped.wait(POLL_S):
                 return
-            if time.monotonic() > deadline:
+            if time.monotonic() - begun > self.settings['wait_timeout_s']:
                 self.warning('playing without the subscribers that were waited for')
                 return
+            # A listener connects to one topic after the other.
+            found = self._connected()
+            if found != seen:
+                seen, since = found, time.monotonic()
+
+    def _connected(self) -> tuple[int, ...]:
+        publishers = [self._states, *self._topic.values()]
+        return tuple(publisher.get_subscription_count() for publisher in publishers)
 
     def _send(self, topic: str, now: int, data: bytes) -> None:
         if self._clocks is not None and now != self._last_clock:
@@ -155,4 +166,4 @@ class Replay(NodeBase, Node):
 
 def main() -> None:
     """Run the node until Ctrl-C or the end of the recording."""
-    sys.exit(run(Replay))
+    end(run(Replay))

@@ -30,6 +30,7 @@ class SimulatedRobot:
     :param disturbances: noise and encoder steps.
     :param timeout_s: a command or a reference older than this is stale.
     :param hold: whether a stale command leads to holding the position; else to zero torque.
+    :ivar repeated: samples whose command was still that of the sample before.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class SimulatedRobot:
         # (n,) the torques that act at this sample, with their noise.
         self.effort = np.zeros(self.robot.n)
         self._command: Array | None = None
-        self._since = 0
+        self._since = self.repeated = 0
         self._brake: Brake | None = None
         self.references.clear()
         self.loop.reset(self.plant.measured, self.plant.velocity)
@@ -94,6 +95,7 @@ class SimulatedRobot:
         if not self.stale:
             assert self._command is not None
             torque = self._command
+            self.repeated += age > 0.0
             self._point = None
         elif self.hold:
             if self._point is None:

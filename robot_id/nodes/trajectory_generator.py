@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import array
-import sys
 
 import numpy as np
 from rclpy.node import Node
@@ -12,7 +11,7 @@ from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_id.exceptions import DataError, RobotIdError
-from robot_id.nodes.base import NodeBase, run
+from robot_id.nodes.base import NodeBase, end, run
 from robot_id.nodes.diagnostics import OK, WARN, RateMeter, Report
 from robot_id.nodes.joints import JointMatcher
 from robot_id.nodes.messages import WrongState
@@ -216,10 +215,6 @@ class TrajectoryGenerator(NodeBase, Node):
         return OK, 'plays', values
 
 
-def main() -> int:
+def main() -> None:
     """Run the node until Ctrl-C."""
-    return run(TrajectoryGenerator)
-
-
-if __name__ == '__main__':
-    sys.exit(main())
+    end(run(TrajectoryGenerator))

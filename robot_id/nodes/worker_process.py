@@ -18,6 +18,7 @@ from robot_id.progress import Cancelled
 from robot_id_msgs.msg import ErrorCode
 
 POLL_S = 0.02
+WORKER = sys.executable, '-m', 'robot_id.nodes.identification_worker'
 
 
 class WorkerProcess:
@@ -33,7 +34,8 @@ class WorkerProcess:
 
     def _start(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, '-m', 'robot_id.nodes.identification_worker'],
+            # Ctrl-C reaches the whole group; the node decides when this process ends.
+            ['sh', '-c', 'trap "" INT; exec "$0" "$@"', *WORKER],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numba import njit
 from numpy.typing import NDArray
-from scipy import signal
 
 from robot_id.exceptions import OptionError
 
@@ -30,9 +30,9 @@ class CausalFilter:
         if order != int(order) or not 1 <= order <= 8:
             raise OptionError(f'order = {order}, must be a whole number from 1 to 8')
         self._sos = np.ascontiguousarray(
-            signal.butter(int(order), cutoff_hz, fs=rate_hz, output='sos')
+            scipy.signal.butter(int(order), cutoff_hz, fs=rate_hz, output='sos')
         )
-        self._steady = signal.sosfilt_zi(self._sos)
+        self._steady = scipy.signal.sosfilt_zi(self._sos)
         # Seconds in which a step has settled to about 1 %.
         self.settling_s = (1.0 + 0.5 * order) / cutoff_hz
         self._state: Array | None = None

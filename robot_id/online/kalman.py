@@ -216,6 +216,8 @@ class KalmanFilter(ABC):
             rows=float(self.samples * self.n),
             noise_std=float(np.sqrt(self.innovation / observations)),
             condition=float('nan'),
+            smallest=float('nan'),
+            spread=float('nan'),
             suspended=bool(self.failure),
         )
 

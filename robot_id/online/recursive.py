@@ -241,6 +241,13 @@ class RecursiveEstimator(ABC):
         full[:, hidden] = np.nan
         return full
 
+    def _smallest(self) -> float:
+        """Smallest singular value of the weighted, scaled W of the window."""
+        if self.information is not None:
+            return float(np.linalg.svd(self.information.factor, compute_uv=False)[-1])
+        largest = np.linalg.eigvalsh(self._theta_covariance())[-1]
+        return float(1.0 / np.sqrt(largest))
+
     def _live(self) -> NDArray[np.bool_]:
         if self.supervisor is not None:
             return self.verdict.live
@@ -268,5 +275,9 @@ class RecursiveEstimator(ABC):
             rows=self.rows,
             noise_std=float(np.sqrt(self.variance)),
             condition=self.verdict.condition,
+            smallest=self._smallest(),
+            spread=float(np.trace(self._theta_covariance()) * self.variance)
+            if self._theta.size
+            else float('nan'),
             suspended=not live.any() and self._theta.size == 0,
         )

@@ -8,7 +8,7 @@ from scipy.linalg import lapack
 
 from robot_id.exceptions import DataError, OptionError
 from robot_id.online import udv
-from robot_id.online.information import Moments
+from robot_id.online.information import Moments, SquareRootInformation
 from robot_id.online.recursive import RecursiveEstimator
 
 Array = NDArray[np.float64]
@@ -31,6 +31,7 @@ class RecursiveInstrumentalVariables(RecursiveEstimator):
             )
         super().reset()
         self.moments = Moments(self.b, self.memory)
+        self.fit = SquareRootInformation(self.b, self.memory)
         self.left_out = 0
         self._torque = 0.0
         self._Lu, self._Lv, self._d = np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0)
@@ -56,6 +57,8 @@ class RecursiveInstrumentalVariables(RecursiveEstimator):
         self.rows = fade * self.rows + rows
         self._torque = fade * self._torque + float(y @ y)
         self.moments.add(W, y, Z)
+        if self.supervisor is not None:
+            self.fit.add(W, y, rows)
         return self.information.add(Z, y, rows)
 
     def _may_start(self) -> bool:
@@ -98,11 +101,16 @@ class RecursiveInstrumentalVariables(RecursiveEstimator):
 
     @property
     def variance(self) -> float:
-        """Variance of the weighted equation error; of the fit on the instruments at first."""
-        if self._theta.size == 0 and self.information is not None:
-            excess = self.information.rows - self.b
-            return self.information.residual_squared / excess if excess > 0 else float('nan')
-        return super().variance
+        """
+        Variance of the weighted equation error; under supervision that of least squares.
+
+        There the error of the estimate would not do: it holds what frozen parameters would
+        explain, so one that was frozen at a wrong value would keep itself frozen.
+        """
+        if self.supervisor is None:
+            return super().variance
+        excess = self.fit.rows - self.b
+        return self.fit.residual_squared / excess if excess > 0 else float('nan')
 
     @property
     def _judged(self) -> Array:

@@ -42,6 +42,10 @@ class Status:
     :param rows: equations that count now (with forgetting, the effective number).
     :param noise_std: standard deviation of the equation error in units of the given noise.
     :param condition: condition number of the information matrix in use, NaN when not known.
+    :param smallest: smallest singular value of the equations in use, parameters in their sizes
+        and equations in their noise: near zero when a combination of parameters is not excited.
+    :param spread: trace of the covariance of the directions that move, in the same units: the sum
+        of the squared relative deviations; NaN while nothing moves.
     :param suspended: True while no parameter moves at all.
     """
 
@@ -52,6 +56,8 @@ class Status:
     rows: float
     noise_std: float
     condition: float
+    smallest: float
+    spread: float
     suspended: bool
 
     def names(self, state: str) -> tuple[str, ...]:
@@ -96,5 +102,7 @@ class Status:
             'rows': number(self.rows),
             'noise_std': number(self.noise_std),
             'condition': number(self.condition),
+            'smallest': number(self.smallest),
+            'spread': number(self.spread),
             'suspended': self.suspended,
         }

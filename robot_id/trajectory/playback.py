@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.interpolate import make_interp_spline
 
 from robot_id.exceptions import TrajectoryError
 from robot_id.trajectory.piecewise import PiecewisePolynomial
@@ -87,7 +87,7 @@ class Playback(PiecewisePolynomial):
             )
         # A piece between two samples is one polynomial of the spline: its ends fix it.
         at = self.time - self.time[0]
-        spline = make_interp_spline(at, q, k=5)
+        spline = scipy.interpolate.make_interp_spline(at, q, k=5)
         return hermite(steps, q, spline(at, 1), spline(at, 2))
 
     @classmethod

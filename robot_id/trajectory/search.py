@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.optimize
+import scipy
 
 from robot_id.exceptions import OptionError, TrajectoryError
 from robot_id.progress import Progress, silent

@@ -78,6 +78,7 @@ class NodeProcess:
         }
         self._process: subprocess.Popen[bytes] | None = None
         self._last_log = ''
+        self._asked = False
 
     def __enter__(self) -> NodeProcess:
         return self.start()
@@ -139,14 +140,20 @@ class NodeProcess:
                 f'{self.name} still runs after {timeout} s:\n{self.log}'
             ) from None
 
-    def stop(self, timeout: float = 10.0) -> int:
+    def interrupt(self) -> None:
+        """Ask the node to end as Ctrl-C does, once, and do not wait."""
+        if self.process.poll() is None and not self._asked:
+            self.process.send_signal(signal.SIGINT)
+        self._asked = True
+
+    def stop(self, timeout: float = 60.0) -> int:
         """
         Ask the node to end as Ctrl-C does and return its exit code.
 
         A node that does not listen is killed; its exit code is then -9.
         """
+        self.interrupt()
         if self.process.poll() is None:
-            self.process.send_signal(signal.SIGINT)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(timeout)
         self.kill()

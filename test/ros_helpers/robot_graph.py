@@ -19,15 +19,40 @@ START_S = 90.0
 
 
 @contextlib.contextmanager
-def node(name: str, namespace: str = '', **parameters: Any) -> Iterator[NodeProcess]:
-    """Run a node until the end of the context, where it must end with exit code 0."""
-    process = NodeProcess(name, namespace=namespace, parameters=parameters)
-    with process:
-        process.wait_for_log('ready', START_S)
-        yield process
-        if process.process.poll() is None:
+def graph(*nodes: tuple[str, str, dict[str, Any]]) -> Iterator[list[NodeProcess]]:
+    """
+    Run nodes until the end of the context, where each must end with exit code 0.
+
+    They are started and ended side by side. Those that ended before, killed on purpose or by
+    themselves, the test has looked at.
+
+    :param nodes: executable, namespace and parameters of each.
+    """
+    with contextlib.ExitStack() as stack:
+        processes = [
+            stack.enter_context(NodeProcess(name, namespace=namespace, parameters=parameters))
+            for name, namespace, parameters in nodes
+        ]
+        try:
+            for process in processes:
+                process.wait_for_log('ready', START_S)
+            yield processes
+        except BaseException:
+            for process in processes:
+                print(f'--- {process.name} ---\n{process.log}')
+            raise
+        alive = [process for process in processes if process.process.poll() is None]
+        for process in alive:
+            process.interrupt()
+        for process in alive:
             assert process.stop() == 0, process.log
-    # Killed on purpose, or ended by itself: the test has looked at it.
+
+
+@contextlib.contextmanager
+def node(name: str, namespace: str = '', **parameters: Any) -> Iterator[NodeProcess]:
+    """Run one node, as `graph` does."""
+    with graph((name, namespace, parameters)) as (process,):
+        yield process
 
 
 def bring_up(client: Client, name: str) -> None:
@@ -42,7 +67,7 @@ def stamps(messages: list[Any]) -> np.ndarray:
 
 
 class Health:
-    """The last diagnostics of every node."""
+    """The diagnostics of every node."""
 
     def __init__(self, client: Client) -> None:
         self._messages = client.collect(DiagnosticArray, '/diagnostics', 100)
@@ -58,4 +83,17 @@ class Health:
     def values(self, name: str) -> dict[str, str]:
         """Return its values."""
         status = self.of(name)
-        return {} if status is None else {pair.key: pair.value for pair in status.values}
+        return {} if status is None else _values(status)
+
+    def history(self, name: str) -> list[dict[str, str]]:
+        """Return all values so far, oldest first, with the seconds of the report as `time`."""
+        return [
+            {**_values(status), 'time': str(stamps([message])[0] / 1e9)}
+            for message in self._messages
+            for status in message.status
+            if status.name.endswith(name)
+        ]
+
+
+def _values(status: Any) -> dict[str, str]:
+    return {pair.key: pair.value for pair in status.values}

@@ -1,0 +1,151 @@
+"""
+The control loop over DDS: simulator, controller and generator as processes of their own.
+
+Run: .venv/bin/python tools/isolated.py .venv/bin/python -m bench ros_loop
+Longer in real time: ... .venv/bin/python -m bench.bench_ros_loop 30
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import rclpy  # noqa: F401  # first: a machine without ROS 2 is told so by this name
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / 'test')]
+
+from ros_helpers.client import Client  # noqa: E402
+from ros_helpers.recorded import simulated_bag  # noqa: E402
+from ros_helpers.robot_graph import START_S, Health, bring_up, graph  # noqa: E402
+
+from bench.figure import Figure  # noqa: E402
+from robot_id_msgs.action import Identify  # noqa: E402
+
+SIMULATION = 'ddm_simulator: simulation'
+RATES = {'emps': 1000.0, 'tx40': 500.0}
+# The loop of one axis is faster than its robot, a cancelled identification ends at once.
+STEPS_PER_SECOND, CANCEL_S = 1000.0, 0.5
+SLOW = {'optimizer': 'nelder_mead', 'simulations': '1000000', 'start': 'a_priori'}
+
+
+@contextlib.contextmanager
+def loop(robot: str, **settings: Any) -> Iterator[tuple[Client, Health]]:
+    """Run the three nodes of a loop, active and moving."""
+    common = {'robot': robot, 'rate_hz': RATES[robot], **settings}
+    names = ('trajectory_generator', 'ctc_controller', 'ddm_simulator')
+    extra = {'trajectory_generator': {'autostart': True}}
+    with Client('bench') as client:
+        health = Health(client)
+        with graph(*((name, '', {**common, **extra.get(name, {})}) for name in names)):
+            bring_up(client, 'ctc_controller')
+            bring_up(client, 'ddm_simulator')
+            client.spin_until(
+                lambda: health.values('ctc_controller: control').get('mode') == 'following',
+                START_S,
+                'the robot follows',
+            )
+            yield client, health
+
+
+def lock_step_rate(robot: str, seconds: float) -> float:
+    """Return the steps per second of a loop in lock-step, by the simulator's own count."""
+    with loop(robot, lock_step=True, use_sim_time=True) as (client, health):
+        client.spin_for(1.5)
+        before = len(health.history(SIMULATION))
+        client.spin_for(seconds)
+        first, *_, last = health.history(SIMULATION)[before - 1 :]
+    return _gone(first, last, 'sample') / _gone(first, last, 'time')
+
+
+def _gone(first: dict[str, str], last: dict[str, str], key: str) -> float:
+    return float(last[key]) - float(first[key])
+
+
+def bench_lock_step(seconds: float = 6.0) -> list[Figure]:
+    """Steps per second, as fast as the machine allows."""
+    return [
+        Figure(
+            f'lock-step over DDS: {robot}',
+            lock_step_rate(robot, seconds),
+            'steps/s',
+            target=STEPS_PER_SECOND if robot == 'emps' else None,
+        )
+        for robot in RATES
+    ]
+
+
+def bench_free_running(seconds: float = 10.0) -> list[Figure]:
+    """Rate and jitter in real time, by what the simulator itself reports every second."""
+    figures = []
+    for robot, rate in RATES.items():
+        with loop(robot) as (client, health):
+            client.spin_for(2.5)
+            before = len(health.history(SIMULATION))
+            client.spin_for(seconds + 0.5)
+            reports = health.history(SIMULATION)[before - 1 :]
+        figures += _of_reports(f'real time over DDS: {robot} at {rate:g} Hz', rate, reports)
+    return figures
+
+
+def _of_reports(name: str, rate: float, reports: list[dict[str, str]]) -> list[Figure]:
+    def column(key: str) -> np.ndarray:
+        return np.array([float(report[key]) for report in reports])
+
+    first, last = reports[0], reports[-1]
+    achieved = float(np.mean(column('rate_hz')[1:]))
+    return [
+        Figure(name, achieved, 'Hz', 'its rate', achieved / rate, 0.99),
+        Figure(f'{name}: jitter, median', float(np.median(column('median_us')[1:])), 'us'),
+        Figure(f'{name}: jitter, p99 of the worst second', column('p99_us')[1:].max(), 'us'),
+        Figure(f'{name}: longest interval', column('longest_us')[1:].max(), 'us'),
+        Figure(f'{name}: samples', _gone(first, last, 'sample')),
+        Figure(f'{name}: samples without a new command', _gone(first, last, 'repeated_commands')),
+        Figure(f'{name}: time let go', _gone(first, last, 'slips'), 'times'),
+    ]
+
+
+def bench_cancel(repeats: int = 5) -> list[Figure]:
+    """How long an identification takes to stop, from the request to the result."""
+    taken = []
+    with tempfile.TemporaryDirectory() as folder, Client('bench') as client:
+        simulated_bag(Path(folder) / 'run')
+        settings = {'data_directory': folder, 'robot': 'emps'}
+        with graph(('identification_server', '', settings)):
+            for _ in range(repeats):
+                goal = Identify.Goal(bag='run', method='cloe')
+                goal.option_keys, goal.option_values = list(SLOW), list(SLOW.values())
+                sent = client.send_goal(Identify, 'identification_server/identify', goal, START_S)
+                client.spin_until(
+                    lambda sent=sent: any('simulations' in f.text for f in sent.feedback),
+                    START_S,
+                    'the identification works',
+                )
+                begun = time.perf_counter()
+                sent.cancel()
+                sent.result()
+                taken.append(time.perf_counter() - begun)
+    slowest = max(taken)
+    return [
+        Figure(
+            f'cancelled identification, slowest of {repeats}', slowest, 's',
+            f'{CANCEL_S:g} s', CANCEL_S / slowest, 1.0,
+        )
+    ]  # fmt: skip
+
+
+def main() -> None:
+    """Print the figures in real time over so many seconds."""
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 30.0
+    for figure in bench_free_running(seconds):
+        print(f'{figure.name:60s} {figure.value:.6g} {figure.unit}')
+
+
+if __name__ == '__main__':
+    main()
