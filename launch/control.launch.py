@@ -59,6 +59,7 @@ def generate_launch_description() -> LaunchDescription:
                 description='Begin to move with the first joint state; else call '
                 'trajectory_generator/start.',
             ),
+            OpaqueFunction(function=show_robot),
             *lifecycle_node(
                 'ddm_simulator',
                 {
@@ -86,6 +87,5 @@ def generate_launch_description() -> LaunchDescription:
                     'autostart': configuration('autostart', bool),
                 },
             ),
-            OpaqueFunction(function=show_robot),
         ]
     )

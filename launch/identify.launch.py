@@ -4,6 +4,7 @@ from launch import LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
     EmitEvent,
+    GroupAction,
     IncludeLaunchDescription,
     RegisterEventHandler,
 )
@@ -75,22 +76,27 @@ def generate_launch_description() -> LaunchDescription:
                 choices=['true', 'false'],
                 description='Record and identify by itself, then end; false: wait for services.',
             ),
-            IncludeLaunchDescription(
-                PythonLaunchDescriptionSource(
-                    PathJoinSubstitution(
-                        [FindPackageShare('robot_id'), 'launch', 'simulate.launch.py']
+            # Scoped: what is said to the simulation must not be said to the nodes below.
+            GroupAction(
+                [
+                    IncludeLaunchDescription(
+                        PythonLaunchDescriptionSource(
+                            PathJoinSubstitution(
+                                [FindPackageShare('robot_id'), 'launch', 'simulate.launch.py']
+                            )
+                        ),
+                        launch_arguments={
+                            'robot': LaunchConfiguration('robot'),
+                            'namespace': LaunchConfiguration('namespace'),
+                            'use_sim_time': LaunchConfiguration('use_sim_time'),
+                            'rviz': LaunchConfiguration('rviz'),
+                            'params_file': PathJoinSubstitution(
+                                [FindPackageShare('robot_id'), 'config', 'simulation.yaml']
+                            ),
+                        }.items(),
                     )
-                ),
+                ],
                 condition=IfCondition(LaunchConfiguration('sim')),
-                launch_arguments={
-                    'robot': LaunchConfiguration('robot'),
-                    'namespace': LaunchConfiguration('namespace'),
-                    'use_sim_time': LaunchConfiguration('use_sim_time'),
-                    'rviz': LaunchConfiguration('rviz'),
-                    'params_file': PathJoinSubstitution(
-                        [FindPackageShare('robot_id'), 'config', 'simulation.yaml']
-                    ),
-                }.items(),
             ),
             plain_node(
                 'data_logger',

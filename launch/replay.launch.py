@@ -48,6 +48,7 @@ def generate_launch_description() -> LaunchDescription:
                 choices=['true', 'false'],
                 description='Identify on-line from what is played.',
             ),
+            OpaqueFunction(function=show_robot),
             plain_node(
                 'online_identifier', {}, condition=IfCondition(LaunchConfiguration('online'))
             ),
@@ -58,6 +59,5 @@ def generate_launch_description() -> LaunchDescription:
                     on_exit=[EmitEvent(event=Shutdown(reason='the recording is over'))],
                 )
             ),
-            OpaqueFunction(function=show_robot),
         ]
     )

@@ -49,6 +49,7 @@ def generate_launch_description() -> LaunchDescription:
                 choices=['true', 'false'],
                 description='Begin to move with the first joint state.',
             ),
+            OpaqueFunction(function=show_robot),
             *lifecycle_node(
                 'ddm_simulator',
                 {
@@ -67,6 +68,5 @@ def generate_launch_description() -> LaunchDescription:
                     'autostart': configuration('autostart', bool),
                 },
             ),
-            OpaqueFunction(function=show_robot),
         ]
     )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
+from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch import LaunchContext, LaunchDescriptionEntity
 from launch.actions import DeclareLaunchArgument, EmitEvent, RegisterEventHandler
 from launch.event_handlers import OnProcessStart
@@ -18,6 +20,7 @@ from launch_ros.substitutions import FindPackageShare
 from lifecycle_msgs.msg import Transition
 
 PACKAGE = 'robot_id'
+VIEWERS = ('robot_state_publisher', 'rviz2')
 
 
 def arguments(params_file: str, use_sim_time: str) -> list[DeclareLaunchArgument]:
@@ -125,28 +128,56 @@ def show_robot(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     from robot_id.model.files import robot_files
     from robot_id.model.loading import load_robot
 
+    missing = [name for name in VIEWERS if not _is_installed(name)]
+    if missing:
+        raise RuntimeError(
+            f'rviz:=true needs the ROS packages {" and ".join(missing)}; install them '
+            '(Debian names ros-$ROS_DISTRO-robot-state-publisher, ros-$ROS_DISTRO-rviz2) '
+            'or leave rviz:=true out'
+        )
     name = LaunchConfiguration('robot').perform(context)
     urdf = load_robot(name).description.urdf
     if urdf is None:
         raise RuntimeError(f"rviz:=true needs a URDF, robot '{name}' has none")
-    urdf = (robot_files().get(name) or Path(name)).parent / urdf
-    namespace = LaunchConfiguration('namespace')
+    text = ((robot_files().get(name) or Path(name)).parent / urdf).read_text()
+    share = Path(FindPackageShare(PACKAGE).perform(context))
+    common: dict[str, Any] = {
+        'namespace': LaunchConfiguration('namespace'),
+        # Frames below the namespace, or two robots would move each other's links.
+        'remappings': [('/tf', 'tf'), ('/tf_static', 'tf_static')],
+    }
+    time = {'use_sim_time': configuration('use_sim_time', bool)}
     return [
         Node(
             package='robot_state_publisher',
             executable='robot_state_publisher',
-            namespace=namespace,
-            parameters=[
-                {
-                    'robot_description': urdf.read_text(),
-                    'use_sim_time': configuration('use_sim_time', bool),
-                }
-            ],
+            parameters=[{'robot_description': ParameterValue(text, value_type=str), **time}],
+            **common,
         ),
         Node(
             package='rviz2',
             executable='rviz2',
-            namespace=namespace,
-            parameters=[{'use_sim_time': configuration('use_sim_time', bool)}],
+            arguments=['-d', str(share / 'config/layouts/robot.rviz'), '-f', root_link(text)],
+            parameters=[time],
+            **common,
         ),
     ]
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        get_package_prefix(package)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def root_link(urdf: str) -> str:
+    """Return the link of a URDF that is no joint's child."""
+    robot = ElementTree.fromstring(urdf)
+    children = {child.get('link') for child in robot.iterfind('joint/child')}
+    return next(
+        str(link.get('name'))
+        for link in robot.iterfind('link')
+        if link.get('name') not in children
+    )
