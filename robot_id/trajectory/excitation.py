@@ -38,8 +38,8 @@ class ExcitationOptions:
     :param criterion: a key of CRITERIA.
     :param budget_s: wall seconds of the search.
     :param target: end the search early once the criterion is no larger; 0 uses all the time.
-    :param evaluations: of the criterion by each worker, instead of the seconds: the same motion
-        on every machine.
+    :param evaluations: of the criterion by each worker, instead of the seconds: the motion does
+        not depend on how fast the machine is.
     :param workers: threads.
     :param seed: of the random starts.
     :param fraction: share of every limit that the motion may use.

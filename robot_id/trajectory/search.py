@@ -51,8 +51,8 @@ def search(
     :param budget_s: wall seconds.
     :param workers: threads; the heavy work releases Python's lock.
     :param target: the search ends before its time once the criterion is no larger.
-    :param evaluations: of the criterion by each worker, instead of the seconds: the same motion
-        on every machine (a target makes it depend on who is faster, unless there is one worker).
+    :param evaluations: of the criterion by each worker, instead of the seconds: the motion does
+        not depend on how fast the machine is (with a target it does, unless workers = 1).
     """
     if evaluations is not None and evaluations < 1:
         raise OptionError(f'at least 1 evaluation is needed, got {evaluations}')

@@ -216,6 +216,23 @@ def test_a_budget_of_evaluations_gives_the_same_motion_again() -> None:
         search(objective, 10.0, evaluations=0)
 
 
+def test_tx40_is_five_times_better_than_the_best_of_200_random_motions() -> None:
+    """60 parameters; random motions with the number of harmonics that suits them best."""
+    robot = load_robot('tx40')
+    clearance = clearance_of(robot)
+    objective, _ = make_objective(robot, ExcitationOptions(order=8), clearance)
+    rng = np.random.default_rng(99)
+    scores: list[float] = []
+    while len(scores) < 200:
+        X = objective.shrink(draw(objective, rng), 80)
+        if X is not None:
+            motion = objective.family.member(X, objective.limits.middle)
+            scores.append(objective.figures(motion, refine=5).weighted)
+    objective, _ = make_objective(robot, ExcitationOptions(), clearance)
+    result = search(objective, 120.0, evaluations=2000)
+    assert result.figures.weighted <= min(scores) / 5.0
+
+
 def test_a_robot_without_geometry_is_told_so(tmp_path: Path) -> None:
     result = excite(load_robot('emps'), ExcitationOptions(budget_s=0.5, workers=1))
     assert any('collisions were not checked' in note for note in result.notes)
