@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bench.figure import Figure
+from robot_id.dynamics import warm_up
 from robot_id.model import Robot, load_robot
 from robot_id.trajectory.clearance import Clearance, clearance_of
 from robot_id.trajectory.excitation import ExcitationOptions, make_objective
@@ -34,6 +35,7 @@ def bench_tx40() -> list[Figure]:
     robot = load_robot('tx40')
     clearance = clearance_of(robot)
     objective, _ = make_objective(robot, ExcitationOptions(), clearance)
+    warm_up('regressor', 'regressor_slopes', 'inverse_dynamics')
     found = search(objective, BUDGET_S, workers=2)
     ours = found.figures.weighted
     figures = [Figure(f'TX40 cond(Phi), {BUDGET_S:g} s of search', ours)]

@@ -117,7 +117,9 @@ def command(
         rate_hz=rate,
     )
     clearance = None if no_clearance else clearance_of(model, margin, not no_floor)
-    compile_first('regressor', 'regressor_slopes', 'inertia_matrix', 'simulate')
+    compile_first(
+        'regressor', 'regressor_slopes', 'inverse_dynamics', 'inertia_matrix', 'simulate'
+    )
     with progress_bar() as progress:
         found = excitation.excite(model, options, clearance, progress)
         progress(1.0, 'simulating an identification')
