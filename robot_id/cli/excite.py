@@ -10,10 +10,11 @@ from rich.table import Table
 
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import output, progress_bar, save, warn
+from robot_id.estimation.rehearsal import rehearsed
 from robot_id.exceptions import DataError, OptionError
 from robot_id.model import load_robot
 from robot_id.trajectory import Trajectory, blend, excitation
-from robot_id.trajectory.clearance import Clearance, geometry_file
+from robot_id.trajectory.clearance import Clearance, clearance_of
 from robot_id.trajectory.criteria import CRITERIA
 from robot_id.trajectory.family import FAMILIES
 from robot_id.trajectory.plot import plot_motion
@@ -26,6 +27,11 @@ from robot_id.trajectory.store import save_trajectory
 @click.option('--robot', required=True, help='A shipped name, a robot file or a URDF.')
 @click.option('--seconds', default=10.0, show_default=True, help='Length of the motion.')
 @click.option('--budget', default=60.0, show_default=True, help='Seconds for the search.')
+@click.option(
+    '--evaluations',
+    type=int,
+    help='Of the criterion by each worker, instead of --budget: repeatable on any machine.',
+)
 @click.option('--target', default=0.0, help='Stop early once the criterion is no larger.')
 @click.option('--kind', type=click.Choice(FAMILIES), default='fourier', show_default=True)
 @click.option('--order', type=int, help='Harmonics, or polynomials; by default from the length.')
@@ -65,6 +71,7 @@ def command(
     robot: str,
     seconds: float,
     budget: float,
+    evaluations: int | None,
     target: float,
     kind: str,
     order: int | None,
@@ -99,6 +106,7 @@ def command(
         order=order,
         criterion=criterion,
         budget_s=budget,
+        evaluations=evaluations,
         target=target,
         workers=workers,
         seed=seed,
@@ -108,11 +116,14 @@ def command(
         torque_std=_numbers(torque_noise, '--torque-noise'),
         rate_hz=rate,
     )
-    urdf = None if no_clearance else geometry_file(model, robot)
-    clearance = None if urdf is None else Clearance(model, urdf, margin, not no_floor)
-    compile_first('regressor')
+    clearance = None if no_clearance else clearance_of(model, margin, not no_floor)
+    compile_first(
+        'regressor', 'regressor_slopes', 'inverse_dynamics', 'inertia_matrix', 'simulate'
+    )
     with progress_bar() as progress:
         found = excitation.excite(model, options, clearance, progress)
+        progress(1.0, 'simulating an identification')
+        found = rehearsed(model, found)
     _report(found)
     if places:
         csv, yaml, bag = places

@@ -5,6 +5,7 @@ from robot_id.dynamics.derivatives import derivatives
 from robot_id.dynamics.direct import direct_dynamics, smallest_inertia_eigenvalue
 from robot_id.dynamics.inverse import bias, inertia_matrix, inverse_dynamics
 from robot_id.dynamics.regressor import regressor
+from robot_id.dynamics.regressor_slopes import regressor_slopes
 from robot_id.dynamics.simulation import Disturbances, Simulation, simulate, simulate_many
 from robot_id.dynamics.warm_up import cold_kernels, warm_up
 
@@ -20,6 +21,7 @@ __all__ = [
     'inertia_matrix',
     'inverse_dynamics',
     'regressor',
+    'regressor_slopes',
     'simulate',
     'simulate_many',
     'smallest_inertia_eigenvalue',

@@ -18,6 +18,7 @@ from robot_id.dynamics.direct import _direct, direct_dynamics
 from robot_id.dynamics.inverse import _inertia, _inverse, inertia_matrix, inverse_dynamics
 from robot_id.dynamics.loop_kernel import closed_loop
 from robot_id.dynamics.regressor import regressor, regressor_kernel
+from robot_id.dynamics.regressor_slopes import _slopes, regressor_slopes
 from robot_id.dynamics.simulation import simulate
 from robot_id.model import Robot, RobotDescription, build_robot
 from robot_id.progress import Progress, silent
@@ -31,9 +32,14 @@ def _simulate(robot: Robot, chi: np.ndarray, x: np.ndarray) -> None:
     simulate(robot, chi, Reference(np.arange(3) / 1000.0, still, still, still), controller)
 
 
+def _regressor_slopes(robot: Robot, chi: np.ndarray, x: np.ndarray) -> None:
+    regressor_slopes(robot, x, x, x, regressor(robot, x, x, x))
+
+
 # Name -> (the compiled function, a call that needs it).
 KERNELS: dict[str, tuple[Any, Callable[[Robot, np.ndarray, np.ndarray], Any]]] = {
     'regressor': (regressor_kernel, lambda robot, chi, x: regressor(robot, x, x, x)),
+    'regressor_slopes': (_slopes, _regressor_slopes),
     'inverse_dynamics': (_inverse, lambda robot, chi, x: inverse_dynamics(robot, chi, x, x, x)),
     'inertia_matrix': (_inertia, inertia_matrix),
     'direct_dynamics': (_direct, lambda robot, chi, x: direct_dynamics(robot, chi, x, x, x)),

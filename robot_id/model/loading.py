@@ -48,7 +48,7 @@ def build_robot(description: RobotDescription, folder: Path) -> Robot:
     :param folder: where a relative path of its URDF starts.
     """
     names = tuple(joint.name for joint in description.joints or ())
-    kinematics = None
+    kinematics, urdf = None, None
     if description.urdf is not None:
         urdf = folder / description.urdf
         if not urdf.is_file():
@@ -65,7 +65,7 @@ def build_robot(description: RobotDescription, folder: Path) -> Robot:
         else:
             kinematics = table
     assert kinematics is not None
-    robot = Robot(description, kinematics)
+    robot = Robot(description, kinematics, urdf)
     robot.check()
     return robot
 

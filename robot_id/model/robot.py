@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
@@ -27,11 +28,15 @@ class Robot:
 
     :param description: the checked robot file.
     :param kinematics: the tree of bodies, joints in the order of the robot file.
+    :param urdf: the file of the URDF, None where the robot is an MDH table alone.
     """
 
-    def __init__(self, description: RobotDescription, kinematics: Kinematics) -> None:
+    def __init__(
+        self, description: RobotDescription, kinematics: Kinematics, urdf: Path | None = None
+    ) -> None:
         self.description = description
         self.kinematics = kinematics
+        self.urdf = urdf
         self.joints: tuple[Joint, ...] = description.joints or tuple(
             Joint(name=name) for name in kinematics.joint_names
         )

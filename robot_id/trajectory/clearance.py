@@ -12,16 +12,13 @@ import pinocchio as pin
 
 from robot_id.exceptions import DescriptionError
 from robot_id.model import Robot
-from robot_id.model.files import robot_files
 from robot_id.trajectory.trajectory import Array
 
 _POSTURES = 200
 _TOUCHING = 0.95
 _COARSE_SHAPES = 0.2
 _FLOOR = 20.0
-_FAR = 0.05
 _SPARE = 0.005
-_ALL_PAIRS_EVERY = 10
 _PENALTY = 300.0
 
 
@@ -58,6 +55,7 @@ class Clearance:
         if floor:
             self._add_floor(robot)
         self._choose_pairs(robot)
+        self.reach = self._largest_reach()
 
     def _map_joints(self, robot: Robot) -> None:
         """Prepare the way from the robot's columns to pinocchio's configuration vector."""
@@ -132,8 +130,32 @@ class Clearance:
             self.geometry.addCollisionPair(pin.CollisionPair(*pair))
         self.pairs = pairs
         self.geometry_data = pin.GeometryData(self.geometry)
-        self._calls = 0
-        self._close: list[int] = []
+        self._seen: tuple[Array, Array] | None = None
+
+    def _largest_reach(self) -> Array:
+        """
+        (pairs, n) most metres that two bodies move against each other per unit of each joint.
+
+        No point of a body is farther from an axis than the links between them are long, so a
+        distance changes by at most reach . |change of q|. Slides make links longer: no bound is
+        known then.
+        """
+        reach = np.zeros((len(self.pairs), self.model.nv))
+        if any('Prismatic' in joint.shortname() for joint in self.model.joints):
+            return np.full((len(self.pairs), self.velocity_map.shape[1]), np.inf)
+        for row, pair in zip(reach, self.pairs):
+            things = [self.geometry.geometryObjects[k] for k in pair]
+            common = np.logical_and(*(self.moves[thing.parentJoint] for thing in things))
+            for thing in things:
+                shape, joint = thing.geometry, thing.parentJoint
+                shape.computeLocalAABB()
+                away = np.linalg.norm(thing.placement.act(shape.aabb_center)) + shape.aabb_radius
+                while joint > 0:
+                    v = self.model.joints[joint].idx_v
+                    row[v] += 0.0 if common[v] else away
+                    away += np.linalg.norm(self.model.jointPlacements[joint].translation)
+                    joint = self.model.parents[joint]
+        return reach @ np.abs(self.velocity_map)
 
     def _activate(self, pairs: Iterable[int]) -> None:
         self.geometry_data.deactivateAllCollisionPairs()
@@ -148,6 +170,7 @@ class Clearance:
         twin = copy.copy(self)
         twin.data = self.model.createData()
         twin.geometry_data = pin.GeometryData(self.geometry)
+        twin._seen = None
         return twin
 
     def name(self, pair: int) -> str:
@@ -155,19 +178,23 @@ class Clearance:
         objects = self.geometry.geometryObjects
         return ' and '.join(objects[k].name for k in self.pairs[pair])
 
+    def _configuration(self, q: Array) -> Array:
+        """Return pinocchio's configuration vector of a posture (n,)."""
+        angles = self.velocity_map @ q + self.offset
+        if self.model.nq == self.model.nv:
+            return angles
+        configuration = np.empty(self.model.nq)
+        for joint in self.model.joints[1:]:
+            # A continuous joint is a cosine and a sine.
+            angle = angles[joint.idx_v]
+            place = slice(joint.idx_q, joint.idx_q + joint.nq)
+            configuration[place] = (np.cos(angle), np.sin(angle)) if joint.nq == 2 else angle
+        return configuration
+
     def _place(self, q: Array) -> None:
         """Compute all distances in one posture (n,)."""
-        angles = self.velocity_map @ q + self.offset
-        configuration = angles
-        if self.model.nq != self.model.nv:
-            # A continuous joint is a cosine and a sine.
-            configuration = np.empty(self.model.nq)
-            for joint in self.model.joints[1:]:
-                angle = angles[joint.idx_v]
-                place = slice(joint.idx_q, joint.idx_q + joint.nq)
-                configuration[place] = (np.cos(angle), np.sin(angle)) if joint.nq == 2 else angle
         pin.computeDistances(
-            self.model, self.data, self.geometry, self.geometry_data, configuration
+            self.model, self.data, self.geometry, self.geometry_data, self._configuration(q)
         )
 
     def distances(self, q: Array) -> Array:
@@ -188,23 +215,26 @@ class Clearance:
         keep = self.margin + _SPARE
         value, slope = 0.0, np.zeros_like(q)
         scale = _PENALTY / len(q) / keep**2
-        # Most pairs are far apart all along a motion, and stay so from one motion to the next.
-        if self._calls % _ALL_PAIRS_EVERY == 0:
-            closest = self.distances(q).min(axis=0, initial=np.inf)
-            self._close = np.flatnonzero(closest < keep + _FAR).tolist()
-        self._calls += 1
-        self._activate(self._close)
-        for k, posture in enumerate(q):
-            self._place(posture)
-            results = self.geometry_data.distanceResults
-            near = [p for p in self._close if results[p].min_distance < keep]
-            if not near:
-                continue
-            J = pin.computeJointJacobians(self.model, self.data)
-            for p in near:
-                short = keep - results[p].min_distance
-                value += scale * short**2
-                slope[k] -= 2.0 * scale * short * self._distance_slope(p, results[p], J)
+        shape = (len(q), len(self.pairs), q.shape[1])
+        if self._seen is None or self._seen[0].shape != shape:
+            self._seen = np.zeros(shape), np.full(shape[:2], -np.inf)
+        seen, least = self._seen
+        # A pair that was clear and has moved little since is still clear.
+        moved = np.einsum('kpj,pj->kp', np.abs(q[:, None] - seen), self.reach)
+        doubtful = ~(least - moved >= keep)
+        for k in np.flatnonzero(doubtful.any(axis=1)):
+            configuration, J = self._configuration(q[k]), None
+            pin.updateGeometryPlacements(
+                self.model, self.data, self.geometry, self.geometry_data, configuration
+            )
+            for p in np.flatnonzero(doubtful[k]).tolist():
+                result = pin.computeDistance(self.geometry, self.geometry_data, p)
+                seen[k, p], least[k, p] = q[k], result.min_distance
+                short = keep - result.min_distance
+                if short > 0.0:
+                    J = pin.computeJointJacobians(self.model, self.data) if J is None else J
+                    value += scale * short**2
+                    slope[k] -= 2.0 * scale * short * self._distance_slope(p, result, J)
         return value, slope
 
     def _distance_slope(self, pair: int, result: coal.DistanceResult, J: Array) -> Array:
@@ -214,7 +244,8 @@ class Clearance:
             self.pairs[pair], (result.getNearestPoint1(), result.getNearestPoint2())
         ):
             parent = self.geometry.geometryObjects[index].parentJoint
-            columns = J[:3] + np.cross(J[3:].T, point).T
+            x, y, z = point
+            columns = J[:3] + np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]]) @ J[3:]
             speeds.append(np.where(self.moves[parent], columns, 0.0))
         return (result.normal @ (speeds[1] - speeds[0])) @ self.velocity_map
 
@@ -236,17 +267,11 @@ class Clearance:
         return float(D.min()), self.name(k)
 
 
-def geometry_file(robot: Robot, source: str | Path) -> Path | None:
-    """
-    Return the robot's URDF if it has collision geometry.
-
-    :param source: what the robot was loaded from: a shipped name, a robot file or a URDF.
-    """
-    if robot.description.urdf is None:
+def clearance_of(robot: Robot, margin: float = 0.02, floor: bool = True) -> Clearance | None:
+    """Return the clearance of a robot, None where its URDF has no collision geometry."""
+    if robot.urdf is None or b'<collision' not in robot.urdf.read_bytes():
         return None
-    file = robot_files().get(str(source), Path(source))
-    path = file.parent / robot.description.urdf
-    return path if b'<collision' in path.read_bytes() else None
+    return Clearance(robot, robot.urdf, margin, floor)
 
 
 def _lowest(geometry: pin.GeometryObject, frame: Array) -> float:

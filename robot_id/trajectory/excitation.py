@@ -38,6 +38,8 @@ class ExcitationOptions:
     :param criterion: a key of CRITERIA.
     :param budget_s: wall seconds of the search.
     :param target: end the search early once the criterion is no larger; 0 uses all the time.
+    :param evaluations: of the criterion by each worker, instead of the seconds: the motion does
+        not depend on how fast the machine is.
     :param workers: threads.
     :param seed: of the random starts.
     :param fraction: share of every limit that the motion may use.
@@ -53,6 +55,7 @@ class ExcitationOptions:
     order: int | None = None
     criterion: str = 'weighted'
     budget_s: float = 60.0
+    evaluations: int | None = None
     target: float = 0.0
     workers: int = 2
     seed: int = 0
@@ -73,6 +76,7 @@ class Excitation:
     :param deviations: predicted for the torque noise.
     :param clearance_m: smallest distance between links or to the floor, None where not checked.
     :param notes: one line for each assumption and each check that could not be made.
+    :param prediction: where the deviations come from: 'torque noise' alone, or a 'rehearsal'.
     """
 
     robot: str
@@ -84,6 +88,7 @@ class Excitation:
     torque_std: Array
     clearance_m: float | None
     notes: tuple[str, ...]
+    prediction: str = 'torque noise'
 
     @property
     def trajectory(self) -> Trajectory:
@@ -111,6 +116,7 @@ class Excitation:
             'elapsed_s': found.elapsed_s,
             'interrupted': found.interrupted,
             'torque_std': self.torque_std.tolist(),
+            'prediction': self.prediction,
             'parameters': [
                 {
                     'name': name,
@@ -200,7 +206,13 @@ def excite(
     noise, source = _torque_noise(robot, options.torque_std, objective.limits)
     notes.append(source)
     found = search(
-        objective, options.budget_s, options.seed, options.workers, progress, options.target
+        objective,
+        options.budget_s,
+        options.seed,
+        options.workers,
+        progress,
+        options.target,
+        options.evaluations,
     )
     reference = found.trajectory.sampled(options.rate_hz)
     distance = None

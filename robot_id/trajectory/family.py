@@ -126,7 +126,7 @@ def make_family(kind: str, duration: float, order: int | None = None) -> Family:
     if not (np.isfinite(duration) and duration > 0.0):
         raise OptionError(f'the motion must last longer than 0 s, got {duration} s')
     if kind == 'fourier':
-        return FourierFamily(duration, order or int(np.clip(round(2.2 * duration), 4, 30)))
+        return FourierFamily(duration, order or int(np.clip(round(3.0 * duration), 4, 40)))
     if kind == 'quintic':
         return QuinticFamily(duration, order or int(np.clip(round(duration), 4, 20)))
     raise OptionError(f"no kind of motion '{kind}': {did_you_mean(kind, FAMILIES)}")

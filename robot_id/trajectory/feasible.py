@@ -39,15 +39,11 @@ class Gauge:
 
     :param basis: B, dB, ddB of the samples, (N, P) each.
     :param limits: of the motion.
-    :param power: p.
     """
 
-    def __init__(
-        self, basis: tuple[Array, Array, Array], limits: MotionLimits, power: float = 60.0
-    ) -> None:
+    def __init__(self, basis: tuple[Array, Array, Array], limits: MotionLimits) -> None:
         self.basis = basis
         self.bounds = (limits.half, limits.velocity, limits.acceleration)
-        self.power = power
 
     def factors(self) -> Array:
         """
@@ -63,9 +59,13 @@ class Gauge:
             found.append(R / np.sqrt(len(self.basis[0])))
         return np.array(found)
 
-    def scale(self, X0: Array) -> Scaled:
-        """Return the coefficients within the limits."""
-        p = self.power
+    def scale(self, X0: Array, power: float) -> Scaled:
+        """
+        Return the coefficients within the limits.
+
+        :param power: p; with a small one a motion that is often at its limits stays well below.
+        """
+        p = power
         shares = np.stack([B @ X0 / bound for B, bound in zip(self.basis, self.bounds)])
         size = np.abs(shares)
         top = np.maximum(size.max(axis=(0, 1)), 1.0)

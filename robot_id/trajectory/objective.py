@@ -9,6 +9,7 @@ import numpy as np
 
 from robot_id import dynamics
 from robot_id.model import Robot
+from robot_id.trajectory.averaged_friction import AveragedFriction
 from robot_id.trajectory.clearance import Clearance
 from robot_id.trajectory.criteria import condition, log_determinant, smooth_log_condition
 from robot_id.trajectory.family import Family
@@ -16,8 +17,8 @@ from robot_id.trajectory.feasible import Gauge
 from robot_id.trajectory.limits import MotionLimits
 from robot_id.trajectory.trajectory import Array, Trajectory
 
-_STEP = 1e-6
 _PENALTY = 30.0
+_SHARPEST = 400.0
 _POSTURES = 80
 _FINER = 3
 
@@ -47,10 +48,10 @@ class Objective:
     """
     Value and gradient of the criterion on a decimated regressor.
 
-    W depends on a sample's own state alone, so 3 n differences of the regressor at every sample,
-    whatever the number of coefficients, give dW/d(q, dq, ddq); the basis gives the rest (chain
-    rule). Coulomb friction is smooth at the start of a search, then sign(dq) as in the figures: a
-    smooth one would reward a joint that creeps.
+    The slopes in the states of all samples come from one sweep back through the regressor, the
+    basis gives the rest (chain rule), so a gradient costs about as much as a value. Coulomb
+    friction is sign(dq) averaged between samples, see `averaged_friction`; the figures have
+    sign(dq) itself.
 
     :param criterion: a key of CRITERIA.
     :param parameter_weights: (b,) chi_bar.
@@ -83,32 +84,33 @@ class Objective:
         # Peaks between the samples count too; a finer grid costs the gauge next to nothing.
         fine = _FINER * samples
         self.gauge = Gauge(family.basis.sample(np.arange(fine) * (duration / fine)), limits)
-        # Coulomb friction turns over within about two samples of the fastest sweep.
-        self.slope = 0.3 * samples / float(np.max(limits.velocity))
+        self.friction = AveragedFriction(robot, duration / samples, limits.velocity)
 
     def states(self, X: Array) -> tuple[Array, Array, Array]:
         """Return q, dq, ddq, (N, n) each, of the decimated samples."""
         B, dB, ddB = self.basis
         return self.limits.middle + B @ X, dB @ X, ddB @ X
 
-    def __call__(self, x: Array, power: float, smooth: bool = True) -> tuple[float, Array]:
+    def __call__(self, x: Array, power: float, gauge: float) -> tuple[float, Array]:
         """
         Return the smooth criterion (a logarithm) and its gradient.
 
         :param x: (P n,) coefficients before they are scaled into the limits.
         :param power: of the smooth condition number; larger is sharper.
-        :param smooth: whether Coulomb friction is smooth; sign(dq) is right, and has no slope.
+        :param gauge: power of the norm of the limits; larger comes nearer to them.
         """
-        slope = self.slope if smooth else None
         X0 = x.reshape(self.family.size, self.robot.n)
-        scaled = self.gauge.scale(X0)
+        scaled = self.gauge.scale(X0, gauge)
         q, dq, ddq = self.states(scaled.X)
-        W = dynamics.regressor(self.robot, q, dq, ddq, coulomb_slope=slope)
+        W = dynamics.regressor(self.robot, q, dq, ddq)
+        self.friction.replace(W, dq, ddq)
         value, dW = self._criterion(W, power)
         penalty, dW_torque = self._torque_penalty(W)
-        slopes = self._slopes(W, dW + dW_torque, (q, dq, ddq), slope)
+        dW = dW + dW_torque
+        slopes = dynamics.regressor_slopes(self.robot, q, dq, ddq, dW)
+        self.friction.add_slopes(dW, dq, ddq, slopes[1], slopes[2])
         if self.clearance is not None:
-            every = max(1, self.samples // _POSTURES)
+            every = -(-self.samples // _POSTURES)
             near, away = self.clearance.penalty(q[::every])
             penalty += near
             slopes[0][::every] += away
@@ -121,13 +123,15 @@ class Objective:
         weight = np.tile(self.joint_weights, N)[:, None]
         if self.criterion != 'condition':
             weight = weight * self.parameter_weights
-        Q, R = np.linalg.qr(W.reshape(N * n, b) * weight)
-        U, singular, Vt = np.linalg.svd(R)
+        rows = W.reshape(N * n, b) * weight
+        _, singular, Vt = np.linalg.svd(np.linalg.qr(rows, mode='r'))
         if self.criterion == 'determinant':
             value, slope = log_determinant(singular)
         else:
             value, slope = smooth_log_condition(singular, power)
-        return value, (weight * (Q @ ((U * slope) @ Vt))).reshape(N, n, b)
+        # U diag(slope) V^T without U: rows = U diag(s) V^T.
+        inward = Vt.T * (slope / np.maximum(singular, 1e-300)) @ Vt
+        return value, (weight * (rows @ inward)).reshape(N, n, b)
 
     def _torque_penalty(self, W: Array) -> tuple[float, Array | float]:
         if self.expected is None:
@@ -140,22 +144,6 @@ class Objective:
         d_tau = 2.0 * scale * over * np.sign(tau) / self.limits.torque
         return float(scale * np.sum(over**2)), d_tau[:, :, None] * self.expected
 
-    def _slopes(
-        self, W: Array, dW: Array, states: tuple[Array, Array, Array], slope: float | None
-    ) -> Array:
-        """Return (3, N, n): slopes in q, dq, ddq, from differences of the regressor."""
-        slopes = np.empty((3, *states[0].shape))
-        here = np.einsum('nji,nji->n', W, dW)
-        # W is linear in ddq, so that step may be large.
-        for a, step in enumerate((_STEP, _STEP, 1.0)):
-            for k in range(self.robot.n):
-                moved = states[a].copy()
-                moved[:, k] += step
-                q, dq, ddq = (moved if i == a else state for i, state in enumerate(states))
-                there = dynamics.regressor(self.robot, q, dq, ddq, coulomb_slope=slope)
-                slopes[a, :, k] = (np.einsum('nji,nji->n', there, dW) - here) / step
-        return slopes
-
     def for_thread(self) -> Objective:
         """Return the same objective with work space of its own."""
         twin = copy.copy(self)
@@ -164,7 +152,7 @@ class Objective:
 
     def within_limits(self, X0: Array) -> Array:
         """Return coefficients (P, n) whose motion keeps the limits at every instant."""
-        X = self.gauge.scale(X0).X
+        X = self.gauge.scale(X0, _SHARPEST).X
         share = self.limits.usage(self.family.member(X, self.limits.middle))
         return X / np.maximum(share, 1.0)
 

@@ -9,7 +9,7 @@ import pytest
 
 from robot_id.exceptions import DescriptionError
 from robot_id.model import load_robot
-from robot_id.trajectory.clearance import Clearance, geometry_file
+from robot_id.trajectory.clearance import Clearance, clearance_of
 
 LINK = """
   <link name="{name}">
@@ -93,8 +93,8 @@ def test_the_floor_is_under_the_base(tmp_path: Path) -> None:
 
 def test_without_geometry_there_is_nothing_to_check(tmp_path: Path) -> None:
     path = arm(tmp_path, collisions=False)
-    assert geometry_file(load_robot(path), path) is None
-    assert geometry_file(load_robot('tx40'), 'tx40').name == 'tx40.urdf'
+    assert clearance_of(load_robot(path)) is None
+    assert clearance_of(load_robot('tx40')) is not None
 
 
 def test_a_missing_mesh_is_one_clear_line(tmp_path: Path) -> None:
@@ -104,3 +104,46 @@ def test_a_missing_mesh_is_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(DescriptionError, match='collision geometry cannot be read') as caught:
         Clearance(load_robot(path), path)
     assert '\n' not in str(caught.value)
+
+
+def test_no_pair_of_the_tx40_is_left_out() -> None:
+    clearance = clearance_of(load_robot('tx40'))
+    assert clearance is not None
+    assert clearance.notes == []
+    links = ['base_link_0', *(f'link_{k}_0' for k in range(1, 7))]
+    apart = [f'{a} and {b}' for i, a in enumerate(links) for b in links[i + 2 :]]
+    assert set(apart) <= {clearance.name(p) for p in range(len(clearance))}
+
+
+def test_postures_that_are_skipped_change_nothing() -> None:
+    """A penalty that remembers what was clear is that of a fresh one, step after step."""
+    robot = load_robot('tx40')
+    clearance, rng = clearance_of(robot), np.random.default_rng(0)
+    assert clearance is not None
+    low, high = robot.limits.lower, robot.limits.upper
+    q = rng.uniform(low, high, (60, 6))
+    counted = []
+    for size in (0.0, 0.01, 0.05, 0.2, 1.0):
+        q = np.clip(q + size * rng.normal(size=q.shape), low, high)
+        value, slope = clearance.penalty(q)
+        fresh = clearance.copy()
+        expected, expected_slope = fresh.penalty(q)
+        # Distances are iterated from the last ones, to about 1e-7 m; the normals less well.
+        assert value == pytest.approx(expected, rel=1e-5)
+        np.testing.assert_allclose(slope, expected_slope, atol=1e-2 * np.abs(expected_slope).max())
+        counted.append(value)
+    assert max(counted) > 0.0
+
+
+def test_no_distance_changes_faster_than_the_reach() -> None:
+    robot = load_robot('tx40')
+    clearance, rng = clearance_of(robot), np.random.default_rng(1)
+    assert clearance is not None
+    q = rng.uniform(robot.limits.lower, robot.limits.upper, (200, 6))
+    step = 0.1 * rng.normal(size=q.shape)
+    change = np.abs(clearance.distances(q + step) - clearance.distances(q))
+    assert np.all(change <= np.abs(step) @ clearance.reach.T + 1e-6)
+    # A pair does not feel the joints that carry both of its bodies.
+    names = [clearance.name(p) for p in range(len(clearance))]
+    felt = clearance.reach[names.index('link_2_0 and link_4_0')] > 0.0
+    np.testing.assert_array_equal(felt, [False, False, True, True, False, False])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from pathlib import Path
@@ -18,10 +17,11 @@ from robot_id.estimation.idim_wls import IdimWls
 from robot_id.exceptions import OptionError, TrajectoryError
 from robot_id.model import load_robot
 from robot_id.progress import Cancelled
-from robot_id.trajectory.clearance import Clearance, geometry_file
+from robot_id.trajectory.clearance import clearance_of
 from robot_id.trajectory.deviations import predict_deviations
 from robot_id.trajectory.excitation import Excitation, ExcitationOptions, excite, make_objective
-from robot_id.trajectory.search import draw, search
+from robot_id.trajectory.random_motion import draw
+from robot_id.trajectory.search import search
 
 
 @pytest.fixture(scope='module')
@@ -29,7 +29,7 @@ def scara() -> Excitation:
     """Return a quintic motion of the SCARA, as good as that of paper 004."""
     robot = load_robot('scara')
     options = ExcitationOptions(kind='quintic', budget_s=60.0, target=95.0)
-    return excite(robot, options, Clearance(robot, geometry_file(robot, 'scara')))
+    return excite(robot, options, clearance_of(robot))
 
 
 def test_scara_quintic_is_as_exciting_as_in_paper_004(scara: Excitation) -> None:
@@ -202,21 +202,34 @@ def test_impossible_requests_are_one_clear_line() -> None:
         assert '\n' not in str(caught.value)
 
 
-@pytest.mark.skipif(
-    not os.environ.get('ROBOT_ID_SLOW'), reason='two minutes on two cores: set ROBOT_ID_SLOW=1'
-)
+def test_a_budget_of_evaluations_gives_the_same_motion_again() -> None:
+    """Two threads that wait for each other before they exchange what they found."""
+    robot = load_robot('scara')
+    objective, _ = make_objective(robot, ExcitationOptions(order=6), clearance_of(robot))
+    first, again = (search(objective, 1e-3, seed=3, evaluations=150) for _ in range(2))
+    assert first.trajectory.to_spec() == again.trajectory.to_spec()
+    assert first.evaluations == again.evaluations == 300
+    assert first.random_motions == again.random_motions
+    other = search(objective, 1e-3, seed=4, evaluations=150)
+    assert other.trajectory.to_spec() != first.trajectory.to_spec()
+    with pytest.raises(OptionError, match='at least 1 evaluation'):
+        search(objective, 10.0, evaluations=0)
+
+
 def test_tx40_is_five_times_better_than_the_best_of_200_random_motions() -> None:
+    """60 parameters; random motions with the number of harmonics that suits them best."""
     robot = load_robot('tx40')
-    clearance = Clearance(robot, geometry_file(robot, 'tx40'))
-    objective, _ = make_objective(robot, ExcitationOptions(), clearance)
+    clearance = clearance_of(robot)
+    objective, _ = make_objective(robot, ExcitationOptions(order=8), clearance)
     rng = np.random.default_rng(99)
     scores: list[float] = []
     while len(scores) < 200:
         X = objective.shrink(draw(objective, rng), 80)
         if X is not None:
             motion = objective.family.member(X, objective.limits.middle)
-            scores.append(objective.figures(motion, refine=10).weighted)
-    result = search(objective, 120.0, workers=2)
+            scores.append(objective.figures(motion, refine=5).weighted)
+    objective, _ = make_objective(robot, ExcitationOptions(), clearance)
+    result = search(objective, 120.0, evaluations=600)
     assert result.figures.weighted <= min(scores) / 5.0
 
 

@@ -11,7 +11,8 @@ from robot_id import dynamics
 from robot_id.exceptions import OptionError
 from robot_id.model import load_robot
 from robot_id.trajectory import Fourier
-from robot_id.trajectory.clearance import Clearance, geometry_file
+from robot_id.trajectory.averaged_friction import AveragedFriction
+from robot_id.trajectory.clearance import clearance_of
 from robot_id.trajectory.criteria import (
     expected_values,
     smooth_log_condition,
@@ -45,19 +46,49 @@ def test_the_smooth_condition_bounds_the_condition_number(seed, b, power) -> Non
 )
 def test_the_gradient_matches_differences(name, kind, clear, criterion) -> None:
     robot = load_robot(name)
-    clearance = Clearance(robot, geometry_file(robot, name)) if clear else None
+    clearance = clearance_of(robot) if clear else None
     options = ExcitationOptions(
         kind=kind, criterion=criterion, joint_weights=tuple(1.0 + np.arange(robot.n)), order=5
     )
     objective, _ = make_objective(robot, options, clearance)
     rng = np.random.default_rng(2)
     X = objective.within_limits(3.0 * objective.family.draw(rng, robot.n))
-    value, gradient = objective(X.ravel(), 4.0)
+    value, gradient = objective(X.ravel(), 4.0, 60.0)
     direction = rng.normal(size=gradient.shape) * np.abs(X).mean()
     h = 1e-4
-    plus, minus = (objective(X.ravel() + s * h * direction, 4.0)[0] for s in (1.0, -1.0))
+    plus, minus = (objective(X.ravel() + s * h * direction, 4.0, 60.0)[0] for s in (1.0, -1.0))
     assert np.isfinite(value)
     assert gradient @ direction == pytest.approx((plus - minus) / (2 * h), rel=2e-2, abs=1e-4)
+
+
+@pytest.mark.parametrize('name', ['tx40', 'emps_asymmetric'])
+def test_averaged_friction_is_the_sign_where_nothing_turns_and_has_its_slopes(name) -> None:
+    robot = load_robot(name)
+    rng = np.random.default_rng(3)
+    friction = AveragedFriction(robot, 0.05, np.full(robot.n, 3.0))
+    dq, ddq = rng.normal(size=(2, 40, robot.n))
+    W = dynamics.regressor(robot, dq, dq, ddq)
+    # At constant speed the average is the sign, as long as the joint is not at rest.
+    steady = W.copy()
+    friction.replace(steady, dq, np.zeros_like(ddq))
+    np.testing.assert_allclose(steady, W, atol=0.03)
+
+    def columns(speed, gain):
+        averaged = W.copy()
+        friction.replace(averaged, speed, gain)
+        return averaged
+
+    for column in np.unique(friction.columns):
+        whole = np.sum(columns(dq, ddq)[:, :, column] ** 2)
+        assert whole == pytest.approx(np.sum(W[:, :, column] ** 2), rel=0.15)
+    G = rng.normal(size=W.shape)
+    by_dq, by_ddq = np.zeros_like(dq), np.zeros_like(ddq)
+    friction.add_slopes(G, dq, ddq, by_dq, by_ddq)
+    one, two = rng.normal(size=(2, *dq.shape))
+    h = 1e-7
+    there, back = (np.sum(G * columns(dq + s * h * one, ddq + s * h * two)) for s in (1, -1))
+    slope = np.sum(by_dq * one) + np.sum(by_ddq * two)
+    assert slope == pytest.approx((there - back) / (2.0 * h), rel=1e-4)
 
 
 def test_the_torque_penalty_starts_at_the_limit_and_has_its_slope() -> None:
@@ -69,7 +100,7 @@ def test_the_torque_penalty_starts_at_the_limit_and_has_its_slope() -> None:
     objective, _ = make_objective(robot, options)
     rng = np.random.default_rng(1)
     X = objective.within_limits(objective.family.draw(rng, 2))
-    W = dynamics.regressor(robot, *objective.states(X), coulomb_slope=objective.slope)
+    W = dynamics.regressor(robot, *objective.states(X))
     penalty, slope = objective._torque_penalty(W)
     assert penalty > 0.0
     assert not objective.admissible(X, 100)
