@@ -24,6 +24,7 @@ sys.path[:0] = [str(ROOT / 'test')]
 from ros_helpers.client import Client  # noqa: E402
 from ros_helpers.recorded import simulated_bag  # noqa: E402
 from ros_helpers.robot_graph import START_S, Health, bring_up, graph  # noqa: E402
+from std_srvs.srv import Trigger  # noqa: E402
 
 from bench.figure import Figure  # noqa: E402
 from robot_id_msgs.action import Identify  # noqa: E402
@@ -39,18 +40,25 @@ SLOW = {'optimizer': 'nelder_mead', 'simulations': '1000000', 'start': 'a_priori
 def loop(robot: str, **settings: Any) -> Iterator[tuple[Client, Health]]:
     """Run the three nodes of a loop, active and moving."""
     common = {'robot': robot, 'rate_hz': RATES[robot], **settings}
-    names = ('trajectory_generator', 'ctc_controller', 'ddm_simulator')
-    extra = {'trajectory_generator': {'autostart': True}}
+    # A stall of the machine is to be seen in the figures, not to stop the robot.
+    patient = {
+        'trajectory_generator': {},
+        'ctc_controller': {'state_timeout_s': 1.0, 'largest_error': 10.0},
+        'ddm_simulator': {'command_timeout_s': 1.0},
+    }
     with Client('bench') as client:
         health = Health(client)
-        with graph(*((name, '', {**common, **extra.get(name, {})}) for name in names)):
+
+        def mode(*wanted: str) -> bool:
+            return health.values('ctc_controller: control').get('mode') in wanted
+
+        with graph(*((name, '', {**common, **extra}) for name, extra in patient.items())):
             bring_up(client, 'ctc_controller')
             bring_up(client, 'ddm_simulator')
-            client.spin_until(
-                lambda: health.values('ctc_controller: control').get('mode') == 'following',
-                START_S,
-                'the robot follows',
-            )
+            if not settings.get('lock_step'):
+                client.spin_until(lambda: mode('holding'), START_S, 'the robot is held')
+            assert client.call(Trigger, 'trajectory_generator/start').success
+            client.spin_until(lambda: mode('following'), START_S, 'the robot follows')
             yield client, health
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import rclpy
 from rclpy.clock import Clock, ClockType
-from rclpy.context import Context
 from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
@@ -87,13 +86,13 @@ def _line(what: str, facts: dict[str, Any]) -> str:
     return f'{what}: {" ".join(parts)}' if parts else what
 
 
-def events_executor(context: Context | None = None) -> Executor:
-    """Return the fastest executor for one thread; never `spin()` it, that runs no callback."""
+def events_executor() -> Executor:
+    """Return the fastest executor for one thread; not for actions, and never to `spin()`."""
     try:
         from rclpy.experimental import EventsExecutor
     except ImportError:
-        return SingleThreadedExecutor(context=context)
-    return EventsExecutor(context=context)
+        return SingleThreadedExecutor()
+    return EventsExecutor()
 
 
 def run(make: Callable[[], Node], executor: Callable[[], Executor] = events_executor) -> int:

@@ -9,6 +9,7 @@ pytestmark = [pytest.mark.ros, pytest.mark.timeout(300)]
 pytest.importorskip('rclpy')
 pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is not built')
 
+from geometry_msgs.msg import Inertia
 from ros_helpers.client import Client
 from ros_helpers.node_process import NodeProcess
 from ros_helpers.robot_graph import EVERYTHING, START_S, Health, graph, node, stamps
@@ -17,6 +18,8 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
 from robot_id.trajectory import Quintic, save_trajectory
+from robot_id_msgs.msg import ErrorCode
+from robot_id_msgs.srv import EnableLearning, ResetSimulation, SetPayload
 
 # Busy test machines stall for a while: generous time-outs, the logic is the same.
 PATIENT = {'autostart': True, 'use_sim_time': False}
@@ -107,6 +110,23 @@ def test_two_robots_and_kill_9_of_each_node_in_turn(tmp_path):
         stack.enter_context(node('ddm_simulator', 'left', **left, **SIMULATOR))
         client.spin_until(lambda: mode() in ('holding', 'following'), START_S, 'it is back')
         answer = client.call(Trigger, 'left/trajectory_generator/stop')
+        # Services of one robot do not reach the other.
+        request = SetPayload.Request(inertia=Inertia(m=0.5))
+        answer = client.call(SetPayload, 'right/ddm_simulator/set_payload', request)
+        assert answer.error_code == ErrorCode.SUCCESS, answer.error_string
+        request = EnableLearning.Request(enable=True)
+        assert client.call(EnableLearning, 'left/ctc_controller/enable_learning', request).enabled
+        answer = client.call(ResetSimulation, 'left/ddm_simulator/reset')
+        assert answer.error_code == ErrorCode.SUCCESS, answer.error_string
+        payload = {'left': 'False', 'right': 'True'}
+        client.spin_until(
+            lambda: all(
+                health.values(f'{side}/ddm_simulator: simulation').get('payload') == loaded
+                for side, loaded in payload.items()
+            ),
+            30.0,
+            'the payload of the right robot alone',
+        )
         # Of all that the right robot did, nothing was disturbed.
         assert np.all(np.diff(stamps(states['right'])) > 0)
         assert message('right/ddm_simulator: simulation') == 'running'

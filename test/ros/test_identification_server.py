@@ -202,19 +202,14 @@ def test_cancel_busy_and_a_node_that_answers_meanwhile(client, folder):
 
     goal = send(client, method='cloe', **SLOW)
     client.spin_until(lambda: any('simulations' in f.text for f in goal.feedback), 60.0)
-    begun = time.monotonic()
+    # How quickly, bench/bench_ros_loop.py measures.
     client.call(ListMethods, 'identification_server/list_methods')
-    waited = time.monotonic() - begun
     other = ask(client)
     assert other.error_code == ErrorCode.BUSY
     assert 'cloe on run' in other.error_string
-    begun = time.monotonic()
     assert goal.cancel()
     status, answer = goal.result()
-    took = time.monotonic() - begun
     assert (status, answer.error_code) == (GoalStatus.STATUS_CANCELED, ErrorCode.CANCELED)
-    print(f'cancelled in {took:.3f} s, answered in {waited:.3f} s while busy')
-    assert took < 0.5
     # Nothing half done is left, and the next request works.
     assert not list(folder.glob('run.results/*cloe*'))
     assert ask(client).error_code == 0
@@ -231,6 +226,13 @@ def test_worker_that_dies_is_told_and_replaced(client, server):
     assert answer.error_code == ErrorCode.INTERNAL_ERROR
     assert 'ended with -9' in answer.error_string
     assert ask(client).error_code == 0
+
+
+def runs(pid):
+    try:
+        return Path(f'/proc/{pid}/stat').read_text().rsplit(')', 1)[1].split()[0] != 'Z'
+    except OSError:
+        return False
 
 
 def workers_of(server):
@@ -263,7 +265,8 @@ def test_recording_under_way_is_not_the_last_one(client, folder):
     assert "'nothing'" in ask(client, bag='').error_string
 
 
-def test_ctrl_c_in_the_middle_leaves_no_process(folder):
+@pytest.mark.parametrize('end', [signal.SIGINT, signal.SIGKILL])
+def test_ctrl_c_and_kill_9_in_the_middle_leave_no_process(folder, end):
     from ros_helpers.client import Client
     from ros_helpers.node_process import NodeProcess
 
@@ -276,9 +279,10 @@ def test_ctrl_c_in_the_middle_leaves_no_process(folder):
         client.spin_until(lambda: any('simulations' in f.text for f in goal.feedback), 60.0)
         workers = workers_of(node)
         assert workers
-        node.process.send_signal(signal.SIGINT)
-        assert node.wait(120) == 0
-        assert not any(Path(f'/proc/{pid}').exists() for pid in workers)
+        node.process.send_signal(end)
+        assert node.wait(120) == (0 if end == signal.SIGINT else -signal.SIGKILL)
+        # Killed itself, a server cannot kill its worker: that one ends with its input.
+        client.spin_until(lambda: not any(map(runs, workers)), 60.0, 'the worker ends')
         assert 'Traceback' not in node.log
 
 

@@ -9,10 +9,9 @@ from typing import Any
 import rclpy
 from rclpy.action import ActionClient
 from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-
-from robot_id.nodes.base import events_executor
 
 
 class Client:
@@ -27,7 +26,8 @@ class Client:
         self._context = Context()
         rclpy.init(context=self._context)
         self.node = Node(name, namespace=namespace, context=self._context)
-        self._executor = events_executor(self._context)
+        # Not the events executor: it ends in a crash when an action client is destroyed.
+        self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
 
     def __enter__(self) -> Client:
