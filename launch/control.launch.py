@@ -7,10 +7,10 @@ from launch.substitutions import LaunchConfiguration
 
 from robot_id.nodes.launch_support import (
     arguments,
+    check_and_show,
     configuration,
     lifecycle_node,
     plain_node,
-    show_robot,
 )
 
 
@@ -59,7 +59,7 @@ def generate_launch_description() -> LaunchDescription:
                 description='Begin to move with the first joint state; else call '
                 'trajectory_generator/start.',
             ),
-            OpaqueFunction(function=show_robot),
+            OpaqueFunction(function=check_and_show),
             *lifecycle_node(
                 'ddm_simulator',
                 {

@@ -6,6 +6,7 @@ from launch.actions import (
     EmitEvent,
     GroupAction,
     IncludeLaunchDescription,
+    OpaqueFunction,
     RegisterEventHandler,
 )
 from launch.conditions import IfCondition
@@ -16,7 +17,7 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
-from robot_id.nodes.launch_support import arguments, configuration, plain_node
+from robot_id.nodes.launch_support import arguments, check_and_show, configuration, plain_node
 
 # After Ctrl-C: a busy machine takes a while to close a recording.
 PATIENCE_S = '20'
@@ -76,6 +77,7 @@ def generate_launch_description() -> LaunchDescription:
                 choices=['true', 'false'],
                 description='Record and identify by itself, then end; false: wait for services.',
             ),
+            OpaqueFunction(function=check_and_show),
             # Scoped: what is said to the simulation must not be said to the nodes below.
             GroupAction(
                 [
@@ -89,7 +91,7 @@ def generate_launch_description() -> LaunchDescription:
                             'robot': LaunchConfiguration('robot'),
                             'namespace': LaunchConfiguration('namespace'),
                             'use_sim_time': LaunchConfiguration('use_sim_time'),
-                            'rviz': LaunchConfiguration('rviz'),
+                            'rviz': 'false',
                             'params_file': PathJoinSubstitution(
                                 [FindPackageShare('robot_id'), 'config', 'simulation.yaml']
                             ),

@@ -7,7 +7,7 @@ from launch.event_handlers import OnProcessExit
 from launch.events import Shutdown
 from launch.substitutions import LaunchConfiguration
 
-from robot_id.nodes.launch_support import arguments, configuration, plain_node, show_robot
+from robot_id.nodes.launch_support import arguments, check_and_show, configuration, plain_node
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -48,7 +48,7 @@ def generate_launch_description() -> LaunchDescription:
                 choices=['true', 'false'],
                 description='Identify on-line from what is played.',
             ),
-            OpaqueFunction(function=show_robot),
+            OpaqueFunction(function=check_and_show),
             plain_node(
                 'online_identifier', {}, condition=IfCondition(LaunchConfiguration('online'))
             ),

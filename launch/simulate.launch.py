@@ -5,10 +5,10 @@ from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
 from robot_id.nodes.launch_support import (
     arguments,
+    check_and_show,
     configuration,
     lifecycle_node,
     plain_node,
-    show_robot,
 )
 
 
@@ -49,7 +49,7 @@ def generate_launch_description() -> LaunchDescription:
                 choices=['true', 'false'],
                 description='Begin to move with the first joint state.',
             ),
-            OpaqueFunction(function=show_robot),
+            OpaqueFunction(function=check_and_show),
             *lifecycle_node(
                 'ddm_simulator',
                 {

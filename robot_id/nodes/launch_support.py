@@ -121,22 +121,26 @@ def lifecycle_node(
     ]
 
 
-def show_robot(context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    """Return robot_state_publisher and RViz when `rviz:=true` asks for them."""
-    if LaunchConfiguration('rviz').perform(context) != 'true':
-        return []
+def check_and_show(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """Refuse a robot that cannot be loaded before any node starts; show it with `rviz:=true`."""
+    from robot_id.exceptions import RobotIdError
     from robot_id.model.files import robot_files
     from robot_id.model.loading import load_robot
 
-    missing = [name for name in VIEWERS if not _is_installed(name)]
+    name = LaunchConfiguration('robot').perform(context)
+    try:
+        urdf = load_robot(name).description.urdf
+    except RobotIdError as error:
+        raise RuntimeError(str(error)) from None
+    if LaunchConfiguration('rviz').perform(context) != 'true':
+        return []
+    missing = [package for package in VIEWERS if not _is_installed(package)]
     if missing:
         raise RuntimeError(
             f'rviz:=true needs the ROS packages {" and ".join(missing)}; install them '
             '(Debian names ros-$ROS_DISTRO-robot-state-publisher, ros-$ROS_DISTRO-rviz2) '
             'or leave rviz:=true out'
         )
-    name = LaunchConfiguration('robot').perform(context)
-    urdf = load_robot(name).description.urdf
     if urdf is None:
         raise RuntimeError(f"rviz:=true needs a URDF, robot '{name}' has none")
     text = ((robot_files().get(name) or Path(name)).parent / urdf).read_text()

@@ -1,42 +1,28 @@
 """The launch files under the real launch_ros; skipped where there is none."""
 
-import os
-import signal
-import subprocess
-import sys
-import time
+import contextlib
 from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.ros, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.ros, pytest.mark.timeout(300)]
 pytest.importorskip('rclpy')
 pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is not built')
 pytest.importorskip('launch_ros', reason='launch_ros comes with a ROS installation, not from PyPI')
 
-from launch import LaunchContext
 from launch.actions import DeclareLaunchArgument
 from launch.launch_description_sources import get_launch_description_from_python_launch_file
 from lifecycle_msgs.srv import GetState
+from rcl_interfaces.srv import GetParameters
 from ros_helpers.client import Client
+from ros_helpers.launching import launched
 from ros_helpers.robot_graph import START_S, Health
 from sensor_msgs.msg import JointState
 
+from robot_id.nodes.launch_support import root_link
+
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / 'launch').glob('*.launch.py'))
-# What `ros2 launch FILE key:=value ...` does, where ros2cli is not installed.
-RUN = """
-import sys
-from launch import LaunchDescription, LaunchService
-from launch.actions import IncludeLaunchDescription
-from launch.launch_description_sources import AnyLaunchDescriptionSource
-path, *given = sys.argv[1:]
-include = IncludeLaunchDescription(
-    AnyLaunchDescriptionSource(path), launch_arguments=[g.split(':=', 1) for g in given])
-service = LaunchService()
-service.include_launch_description(LaunchDescription([include]))
-sys.exit(service.run())
-"""
 
 
 @pytest.mark.parametrize('path', FILES, ids=lambda path: path.name)
@@ -44,11 +30,32 @@ def test_every_argument_is_described_and_the_common_ones_are_there(path):
     description = get_launch_description_from_python_launch_file(str(path))
     found = {a.name: a for a in description.get_launch_arguments()}
     assert {'robot', 'namespace', 'use_sim_time', 'params_file', 'rviz'} <= set(found)
+    page = (ROOT / 'doc/nodes/README.md').read_text()
     for name, argument in found.items():
         assert isinstance(argument, DeclareLaunchArgument)
         assert len(argument.description) > 10, name
         assert argument.default_value is not None, f'{name} has no default'
-        assert LaunchContext() is not None
+        assert f'`{name}`' in page, f'{name} is not in doc/nodes/README.md'
+
+
+def wait_until_active(client, node):
+    client.spin_until(
+        lambda: (
+            client.call(GetState, f'{node}/get_state', timeout=START_S).current_state.label
+            == 'active'
+        ),
+        START_S,
+        f'{node} is active',
+    )
+
+
+def wait_until_it_moves(client):
+    states = client.collect(JointState, 'joint_states', 1000)
+    client.spin_until(
+        lambda: states and max(abs(s.position[0]) for s in states) > 0.05,
+        START_S,
+        'the robot moves',
+    )
 
 
 @pytest.mark.parametrize(
@@ -65,17 +72,7 @@ def test_every_argument_is_described_and_the_common_ones_are_there(path):
 )
 def test_launched_nodes_become_active_move_and_end_on_ctrl_c(file, arguments, nodes, active):
     space = f'launched_{file}'
-    command = [sys.executable, '-c', RUN, str(ROOT / f'launch/{file}.launch.py')]
-    command += [f'namespace:={space}', 'robot:=emps', *arguments]
-    process = subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-        env={**os.environ, 'PYTHONUNBUFFERED': '1'},
-    )
-    try:
+    with launched(file, f'namespace:={space}', 'robot:=emps', *arguments) as launch:
         with Client(namespace=space) as client:
             health = Health(client)
             for node in nodes:
@@ -83,33 +80,75 @@ def test_launched_nodes_become_active_move_and_end_on_ctrl_c(file, arguments, no
             lifecycle = sorted(nodes - {'trajectory_generator'})
             assert len(lifecycle) == active
             for node in lifecycle:
-                client.spin_until(
-                    lambda node=node: (
-                        client.call(
-                            GetState, f'{node}/get_state', timeout=START_S
-                        ).current_state.label
-                        == 'active'
-                    ),
-                    START_S,
-                    f'{node} is active',
-                )
-            states = client.collect(JointState, 'joint_states', 1000)
-            client.spin_until(
-                lambda: states and max(abs(s.position[0]) for s in states) > 0.05,
-                START_S,
-                'the robot moves',
-            )
+                wait_until_active(client, node)
+            wait_until_it_moves(client)
             client.spin_until(
                 lambda: health.of(f'{space}/ddm_simulator: simulation'), 10.0, 'diagnostics'
             )
-        os.killpg(process.pid, signal.SIGINT)
-        deadline = time.monotonic() + 30.0
-        while process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.1)
-        output = process.communicate(timeout=5)[0]
-        assert process.returncode == 0, output
-        assert output.count('process has finished cleanly') == len(nodes), output
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
+        assert launch.interrupt() == 0, launch.output
+        assert launch.output.count('process has finished cleanly') == len(nodes), launch.output
+
+
+def test_two_robots_side_by_side():
+    arguments = ['robot:=emps', 'use_sim_time:=false', 'rate_hz:=100.0']
+    with contextlib.ExitStack() as stack:
+        launches = {
+            space: stack.enter_context(launched('simulate', f'namespace:={space}', *arguments))
+            for space in ('one', 'other')
+        }
+        for space, launch in launches.items():
+            with Client(namespace=space) as client:
+                wait_until_active(client, 'ddm_simulator')
+                wait_until_it_moves(client)
+                assert client.node.count_publishers(f'/{space}/joint_states') == 1
+            assert launch.interrupt() == 0, launch.output
+
+
+def test_the_parameter_file_reaches_every_node(tmp_path):
+    """The simulation has a file of its own, and that one is not for logger and server."""
+    file = tmp_path / 'mine.yaml'
+    file.write_text('/**:\n  ros__parameters:\n    minimum_free_mb: 12.5\n    plots: false\n')
+    arguments = [f'params_file:={file}', f'data_directory:={tmp_path}', 'identify:=false']
+    with (
+        launched('identify', 'namespace:=p', *arguments) as launch,
+        Client(namespace='p') as client,
+    ):
+
+        def parameter(node, name):
+            request = GetParameters.Request(names=[name])
+            answer = client.call(GetParameters, f'{node}/get_parameters', request, START_S)
+            return answer.values[0]
+
+        assert parameter('data_logger', 'minimum_free_mb').double_value == 12.5
+        assert parameter('data_logger', 'data_directory').string_value == str(tmp_path)
+        assert parameter('identification_server', 'plots').bool_value is False
+        assert parameter('ddm_simulator', 'command_timeout_s').double_value == 0.1
+        assert parameter('trajectory_generator', 'use_sim_time').bool_value is True
+        assert launch.interrupt() == 0, launch.output
+
+
+@pytest.mark.parametrize('file', ['simulate', 'control', 'identify', 'replay'])
+def test_an_unknown_robot_ends_the_launch_before_a_node_starts(file):
+    with launched(file, 'robot:=nobody') as launch:
+        assert launch.wait(START_S) == 1
+    assert "no robot 'nobody', known: emps" in launch.output
+    assert 'process started' not in launch.output
+
+
+def test_rviz_says_what_is_missing_or_starts():
+    from ament_index_python.packages import get_packages_with_prefixes
+
+    viewers = {'robot_state_publisher', 'rviz2'} - set(get_packages_with_prefixes())
+    if not viewers:
+        pytest.skip('robot_state_publisher and rviz2 are installed, and a test has no screen')
+    with launched('simulate', 'rviz:=true') as launch:
+        assert launch.wait(START_S) == 1
+    assert f'rviz:=true needs the ROS packages {" and ".join(sorted(viewers))};' in launch.output
+    assert 'process started' not in launch.output
+
+
+def test_root_of_a_urdf():
+    for path in (ROOT / 'urdf').glob('*.urdf'):
+        assert root_link(path.read_text()) == 'base_link'
+    arm = '<robot><link name="tip"/><link name="foot"/><joint><child link="tip"/></joint></robot>'
+    assert root_link(arm) == 'foot'

@@ -2,49 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 pytest.importorskip('launch_ros', reason='launch_ros comes with a ROS installation, not from PyPI')
 pytestmark = [pytest.mark.ros, pytest.mark.timeout(300)]
 
-ROOT = Path(__file__).resolve().parents[2]
-RUN = """
-import sys
-from launch import LaunchDescription, LaunchService
-from launch.actions import IncludeLaunchDescription
-from launch.launch_description_sources import AnyLaunchDescriptionSource
-path, *given = sys.argv[1:]
-include = IncludeLaunchDescription(
-    AnyLaunchDescriptionSource(path), launch_arguments=[g.split(':=', 1) for g in given])
-service = LaunchService()
-service.include_launch_description(LaunchDescription([include]))
-sys.exit(service.run())
-"""
 
-
-def launch(file, *arguments):
+def run(file, *arguments):
     """Run a launch file to its end and return what was printed."""
-    process = subprocess.Popen(
-        [sys.executable, '-c', RUN, str(ROOT / f'launch/{file}.launch.py'), *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-        env={**os.environ, 'PYTHONUNBUFFERED': '1', 'RCUTILS_COLORIZED_OUTPUT': '0'},
-    )
-    try:
-        text, _ = process.communicate(timeout=240)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGINT)
-        text, _ = process.communicate(timeout=30)
-        raise AssertionError(f'{file} did not end:\n{text}') from None
-    return text
+    from ros_helpers.launching import launched
+
+    with launched(file, *arguments) as launch:
+        launch.wait()
+    return launch.output
 
 
 def test_identify_simulates_records_and_identifies(tmp_path):
@@ -52,7 +22,7 @@ def test_identify_simulates_records_and_identifies(tmp_path):
     from robot_id.estimation.result import Result
     from robot_id.model import load_robot
 
-    text = launch(
+    text = run(
         'identify', 'robot:=emps', 'namespace:=one', f'data_directory:={tmp_path}', 'record_s:=5.0'
     )
     (json,) = tmp_path.glob('*.results/emps_idim_wls.json')
@@ -69,7 +39,7 @@ def test_replay_plays_and_ends(tmp_path):
     from ros_helpers.recorded import simulated_bag
 
     simulated_bag(tmp_path / 'run', seconds=3.0)
-    text = launch(
+    text = run(
         'replay', f'bag:={tmp_path / "run"}', 'robot:=emps', 'namespace:=two', 'online:=true'
     )
     assert 'played: joint_states=3001' in text
@@ -78,4 +48,4 @@ def test_replay_plays_and_ends(tmp_path):
 
 
 def test_replay_without_a_bag_says_so():
-    assert 'parameter bag is not set' in launch('replay')
+    assert 'parameter bag is not set' in run('replay')

@@ -143,7 +143,10 @@ def test_running_nodes_publish_every_curve():
     from ros_helpers.client import Client
     from ros_helpers.robot_graph import START_S, node
 
-    wanted = set(curves(LAYOUTS / 'plotjuggler_emps.xml'))
+    # A priori values have no deviations: those of the controller come with what it learns.
+    learned = '/ctc_controller/dynamic_parameters/percent_deviations'
+    names = curves(LAYOUTS / 'plotjuggler_emps.xml')
+    wanted = {name for name in names if not name.startswith(learned)}
     common = {'robot': 'emps', 'rate_hz': 200.0}
     with contextlib.ExitStack() as stack:
         for name in ('online_identifier', 'ctc_controller', 'trajectory_generator'):
@@ -154,7 +157,9 @@ def test_running_nodes_publish_every_curve():
             for full in (t for t in TOPICS if t == topic or t.startswith(f'{topic}/')):
                 _watch(client, full, seen)
         stack.enter_context(node('ddm_simulator', mode='plant', autostart=True, **common))
-        client.spin_until(lambda: wanted <= seen, START_S, f'never seen: {wanted - seen}')
+        with contextlib.suppress(AssertionError):
+            client.spin_until(lambda: wanted <= seen, START_S)
+        assert not wanted - seen
 
 
 def _start(name):
@@ -164,8 +169,11 @@ def _start(name):
 def _watch(client, topic, seen):
     from rclpy.qos import QoSProfile, ReliabilityPolicy
 
+    from robot_id.nodes.qos import LATCHED
+
     kind = TOPICS[topic]
-    qos = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+    best_effort = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+    qos = LATCHED if kind.startswith('robot_id_msgs/') else best_effort
     client.node.create_subscription(
         message_class(kind), topic, lambda message: seen.update(flat(topic, kind, message)), qos
     )

@@ -1,0 +1,86 @@
+"""Launch files as a user runs them: `ros2 launch`, or the same service without ros2cli."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+LAUNCH = Path(__file__).resolve().parents[2] / 'launch'
+# What `ros2 launch FILE key:=value ...` does.
+RUN = """
+import sys
+from launch import LaunchDescription, LaunchService
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import AnyLaunchDescriptionSource
+path, *given = sys.argv[1:]
+include = IncludeLaunchDescription(
+    AnyLaunchDescriptionSource(path), launch_arguments=[g.split(':=', 1) for g in given])
+service = LaunchService()
+service.include_launch_description(LaunchDescription([include]))
+sys.exit(service.run())
+"""
+
+
+def command(file: str, *arguments: str) -> list[str]:
+    """Return the command line that runs a launch file."""
+    ros2 = shutil.which('ros2')
+    start = [ros2, 'launch'] if ros2 else [sys.executable, '-c', RUN]
+    return [*start, str(LAUNCH / f'{file}.launch.py'), *arguments]
+
+
+class Launched:
+    """
+    A launch file that runs, in a process group of its own.
+
+    :ivar process: the process.
+    :ivar output: what it and its nodes have printed, once it has ended.
+    """
+
+    def __init__(self, file: str, *arguments: str) -> None:
+        self.output = ''
+        self.process = subprocess.Popen(
+            command(file, *arguments),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+            env={**os.environ, 'PYTHONUNBUFFERED': '1', 'RCUTILS_COLORIZED_OUTPUT': '0'},
+        )
+
+    def wait(self, timeout: float = 240.0) -> int:
+        """Wait until it ends by itself and return its exit code."""
+        try:
+            self.output = self.process.communicate(timeout=timeout)[0]
+        except subprocess.TimeoutExpired:
+            self.interrupt()
+            raise AssertionError(f'did not end:\n{self.output}') from None
+        return self.process.returncode
+
+    def interrupt(self, timeout: float = 60.0) -> int:
+        """End it as Ctrl-C does and return its exit code."""
+        os.killpg(self.process.pid, signal.SIGINT)
+        return self.wait(timeout)
+
+    def kill(self) -> None:
+        """End it and all nodes at once."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.communicate()
+
+
+@contextlib.contextmanager
+def launched(file: str, *arguments: str) -> Iterator[Launched]:
+    """Run a launch file; nothing of it is left after the context."""
+    launch = Launched(file, *arguments)
+    try:
+        yield launch
+    finally:
+        if launch.process.poll() is None:
+            launch.kill()
