@@ -3,8 +3,8 @@ How a function of the regressor changes with the states, by one sweep back throu
 
 With f = sum_k W_k . G_k, W_k the regressor of sample k, this gives df/dq, df/d(dq), df/d(ddq) of
 all samples at less than twice the cost of W itself, whatever the number of joints. The sweep is
-the chain rule of `kernels.motions` and `regressor.regressor_kernel` read from the leaves to the root; a
-name with a bar is df over that quantity. Of y = R(theta)^T x, theta feels -s . (y x y_bar).
+the chain rule of `kernels.motions` and `regressor_kernel` read from the leaves to the root; a name
+with a bar is df over that quantity. Of y = R(theta)^T x, theta feels -s . (y x y_bar).
 """
 
 from __future__ import annotations

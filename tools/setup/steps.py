@@ -117,7 +117,7 @@ def _compile_kernels(venv: Path, ros: Ros, environment: dict[str, str]) -> None:
     for file in (ROOT / 'robot_id').rglob('__pycache__/*.nb[ic]'):
         file.unlink()
     run(
-        'compiled kernels (1 minute)',
+        'compiled kernels (1 to 2 minutes)',
         [str(venv / 'bin/python'), 'tools/compile_kernels.py'],
         venv / 'log/kernels.log',
         environment,
