@@ -26,11 +26,10 @@ class Learning:
         self.windows = self.accepted = self.refused = 0
         self.last_refusal = ''
         self._rest = True
-        if self._pool is not None:
-            # What the first window loads and compiles, before there is a loop to hold up; from a
-            # robot at rest nothing is learned.
-            rest = np.zeros((ilic.window.length, ilic.robot.n))
-            ilic.identify(Window(0, rest, rest, rest, rest))
+        # What the first window loads and compiles, before there is a loop to hold up; from a robot
+        # at rest nothing is learned.
+        rest = np.zeros((ilic.window.length, ilic.robot.n))
+        ilic.identify(Window(0, rest, rest, rest, rest))
 
     def feed(self, command: Command) -> Update | None:
         """Take in one sample; return an update when one has come, accepted or not."""
