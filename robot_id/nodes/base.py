@@ -123,7 +123,7 @@ def run(make: Callable[[], Node], executor: Callable[[], Executor] = events_exec
         node = make()
         loop.add_node(node)
         # Not spin(): in the events executor it runs no callback; and a signal ends a short wait.
-        while not asked and rclpy.ok():
+        while not asked:
             loop.spin_once(timeout_sec=SPIN_S)
     except _Interrupted:
         pass

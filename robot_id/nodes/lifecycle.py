@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -118,6 +119,9 @@ class RobotLifecycleNode(NodeBase, LifecycleNode):
         if done is not SUCCESS:
             self.active = False
             super().on_deactivate(state)
+        # What is there by now stays: the collector need not go through it while the robot moves.
+        gc.collect()
+        gc.freeze()
         return done
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:

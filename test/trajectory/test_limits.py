@@ -41,7 +41,7 @@ def test_scaled_motions_keep_random_limits_on_a_fine_grid(seed, kind, order, siz
     samples = 6 * family.size
     t = np.arange(samples) * (family.basis.duration / samples)
     gauge = Gauge(family.basis.sample(t), limits)
-    X = gauge.scale(10.0**size * family.draw(rng, 3)).X
+    X = gauge.scale(10.0**size * family.draw(rng, 3), 60.0).X
     X = X / np.maximum(limits.usage(family.member(X, limits.middle)), 1.0)
     trajectory = family.member(X, limits.middle)
     limits.check(trajectory)
@@ -64,10 +64,10 @@ def test_the_gauge_has_the_slope_that_it_says(kind: str) -> None:
     family = make_family(kind, 4.0, 4)
     gauge = Gauge(family.basis.sample(np.linspace(0.0, 3.9, 60)), limits)
     X0, push = family.draw(rng, 2), rng.normal(size=(family.size, 2))
-    scaled = gauge.scale(X0)
+    scaled = gauge.scale(X0, 60.0)
 
     def value(X: np.ndarray) -> float:
-        return float(np.sum(push * gauge.scale(X).X))
+        return float(np.sum(push * gauge.scale(X, 60.0).X))
 
     slope = scaled.pull_back(push, X0)
     for i, j in ((0, 0), (1, 1), (family.size - 1, 0)):
