@@ -29,6 +29,7 @@ from robot_id.nodes.model_update import check_model, requested
 from robot_id.nodes.qos import LATCHED, LOCK_STEP, STREAM
 from robot_id.nodes.stamps import SECOND, Order, StampWatch, to_ns, to_stamp
 from robot_id.nodes.torque_control import Mode, TorqueControl
+from robot_id.nodes.wire import POINT, STATE
 from robot_id.trajectory.default import motion_of
 from robot_id_msgs.msg import DynamicParameters
 from robot_id_msgs.srv import EnableLearning, SetDynamicParameters
@@ -93,8 +94,8 @@ class CtcController(RobotLifecycleNode):
         qos = LOCK_STEP if self._lock_step else STREAM
         self._efforts = self.tell(Float64MultiArray, 'effort_commands', qos)
         self._latched = self.tell(DynamicParameters, '~/dynamic_parameters', LATCHED, always=True)
-        self.listen(JointState, 'joint_states', self._on_state)
-        self.listen(JointTrajectory, 'reference', self._on_reference)
+        self.listen(JointState, 'joint_states', self._on_state, STATE)
+        self.listen(JointTrajectory, 'reference', self._on_reference, POINT)
         self.serve(SetDynamicParameters, '~/set_dynamic_parameters', self._set_parameters)
         self.serve(EnableLearning, '~/enable_learning', self._enable_learning)
 

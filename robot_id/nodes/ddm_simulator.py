@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import array
 from typing import Any
 
 import numpy as np
@@ -35,6 +34,7 @@ from robot_id.nodes.parameter_table import Row
 from robot_id.nodes.qos import LOCK_STEP, STREAM
 from robot_id.nodes.simulated_robot import SimulatedRobot
 from robot_id.nodes.stamps import to_stamp
+from robot_id.nodes.wire import EFFORTS, POINT, STATE, Layout
 from robot_id_msgs.srv import ResetSimulation, SetPayload
 
 # In lock-step a state that nobody answers is sent again: when somebody has come, and else after
@@ -115,7 +115,11 @@ class DdmSimulator(RobotLifecycleNode):
         self._clock_every = max(round(rate / s['clock_rate_hz']), 1) if s['clock_rate_hz'] else 1
         self._rate_meter, self._refused, self._last_refusal = RateMeter(), 0, ''
         self._failed, self._stops, self._zero_ns = '', 0, 0
-        self._message = JointState(name=list(robot.joint_names))
+        zeros = [0.0] * robot.n
+        self._layout = Layout(
+            JointState(name=list(robot.joint_names), position=zeros, velocity=zeros, effort=zeros),
+            STATE,
+        )
         self._clock_message = ClockMessage()
         self._make_topics()
         self.diagnostics.add('simulation', self._report)
@@ -130,9 +134,11 @@ class DdmSimulator(RobotLifecycleNode):
                 self.warning('somebody else publishes /clock already', publishers=others)
             self._clocks = self.tell(ClockMessage, '/clock', STREAM)
         if self._closed:
-            self._heard = self.listen(JointTrajectory, 'reference', self._on_reference)
+            self._heard = self.listen(JointTrajectory, 'reference', self._on_reference, POINT)
         else:
-            self._heard = self.listen(Float64MultiArray, 'effort_commands', self._on_command)
+            self._heard = self.listen(
+                Float64MultiArray, 'effort_commands', self._on_command, EFFORTS
+            )
         self.serve(ResetSimulation, '~/reset', self._reset)
         self.serve(SetPayload, '~/set_payload', self._set_payload)
 
@@ -193,15 +199,12 @@ class DdmSimulator(RobotLifecycleNode):
         self._publish()
 
     def _publish(self) -> None:
-        robot, message = self._robot, self._message
-        stamp = to_stamp(self._now)
-        message.header.stamp = stamp
-        message.position = array.array('d', robot.plant.measured)
-        message.velocity = array.array('d', robot.speed())
-        message.effort = array.array('d', robot.effort)
-        self._states.publish(message)
+        robot = self._robot
+        self._states.publish(
+            self._layout.write(self._now, robot.plant.measured, robot.speed(), robot.effort)
+        )
         if self._clocks is not None and robot.sample % self._clock_every == 0:
-            self._clock_message.clock = stamp
+            self._clock_message.clock = to_stamp(self._now)
             self._clocks.publish(self._clock_message)
 
     def _repeat(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from rclpy._rclpy_pybind11 import RCLError
@@ -13,7 +13,7 @@ from robot_id.exceptions import RobotIdError
 from robot_id.nodes.base import NodeBase
 from robot_id.nodes.messages import error_code
 from robot_id.nodes.parameter_table import AUTOSTART, ROBOT, Row
-from robot_id.nodes.qos import MEASUREMENT
+from robot_id.nodes.wire import subscribe_stream
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
@@ -48,9 +48,15 @@ class RobotLifecycleNode(NodeBase, LifecycleNode):
         make = self.create_publisher if always else self.create_lifecycle_publisher
         return self._own(self.destroy_publisher, make(kind, topic, qos))
 
-    def listen(self, kind: type, topic: str, callback: Callable[[Any], None]) -> Any:
-        """Return a subscription to measurements that lives until clean-up."""
-        made = self.create_subscription(kind, topic, callback, MEASUREMENT)
+    def listen(
+        self, kind: type, topic: str, callback: Callable[[Any], None], arrays: Sequence[str]
+    ) -> Any:
+        """
+        Return a subscription to measurements that lives until clean-up.
+
+        :param arrays: see `wire.Stream`; the callback must not keep the message.
+        """
+        made = subscribe_stream(self, kind, topic, callback, arrays)
         return self._own(self.destroy_subscription, made)
 
     def serve(self, kind: type, name: str, work: Callable[[Any, Any], None]) -> None:

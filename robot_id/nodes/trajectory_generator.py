@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import array
-
 import numpy as np
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
@@ -16,9 +14,10 @@ from robot_id.nodes.diagnostics import OK, WARN, RateMeter, Report
 from robot_id.nodes.joints import JointMatcher
 from robot_id.nodes.messages import WrongState
 from robot_id.nodes.parameter_table import ROBOT, Row
-from robot_id.nodes.qos import LOCK_STEP, MEASUREMENT, STREAM
-from robot_id.nodes.stamps import Order, StampWatch, to_ns, to_stamp
+from robot_id.nodes.qos import LOCK_STEP, STREAM
+from robot_id.nodes.stamps import Order, StampWatch, to_ns
 from robot_id.nodes.trajectory_player import TrajectoryPlayer
+from robot_id.nodes.wire import POINT, STATE, Layout, subscribe_stream
 from robot_id.trajectory.default import motion_of
 
 # After a pause in the joint states no more than this is caught up.
@@ -64,13 +63,13 @@ class TrajectoryGenerator(NodeBase, Node):
         self._period_ns = 1e9 / (self.settings['rate_hz'] or 1000.0)
         self._lead = self.settings['lead']
         self._zero, self._count, self._announced = 0, 0, False
-        self._point = JointTrajectoryPoint()
-        self._message = JointTrajectory(
-            joint_names=list(self._robot.joint_names), points=[self._point]
-        )
+        zeros = [0.0] * self._robot.n
+        point = JointTrajectoryPoint(positions=zeros, velocities=zeros, accelerations=zeros)
+        message = JointTrajectory(joint_names=list(self._robot.joint_names), points=[point])
+        self._layout = Layout(message, POINT)
         qos = LOCK_STEP if self.settings['lock_step'] else STREAM
         self._publisher = self.create_publisher(JointTrajectory, 'reference', qos)
-        self.create_subscription(JointState, 'joint_states', self._on_state, MEASUREMENT)
+        subscribe_stream(self, JointState, 'joint_states', self._on_state, STATE)
         self.create_service(Trigger, '~/start', self._on_start)
         self.create_service(Trigger, '~/stop', self._on_stop)
         if self._clocked:
@@ -157,12 +156,7 @@ class TrajectoryGenerator(NodeBase, Node):
             self._count = last - self._lead
         while self._count <= last:
             stamp = self._zero + round(self._count * self._period_ns)
-            q, dq, ddq = player.at(stamp)
-            self._message.header.stamp = to_stamp(stamp)
-            self._point.positions = array.array('d', q)
-            self._point.velocities = array.array('d', dq)
-            self._point.accelerations = array.array('d', ddq)
-            self._publisher.publish(self._message)
+            self._publisher.publish(self._layout.write(stamp, *player.at(stamp)))
             self._meter.tick()
             self._count += 1
         if not self._announced and player.over(now):

@@ -1,0 +1,88 @@
+"""Messages read and written as patched bytes against rclpy's own serialisation."""
+
+import array
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rclpy.serialization import serialize_message
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, MultiArrayDimension
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from robot_id.nodes.wire import EFFORTS, POINT, STATE, Layout, Stream
+
+numbers = st.floats(width=64, allow_nan=False)
+names = st.lists(st.text('abc_é', max_size=9), max_size=7)
+
+
+@st.composite
+def states(draw):
+    joints = draw(names)
+    message = JointState(name=joints)
+    message.header.frame_id = draw(st.sampled_from(['', 'base', 'a frame']))
+    message.header.stamp.sec = draw(st.integers(-(2**31), 2**31 - 1))
+    message.header.stamp.nanosec = draw(st.integers(0, 2**32 - 1))
+    for field in STATE:
+        values = draw(st.lists(numbers, min_size=len(joints), max_size=len(joints)))
+        setattr(message, field, array.array('d', draw(st.sampled_from([values, []]))))
+    return message
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(states(), min_size=1, max_size=6))
+def test_any_sequence_of_states_is_read_as_it_was(messages):
+    read = Stream(JointState, STATE)
+    for message in messages + messages:
+        assert read(serialize_message(message)) == message
+
+
+@settings(deadline=None, max_examples=50)
+@given(states(), st.integers(0, 2**31 * 10**9 - 1), st.integers(0, 1000))
+def test_written_bytes_are_those_of_rclpy(message, ns, seed):
+    layout = Layout(message, STATE)
+    rng = np.random.default_rng(seed)
+    values = [rng.normal(size=len(getattr(message, field))) for field in STATE]
+    message.header.stamp.sec, message.header.stamp.nanosec = divmod(ns, 10**9)
+    for field, x in zip(STATE, values):
+        setattr(message, field, array.array('d', x))
+    assert layout.write(ns, *values) == serialize_message(message)
+
+
+def test_numbers_of_one_layout_do_not_stay_in_the_next():
+    read = Stream(JointState, STATE)
+    one = JointState(name=['a', 'b'], position=[1.0, 2.0])
+    for position in ([1.0, 2.0], [np.nan, 4.0], [5.0, 6.0]):
+        one.position = position
+        found = read(serialize_message(one))
+        np.testing.assert_array_equal(found.position, position)
+        assert found.name == ['a', 'b']
+    other = JointState(name=['b', 'a'], position=[7.0, 8.0])
+    assert read(serialize_message(other)) == other
+    assert read(serialize_message(one)) == one
+
+
+def test_references_and_efforts():
+    point = JointTrajectoryPoint(positions=[1.0], velocities=[2.0], accelerations=[3.0])
+    reference = JointTrajectory(joint_names=['a'], points=[point])
+    read = Stream(JointTrajectory, POINT)
+    for k in range(3):
+        point.positions = [float(k)]
+        point.time_from_start.sec = k // 2
+        assert read(serialize_message(reference)) == reference
+    without = JointTrajectory(joint_names=['a'])
+    assert read(serialize_message(without)) == without
+    efforts = Float64MultiArray(data=[1.0, 2.0])
+    efforts.layout.dim = [MultiArrayDimension(label='a,b', size=2, stride=2)]
+    read = Stream(Float64MultiArray, EFFORTS)
+    for k in range(3):
+        efforts.data = [1.0 * k, 2.0]
+        assert read(serialize_message(efforts)) == efforts
+
+
+def test_numbers_of_another_length_are_refused():
+    layout = Layout(JointState(name=['a'], position=[0.0]), STATE)
+    none = np.empty(0)
+    with pytest.raises(ValueError, match='2 numbers'):
+        layout.write(0, np.zeros(2), none, none)
