@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
@@ -67,7 +69,11 @@ class TrajectoryGenerator(NodeBase, Node):
         point = JointTrajectoryPoint(positions=zeros, velocities=zeros, accelerations=zeros)
         message = JointTrajectory(joint_names=list(self._robot.joint_names), points=[point])
         self._layout = Layout(message, POINT)
-        qos = LOCK_STEP if self.settings['lock_step'] else STREAM
+        qos = STREAM
+        if self.settings['lock_step']:
+            qos = LOCK_STEP
+            # It works ahead of the loop: where cores are few, robot and controller go first.
+            os.nice(10)
         self._publisher = self.create_publisher(JointTrajectory, 'reference', qos)
         subscribe_stream(self, JointState, 'joint_states', self._on_state, STATE)
         self.create_service(Trigger, '~/start', self._on_start)
