@@ -25,7 +25,7 @@ def write_page(path: Path, machine: Mapping[str, Any], found: Mapping[str, list[
     versions = ', '.join(f'{k} {v}' for k, v in machine['versions'].items())
     lines = [
         HEAD,
-        f'Machine: {machine["processor"]}, {machine["cores"]} cores, {machine["system"]}, '
+        f'Machine: {machine["processor"]}, {machine["cores"]} cores, {machine["system"].split()[0]}, '
         f'Python {machine["python"]}; {versions}. Load before: {machine["load"][0]}.',
         '',
     ]
