@@ -25,8 +25,9 @@ def write_page(path: Path, machine: Mapping[str, Any], found: Mapping[str, list[
     versions = ', '.join(f'{k} {v}' for k, v in machine['versions'].items())
     lines = [
         HEAD,
-        f'Machine: {machine["processor"]}, {machine["cores"]} cores, {machine["system"].split()[0]}, '
-        f'Python {machine["python"]}; {versions}. Load before: {machine["load"][0]}.',
+        f'Machine: {machine["processor"]}, {machine["cores"]} cores, '
+        f'{machine["system"].split()[0]}, Python {machine["python"]}; {versions}. '
+        f'Load before: {machine["load"][0]}.',
         '',
     ]
     for topic, items in found.items():
