@@ -32,9 +32,10 @@ def generate_launch_description() -> LaunchDescription:
             ),
             DeclareLaunchArgument(
                 'lock_step',
-                default_value='false',
+                default_value=LaunchConfiguration('sim'),
                 choices=['true', 'false'],
-                description='With sim:=true: simulator and controller wait for each other.',
+                description='Simulator and controller wait for each other; with sim:=true '
+                'lock_step:=false runs in real time, which takes a machine with time to spare.',
             ),
             DeclareLaunchArgument(
                 'parameters',
