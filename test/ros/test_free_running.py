@@ -19,7 +19,7 @@ from std_srvs.srv import Trigger
 
 from robot_id.trajectory import Quintic, save_trajectory
 from robot_id_msgs.msg import ErrorCode
-from robot_id_msgs.srv import EnableLearning, ResetSimulation, SetPayload
+from robot_id_msgs.srv import EnableLearning, SetPayload
 
 # Busy test machines stall for a while: generous time-outs, the logic is the same.
 PATIENT = {'autostart': True, 'use_sim_time': False}
@@ -116,8 +116,6 @@ def test_two_robots_and_kill_9_of_each_node_in_turn(tmp_path):
         assert answer.error_code == ErrorCode.SUCCESS, answer.error_string
         request = EnableLearning.Request(enable=True)
         assert client.call(EnableLearning, 'left/ctc_controller/enable_learning', request).enabled
-        answer = client.call(ResetSimulation, 'left/ddm_simulator/reset')
-        assert answer.error_code == ErrorCode.SUCCESS, answer.error_string
         payload = {'left': 'False', 'right': 'True'}
         client.spin_until(
             lambda: all(
