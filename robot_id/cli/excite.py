@@ -30,7 +30,7 @@ from robot_id.trajectory.store import save_trajectory
 @click.option(
     '--evaluations',
     type=int,
-    help='Of the criterion by each worker, instead of --budget: repeatable on any machine.',
+    help='Of the criterion by each worker, instead of --budget: no matter how fast the machine.',
 )
 @click.option('--target', default=0.0, help='Stop early once the criterion is no larger.')
 @click.option('--kind', type=click.Choice(FAMILIES), default='fourier', show_default=True)

@@ -261,6 +261,16 @@ def term_value(kind, x, slope):
 
 
 @numba.njit(**INLINED)
+def term_slope(kind, x, slope):
+    """Return the derivative of `term_value` by the speed; that of sign(x) is zero."""
+    if kind == 1 or (kind == 4 and x > 0.0) or (kind == 5 and x < 0.0):
+        return 1.0
+    if slope > 0.0 and (kind == 2 or (kind == 6 and x > 0.0) or (kind == 7 and x < 0.0)):
+        return TWO_OVER_PI * slope / (1.0 + slope * slope * x * x)
+    return 0.0
+
+
+@numba.njit(**INLINED)
 def add_friction(tree, values, dq, slope, tau):
     """Add friction and offset torques at dq (n,) to tau (n,)."""
     for k in range(tree.term_kind.shape[0]):

@@ -15,12 +15,12 @@ import numpy as np
 from robot_id.dynamics.kernels import (
     FAST,
     INLINED,
-    TWO_OVER_PI,
     cross,
     into_body,
     into_parent,
     motions,
     poses,
+    term_slope,
 )
 from robot_id.dynamics.regressor import column_maps
 from robot_id.dynamics.states import Array, as_states, slope_value
@@ -40,16 +40,6 @@ def _add(out, i, x, y, z):
     out[i, 0] += x
     out[i, 1] += y
     out[i, 2] += z
-
-
-@numba.njit(**INLINED)
-def _term_slope(kind, x, slope):
-    """Return the slope of the function of an atom of kind 1 to 7 at speed x."""
-    if kind == 1 or (kind == 4 and x > 0.0) or (kind == 5 and x < 0.0):
-        return 1.0
-    if slope > 0.0 and (kind == 2 or (kind == 6 and x > 0.0) or (kind == 7 and x < 0.0)):
-        return TWO_OVER_PI * slope / (1.0 + slope * slope * x * x)
-    return 0.0
 
 
 @numba.njit(**FAST)
@@ -224,7 +214,7 @@ def _slopes(tree, body_columns, term_columns, Q, DQ, DDQ, slope, G, by_q, by_dq,
                 x = 0.0
                 for j in range(n):
                     x += tree.term_direction[k, j] * DQ[s, j]
-                weight *= _term_slope(kind, x, slope)
+                weight *= term_slope(kind, x, slope)
                 for j in range(n):
                     by_dq[s, j] += weight * tree.term_direction[k, j]
 

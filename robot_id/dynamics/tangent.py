@@ -17,9 +17,12 @@ from robot_id.dynamics.kernels import (
     add_rotors,
     composite,
     cross,
+    into_body,
+    into_parent,
     motions,
     newton_euler,
     poses,
+    term_slope,
 )
 
 
@@ -29,21 +32,13 @@ def _x(a, b):
 
 
 @numba.njit(**FAST)
-def _in(R, v):
-    return (
-        R[0, 0] * v[0] + R[1, 0] * v[1] + R[2, 0] * v[2],
-        R[0, 1] * v[0] + R[1, 1] * v[1] + R[2, 1] * v[2],
-        R[0, 2] * v[0] + R[1, 2] * v[1] + R[2, 2] * v[2],
-    )
+def _in(R, i, v):
+    return into_body(R, i, v[0], v[1], v[2])
 
 
 @numba.njit(**FAST)
-def _out(R, v):
-    return (
-        R[0, 0] * v[0] + R[0, 1] * v[1] + R[0, 2] * v[2],
-        R[1, 0] * v[0] + R[1, 1] * v[1] + R[1, 2] * v[2],
-        R[2, 0] * v[0] + R[2, 1] * v[1] + R[2, 2] * v[2],
-    )
+def _out(R, i, v):
+    return into_parent(R, i, v[0], v[1], v[2])
 
 
 @numba.njit(**FAST)
@@ -75,9 +70,9 @@ def _forward(tree, R, p, w, dw, a, speed, dangle, dspeed, tw, tdw, ta):
                 c1 = _x(W, _x(W, S))
                 c2 = _x(D, S)
                 ax, ay, az = ax + c1[0] + c2[0], ay + c1[1] + c2[1], az + c1[2] + c2[2]
-            xa = _in(R[i], (ax, ay, az))
-            xw = _in(R[i], V)
-            xdw = _in(R[i], E)
+            xa = _in(R, i, (ax, ay, az))
+            xw = _in(R, i, V)
+            xdw = _in(R, i, E)
         own = speed[i] * s[0], speed[i] * s[1], speed[i] * s[2]
         turned = _row(w, i)
         c = _x(turned, own)  # w x speed s; the same with the parent's part of w alone
@@ -146,15 +141,15 @@ def _backward(tree, inertia, R, p, w, force, moment, dangle, tw, tdw, ta, tf, tm
             F = F[0] + t * g[0], F[1] + t * g[1], F[2] + t * g[2]
             g = _x(s, _row(moment, i))
             N = N[0] + t * g[0], N[1] + t * g[1], N[2] + t * g[2]
-        F = _out(R[i], F)
-        N = _out(R[i], N)
+        F = _out(R, i, F)
+        N = _out(R, i, N)
         c = _x(_row(p, i), F)
         for r in range(3):
             tf[u, r] += F[r]
             tm[u, r] += N[r] + c[r]
         if tree.prismatic[i] and dangle[i] != 0.0:
             t = dangle[i]
-            f = _out(R[i], _row(force, i))
+            f = _out(R, i, _row(force, i))
             c = _x((t * tree.slide[i, 0], t * tree.slide[i, 1], t * tree.slide[i, 2]), f)
             for r in range(3):
                 tm[u, r] += c[r]
@@ -170,15 +165,7 @@ def add_friction_slope(tree, values, dq, slope, by_dq):
         x = 0.0
         for j in range(dq.shape[0]):
             x += tree.term_direction[k, j] * dq[j]
-        smooth = 0.0
-        if slope > 0.0:
-            smooth = 2.0 / np.pi * slope / (1.0 + (slope * x) ** 2)
-        rate = 0.0
-        if kind == 1 or (kind == 4 and x > 0.0) or (kind == 5 and x < 0.0):
-            rate = 1.0
-        elif kind == 2 or (kind == 6 and x > 0.0) or (kind == 7 and x < 0.0):
-            rate = smooth
-        gain = values[tree.term_parameter[k]] * tree.term_gain[k] * rate
+        gain = values[tree.term_parameter[k]] * tree.term_gain[k] * term_slope(kind, x, slope)
         for j in range(dq.shape[0]):
             by_dq[tree.term_row[k], j] += gain * tree.term_direction[k, j]
 

@@ -112,6 +112,44 @@ def test_parameters_come_near_the_truth(bag, tmp_path, method):
         assert node.stop() == 0
 
 
+def test_kill_9_of_the_replay_and_of_the_identifier(bag):
+    """Without measurements it says so and goes on with the next ones; the replay needs nobody."""
+    from ros_helpers.client import Client
+    from ros_helpers.robot_graph import Health
+    from sensor_msgs.msg import JointState
+
+    name = 'k/online_identifier: estimation'
+    endless = {'loop': True, 'wait_timeout_s': START_S}
+    with Client(namespace='k') as client, start('k') as identifier:
+        health = Health(client)
+
+        def used():
+            return int(health.values(name).get('samples', 0))
+
+        with play(bag, 'k', **endless) as replay:
+            client.spin_until(lambda: used() > 1000, START_S, 'it takes in samples')
+            replay.kill()
+        client.spin_until(
+            lambda: health.of(name).message == 'no joint states', START_S, 'it misses them'
+        )
+        before = used()
+        with play(bag, 'k', **endless) as replay:
+            client.spin_until(lambda: used() > before + 1000, START_S, 'it goes on')
+            identifier.kill()
+            states = client.collect(JointState, 'joint_states', 1000)
+            client.spin_until(lambda: len(states) > 500, START_S, 'the replay goes on alone')
+            assert replay.process.poll() is None
+            with start('k') as late:
+                first = len(health.history(name))
+                client.spin_until(
+                    lambda: any(int(v['samples']) > 500 for v in health.history(name)[first:]),
+                    START_S,
+                    'one that comes late takes part',
+                )
+                assert late.stop() == 0
+            assert replay.stop() == 0
+
+
 def test_bad_samples_are_refused_and_counted():
     from ros_helpers.client import Client
     from ros_helpers.recorded import Source, joint_state

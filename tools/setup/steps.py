@@ -128,7 +128,7 @@ def _compile_kernels(venv: Path, ros: Ros, environment: dict[str, str]) -> None:
 def _kernels_digest() -> str:
     """Return the digest of all files with compiled functions."""
     files = sorted((ROOT / 'robot_id').rglob('*.py'))
-    compiled = [str(f.relative_to(ROOT)) for f in files if b'import numba' in f.read_bytes()]
+    compiled = [str(f.relative_to(ROOT)) for f in files if b'njit(' in f.read_bytes()]
     return _files_digest('requirements', *compiled)
 
 
