@@ -39,6 +39,7 @@ lint: setup
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
 
 test: lint
 	@$(ISOLATED) $(BIN)/python -m pytest $(PYTEST_ARGS) || { \

@@ -12,8 +12,9 @@ import numpy as np
 import pinocchio as pin
 
 from bench.figure import Figure, compare, in_turns
-from robot_id.control import ComputedTorque, Ilic, run_ilic
+from robot_id.control import ComputedTorque, Ilic
 from robot_id.dynamics import inverse_dynamics
+from robot_id.experiment import run_ilic
 from robot_id.model import Robot, load_robot
 from robot_id.model.terms import Kind
 from robot_id.trajectory import Fourier

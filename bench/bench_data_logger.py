@@ -23,7 +23,7 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 
-from robot_id.nodes.qos import STREAM  # noqa: E402
+from robot_id.ros.qos import STREAM  # noqa: E402
 from robot_id_msgs.srv import StartRecording, StopRecording  # noqa: E402
 
 RATE, JOINTS = 1000.0, 6

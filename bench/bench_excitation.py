@@ -6,11 +6,11 @@ import numpy as np
 
 from bench.figure import Figure
 from robot_id.dynamics import warm_up
+from robot_id.excitation.clearance import Clearance, clearance_of
+from robot_id.excitation.design import ExcitationOptions, make_objective
+from robot_id.excitation.random_motion import draw
+from robot_id.excitation.search import search
 from robot_id.model import Robot, load_robot
-from robot_id.trajectory.clearance import Clearance, clearance_of
-from robot_id.trajectory.excitation import ExcitationOptions, make_objective
-from robot_id.trajectory.random_motion import draw
-from robot_id.trajectory.search import search
 
 BUDGET_S = 120.0
 RANDOM_MOTIONS = 200

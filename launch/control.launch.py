@@ -5,7 +5,7 @@ from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration
 
-from robot_id.nodes.launch_support import (
+from robot_id.ros.launch_support import (
     arguments,
     check_and_show,
     configuration,

@@ -17,7 +17,7 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
-from robot_id.nodes.launch_support import arguments, check_and_show, configuration, plain_node
+from robot_id.ros.launch_support import arguments, check_and_show, configuration, plain_node
 
 # After Ctrl-C: a busy machine takes a while to close a recording.
 PATIENCE_S = '20'

@@ -7,7 +7,7 @@ from launch.event_handlers import OnProcessExit
 from launch.events import Shutdown
 from launch.substitutions import LaunchConfiguration
 
-from robot_id.nodes.launch_support import arguments, check_and_show, configuration, plain_node
+from robot_id.ros.launch_support import arguments, check_and_show, configuration, plain_node
 
 
 def generate_launch_description() -> LaunchDescription:

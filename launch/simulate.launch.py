@@ -3,7 +3,7 @@
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
-from robot_id.nodes.launch_support import (
+from robot_id.ros.launch_support import (
     arguments,
     check_and_show,
     configuration,

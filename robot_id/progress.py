@@ -37,3 +37,12 @@ def read_iteration(text: str) -> tuple[int, float] | None:
     if found is None:
         return None
     return int(found[1]), float(found[2] or 'nan')
+
+
+def part_of(progress: Progress, start: float, end: float, part: str = '') -> Progress:
+    """Return a callback that maps the fractions 0 to 1 of a part to start to end of the whole."""
+
+    def report(fraction: float, text: str = '') -> None:
+        progress(start + (end - start) * fraction, text or part)
+
+    return report

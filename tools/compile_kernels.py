@@ -16,10 +16,11 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from robot_id import dynamics
-from robot_id.control import run_ilic, tune
+from robot_id.control import tune
 from robot_id.data import Dataset
 from robot_id.estimation import registry
 from robot_id.exceptions import RobotIdError
+from robot_id.experiment import run_ilic
 from robot_id.model import load_robot
 from robot_id.online.identifier import OnlineIdentifier
 from robot_id.online.memory import KINDS, Memory

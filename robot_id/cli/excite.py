@@ -10,13 +10,14 @@ from rich.table import Table
 
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import output, progress_bar, save, warn
-from robot_id.estimation.rehearsal import rehearsed
 from robot_id.exceptions import DataError, OptionError
+from robot_id.excitation import design as excitation
+from robot_id.excitation.clearance import Clearance, clearance_of
+from robot_id.excitation.criteria import CRITERIA
+from robot_id.excitation.family import FAMILIES
+from robot_id.experiment.rehearsal import rehearsed
 from robot_id.model import load_robot
-from robot_id.trajectory import Trajectory, blend, excitation
-from robot_id.trajectory.clearance import Clearance, clearance_of
-from robot_id.trajectory.criteria import CRITERIA
-from robot_id.trajectory.family import FAMILIES
+from robot_id.trajectory import Trajectory, blend
 from robot_id.trajectory.plot import plot_motion
 from robot_id.trajectory.reference_bag import write_reference_bag
 from robot_id.trajectory.reference_csv import write_reference_csv

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from robot_id.cli.console import check_writable, save, warn
+from robot_id.estimation.parameters import parameters_for
 from robot_id.estimation.result import Result
-from robot_id.estimation.validation import parameters_for
 from robot_id.exceptions import DataError, DescriptionError
 from robot_id.model import load_robot
 from robot_id.report.export import FORMATS

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
+from robot_id import options
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, details, output, progress_bar, save, warn
 from robot_id.cli.measurements import load_for
-from robot_id.estimation import options, registry
-from robot_id.estimation.validation import validate
+from robot_id.estimation import registry
+from robot_id.experiment.validation import validate
 from robot_id.model import load_robot
 from robot_id.report.html import write_report
 from robot_id.report.html.provenance import provenance

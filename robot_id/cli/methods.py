@@ -8,8 +8,9 @@ from typing import Any
 import click
 from rich.table import Table
 
+from robot_id import options
 from robot_id.cli.console import check_writable, output, save
-from robot_id.estimation import options, registry
+from robot_id.estimation import registry
 
 
 @click.command()

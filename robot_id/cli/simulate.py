@@ -13,8 +13,8 @@ from robot_id.cli.console import check_writable, output, progress_bar, save, war
 from robot_id.control import tune
 from robot_id.data import Dataset
 from robot_id.dynamics import Disturbances, Simulation, simulate
+from robot_id.estimation.parameters import parameters_for
 from robot_id.estimation.result import Result
-from robot_id.estimation.validation import parameters_for
 from robot_id.exceptions import OptionError
 from robot_id.model import Robot, load_robot
 from robot_id.trajectory.default import motion_of

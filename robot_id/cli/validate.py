@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
+from robot_id import options
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, output, progress_bar, save, warn
 from robot_id.cli.measurements import load_for
-from robot_id.estimation import options
 from robot_id.estimation.result import Result
-from robot_id.estimation.validation import Conditions, validate
+from robot_id.experiment.validation import Conditions, validate
 from robot_id.model import load_robot
 from robot_id.report.plots import plot_prediction
 from robot_id.report.tables import validation_table

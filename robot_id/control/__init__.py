@@ -5,17 +5,13 @@ from robot_id.control.gains import loop_inertia, tune
 from robot_id.control.ilic import Ilic, Update
 from robot_id.control.payload import PayloadEstimate
 from robot_id.control.plant import SimulatedPlant
-from robot_id.control.runner import Cycle, LearningRun, run_ilic
 
 __all__ = [
     'ComputedTorque',
-    'Cycle',
     'Ilic',
-    'LearningRun',
     'PayloadEstimate',
     'SimulatedPlant',
     'Update',
     'loop_inertia',
-    'run_ilic',
     'tune',
 ]

@@ -14,8 +14,8 @@ import numpy as np
 import scipy.linalg as sl
 from numpy.typing import NDArray
 
-from robot_id.estimation.least_squares import Solution, condition_number, solve
-from robot_id.estimation.triangular import JointFactors
+from robot_id.regression.least_squares import Solution, condition_number, solve
+from robot_id.regression.triangular import JointFactors
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.dynamics.inverse import inertia_matrix
-from robot_id.exceptions import OptionError, did_you_mean
+from robot_id.dynamics.simulation import sample_configurations
+from robot_id.exceptions import ControlError, OptionError, did_you_mean
 from robot_id.model import Robot
 
 Array = NDArray[np.float64]
@@ -96,3 +97,19 @@ def weak_inertia(
 def _some(position: Array) -> Array:
     every = max(len(position) // MOST_CONFIGURATIONS, 1)
     return np.ascontiguousarray(position[::every])
+
+
+def check_model(robot: Robot, chi: Array, current: Array, smallest_inertia: float) -> None:
+    """
+    Refuse a model that is not safe to control with.
+
+    :param chi: (b,) new values; current (b,) those in use.
+    :param smallest_inertia: least eigenvalue of the new M_hat against the present one.
+    :raises ControlError: naming the parameter out of its bounds, or where M_hat is lost.
+    """
+    lower, upper = parameter_bounds(robot, None)
+    objection = out_of_bounds(robot, chi, chi != current, lower, upper) or weak_inertia(
+        robot, chi, current, sample_configurations(robot), smallest_inertia
+    )
+    if objection:
+        raise ControlError(f'{robot.name}: {objection}')

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from robot_id import dynamics
 from robot_id.data.decimation import Decimator
-from robot_id.estimation.observation import acting_columns
-from robot_id.estimation.triangular import JointFactors, RowFactor
 from robot_id.exceptions import ControlError
 from robot_id.model import Robot
+from robot_id.regression.observation import acting_columns
+from robot_id.regression.triangular import JointFactors, RowFactor
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]

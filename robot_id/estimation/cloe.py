@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from robot_id.dynamics import Controller, Simulation
 from robot_id.estimation.didim import loop_jacobian, simulated_torque, weighted_fit
-from robot_id.estimation.least_squares import Solution
 from robot_id.estimation.loop_method import (
     EXACT,
     LoopMethod,
@@ -23,9 +22,10 @@ from robot_id.estimation.loop_method import (
 )
 from robot_id.estimation.loop_problem import LoopProblem, positive_on_motion
 from robot_id.estimation.result import Iteration, history_text
-from robot_id.estimation.sampling import States
 from robot_id.exceptions import IdentificationError, OptionError, SimulationError
 from robot_id.progress import Progress
+from robot_id.regression.least_squares import Solution
+from robot_id.regression.sampling import States
 
 Array = NDArray[np.float64]
 

@@ -12,7 +12,6 @@ from robot_id.control.gains import loop_inertia_slope
 from robot_id.dynamics import Simulation
 from robot_id.dynamics.sensitivity import loop_sensitivities
 from robot_id.estimation.idim import joint_weights, solve_weighted
-from robot_id.estimation.least_squares import Solution
 from robot_id.estimation.loop_method import (
     LoopMethod,
     Outcome,
@@ -24,9 +23,10 @@ from robot_id.estimation.loop_method import (
 )
 from robot_id.estimation.loop_problem import LoopProblem
 from robot_id.estimation.result import Iteration, history_text
-from robot_id.estimation.sampling import States
-from robot_id.estimation.triangular import JointFactors
 from robot_id.progress import Progress
+from robot_id.regression.least_squares import Solution
+from robot_id.regression.sampling import States
+from robot_id.regression.triangular import JointFactors
 
 Array = NDArray[np.float64]
 

@@ -10,19 +10,18 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id import options
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing, differentiate
-from robot_id.estimation import options
 from robot_id.estimation.idim_wls import IdimWls
-from robot_id.estimation.portion import portion
+from robot_id.estimation.recorded import Track, assemble, per_item, thinned
 from robot_id.estimation.result import Iteration, Result
-from robot_id.estimation.sampling import resolve
 from robot_id.exceptions import IdentificationError, OptionError
 from robot_id.online.ekf import ExtendedKalmanFilter
 from robot_id.online.kalman import KalmanFilter
-from robot_id.online.recorded import Track, assemble, per_item, thinned
 from robot_id.online.sizes import nominal_sizes
-from robot_id.progress import Progress, silent
+from robot_id.progress import Progress, part_of, silent
+from robot_id.regression.sampling import resolve
 
 Array = NDArray[np.float64]
 CHUNK = 250
@@ -87,7 +86,7 @@ class Ekf:
         dataset = dataset.select(robot.joint_names)
         processing = resolve(self.processing, dataset, robot)
         factor = max(int(np.ceil(dataset.rate / self.highest_rate_hz - 1e-6)), 1)
-        chi, spread = self._start(robot, dataset, portion(progress, 0.0, 0.1, 'start values'))
+        chi, spread = self._start(robot, dataset, part_of(progress, 0.0, 0.1, 'start values'))
         setting = self._noise(robot, dataset, processing, factor)
         guard = _guard(dataset)
         history, tracks, moved, filtering = [], [], 0, 0.0
@@ -104,7 +103,7 @@ class Ekf:
                 **setting,
             )
             share = 0.9 / self.passes
-            part = portion(progress, 0.1 + k * share, 0.1 + (k + 1) * share, f'pass {k + 1}')
+            part = part_of(progress, 0.1 + k * share, 0.1 + (k + 1) * share, f'pass {k + 1}')
             before = time.perf_counter()
             tracks.append(self._run(kalman, dataset, factor, part))
             filtering += time.perf_counter() - before

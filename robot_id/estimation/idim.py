@@ -15,20 +15,20 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id import options
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing
-from robot_id.estimation import options, selection
-from robot_id.estimation.covariance import joint_covariance
-from robot_id.estimation.least_squares import Solution, deficiency, solve
-from robot_id.estimation.observation import Observation
-from robot_id.estimation.portion import portion
-from robot_id.estimation.prediction import Prediction, predict, relative_error_percent
-from robot_id.estimation.residuals import Whiteness, warn_if_correlated, whiteness
 from robot_id.estimation.result import Iteration, Result
-from robot_id.estimation.sampling import long_enough, resolve
-from robot_id.estimation.triangular import JointFactors
 from robot_id.exceptions import IdentificationError, OptionError
-from robot_id.progress import Progress, silent
+from robot_id.progress import Progress, part_of, silent
+from robot_id.regression import selection
+from robot_id.regression.covariance import joint_covariance
+from robot_id.regression.least_squares import Solution, deficiency, solve
+from robot_id.regression.observation import Observation
+from robot_id.regression.prediction import Prediction, predict, relative_error_percent
+from robot_id.regression.residuals import Whiteness, warn_if_correlated, whiteness
+from robot_id.regression.sampling import long_enough, resolve
+from robot_id.regression.triangular import JointFactors
 
 Array = NDArray[np.float64]
 
@@ -116,15 +116,15 @@ class Idim(ABC):
         observation = Observation(
             robot, dataset, processing, self.coulomb_slope, memory_mb=self.memory_mb
         )
-        factors = observation.factors(portion(progress, 0.0, 0.6, 'observation matrix'))
+        factors = observation.factors(part_of(progress, 0.0, 0.6, 'observation matrix'))
         kept, warnings = self._excited(factors)
         warnings = long_enough(dataset, processing)[1] + warnings
-        fit = self.fit(observation, factors, kept, portion(progress, 0.6, 0.9, self.name))
+        fit = self.fit(observation, factors, kept, part_of(progress, 0.6, 0.9, self.name))
         if not fit.converged:
             warnings += (f'{self.name} has not converged after {fit.iterations} iterations',)
         prediction = predict(
             robot, fit.solution.chi, dataset, processing, self.coulomb_slope,
-            portion(progress, 0.9, 1.0, 'residual'),
+            part_of(progress, 0.9, 1.0, 'residual'),
         )  # fmt: skip
         judged = judge(prediction)
         warnings += self.complain(judged, robot.joint_names)

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.estimation.idim import Fit, SelectingIdim, joint_weights, solve_weighted
-from robot_id.estimation.least_squares import Solution
-from robot_id.estimation.observation import Observation
-from robot_id.estimation.prediction import relative_error_percent
 from robot_id.estimation.result import Iteration, history_text
-from robot_id.estimation.triangular import JointFactors
 from robot_id.exceptions import OptionError
 from robot_id.progress import Progress
+from robot_id.regression.least_squares import Solution
+from robot_id.regression.observation import Observation
+from robot_id.regression.prediction import relative_error_percent
+from robot_id.regression.triangular import JointFactors
 
 Array = NDArray[np.float64]
 # 95 % efficiency on Gaussian noise.

@@ -10,7 +10,6 @@ import scipy.linalg as sl
 from numpy.typing import NDArray
 
 from robot_id.estimation.idim import joint_weights
-from robot_id.estimation.least_squares import condition_number
 from robot_id.estimation.loop_method import (
     LoopMethod,
     Outcome,
@@ -22,9 +21,10 @@ from robot_id.estimation.loop_method import (
 )
 from robot_id.estimation.loop_problem import LoopProblem
 from robot_id.estimation.result import Iteration, history_text
-from robot_id.estimation.triangular import JointFactors
 from robot_id.exceptions import IdentificationError
 from robot_id.progress import Progress
+from robot_id.regression.least_squares import condition_number
+from robot_id.regression.triangular import JointFactors
 
 Array = NDArray[np.float64]
 

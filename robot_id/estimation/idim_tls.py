@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.estimation.idim import Fit, Idim, joint_weights
-from robot_id.estimation.observation import Observation
-from robot_id.estimation.total_least_squares import total_least_squares
-from robot_id.estimation.triangular import JointFactors
 from robot_id.exceptions import OptionError, did_you_mean
 from robot_id.progress import Progress
+from robot_id.regression.observation import Observation
+from robot_id.regression.total_least_squares import total_least_squares
+from robot_id.regression.triangular import JointFactors
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.estimation.idim import Fit, SelectingIdim, joint_weights, solve_weighted
-from robot_id.estimation.observation import Observation
-from robot_id.estimation.triangular import JointFactors
 from robot_id.progress import Progress
+from robot_id.regression.observation import Observation
+from robot_id.regression.triangular import JointFactors
 
 
 @dataclass(frozen=True)

@@ -12,17 +12,17 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id import options
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing
 from robot_id.dynamics import Controller, Simulation
-from robot_id.estimation import options
 from robot_id.estimation.loop_problem import LoopProblem, positive_on_motion
-from robot_id.estimation.residuals import warn_if_correlated, whiteness
 from robot_id.estimation.result import Iteration, Result
-from robot_id.estimation.sampling import States, resolve
 from robot_id.exceptions import IdentificationError, OptionError, SimulationError
 from robot_id.model import Robot
 from robot_id.progress import Progress, silent
+from robot_id.regression.residuals import warn_if_correlated, whiteness
+from robot_id.regression.sampling import States, resolve
 
 Array = NDArray[np.float64]
 SHORTEST_STEP = 2.0**-10

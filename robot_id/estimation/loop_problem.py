@@ -28,10 +28,10 @@ from robot_id.data.processing import (
     usable,
 )
 from robot_id.dynamics import Controller, Simulation, simulate
-from robot_id.estimation.observation import acting_columns
-from robot_id.estimation.sampling import CHUNK, States, long_enough
 from robot_id.exceptions import DataError, OptionError, SimulationError
 from robot_id.model import Loop, Robot
+from robot_id.regression.observation import acting_columns
+from robot_id.regression.sampling import CHUNK, States, long_enough
 from robot_id.trajectory.reference import Reference
 
 Array = NDArray[np.float64]

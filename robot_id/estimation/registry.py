@@ -7,8 +7,8 @@ import inspect
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from robot_id import options
 from robot_id.data.dataset import Dataset
-from robot_id.estimation import options
 from robot_id.estimation.result import Result
 from robot_id.exceptions import OptionError, did_you_mean
 from robot_id.progress import Progress, silent

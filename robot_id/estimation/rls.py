@@ -10,18 +10,18 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id import options
 from robot_id.data.dataset import Dataset, Run
 from robot_id.data.processing import Processing
-from robot_id.estimation import options
+from robot_id.estimation.recorded import Track, assemble, per_item
 from robot_id.estimation.result import Iteration, Result
-from robot_id.estimation.sampling import resolve
 from robot_id.exceptions import IdentificationError, OptionError
 from robot_id.online.identifier import OnlineIdentifier
 from robot_id.online.memory import Memory
-from robot_id.online.recorded import Track, assemble, per_item
 from robot_id.online.sizes import nominal_sizes
 from robot_id.online.supervision import CheapRule, EigenvalueRule, Rule
 from robot_id.progress import Progress, silent
+from robot_id.regression.sampling import resolve
 
 Array = NDArray[np.float64]
 

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, field_validator, model_validator
 from robot_id.model.numbers import NotNegative, NotZero, Number, Positive
 
 FrictionTerm = Literal['viscous', 'coulomb', 'offset', 'asymmetric_viscous', 'asymmetric_coulomb']
+LawName = Literal['pd_cascade', 'pd', 'computed_torque']
 
 
 class _Strict(BaseModel):
@@ -105,7 +106,7 @@ class Loop(_Strict):
         of its two-sample average (EMPS).
     """
 
-    law: Literal['pd_cascade', 'pd', 'computed_torque'] = 'pd_cascade'
+    law: LawName = 'pd_cascade'
     bandwidth: tuple[Positive, ...]
     damping: tuple[Positive, ...]
     rate_hz: Positive

@@ -12,24 +12,26 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_id.control import ComputedTorque, Ilic, Update
+from robot_id.control.guards import check_model
+from robot_id.control.learning import Learning
+from robot_id.control.loops import loop_setting
+from robot_id.control.torque_control import Mode, TorqueControl
+from robot_id.data.joint_order import JointMatcher, joint_order
+from robot_id.data.stamps import SECOND, Order, StampWatch, to_ns
 from robot_id.dynamics.simulation import sample_configurations
+from robot_id.estimation.parameters import parameters_for
 from robot_id.estimation.result import Result
-from robot_id.estimation.validation import parameters_for
 from robot_id.exceptions import DataError, OptionError, RobotIdError
-from robot_id.nodes.base import end, run
 from robot_id.nodes.ctc_parameters import TABLE
-from robot_id.nodes.diagnostics import ERROR, OK, WARN, RateMeter, Report
-from robot_id.nodes.effort_commands import CommandWriter
-from robot_id.nodes.joints import JointMatcher, joint_order
-from robot_id.nodes.learning import Learning
-from robot_id.nodes.lifecycle import RobotLifecycleNode
-from robot_id.nodes.loops import loop_setting
-from robot_id.nodes.messages import WrongState, parameters_message
-from robot_id.nodes.model_update import check_model, requested
-from robot_id.nodes.qos import LATCHED, LOCK_STEP, STREAM
-from robot_id.nodes.stamps import SECOND, Order, StampWatch, to_ns, to_stamp
-from robot_id.nodes.torque_control import Mode, TorqueControl
-from robot_id.nodes.wire import POINT, STATE
+from robot_id.ros.base import end, run
+from robot_id.ros.diagnostics import ERROR, OK, WARN, RateMeter, Report
+from robot_id.ros.effort_commands import CommandWriter
+from robot_id.ros.lifecycle import RobotLifecycleNode
+from robot_id.ros.messages import WrongState, parameters_message
+from robot_id.ros.model_request import requested
+from robot_id.ros.qos import LATCHED, LOCK_STEP, STREAM
+from robot_id.ros.stamps import to_stamp
+from robot_id.ros.wire import POINT, STATE
 from robot_id.trajectory.default import motion_of
 from robot_id_msgs.msg import DynamicParameters
 from robot_id_msgs.srv import EnableLearning, SetDynamicParameters

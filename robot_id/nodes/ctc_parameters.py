@@ -1,7 +1,7 @@
 """The parameters of the node `ctc_controller`."""
 
-from robot_id.nodes.data_directory import DATA_DIRECTORY
-from robot_id.nodes.parameter_table import Row
+from robot_id.ros.data_directory import DATA_DIRECTORY
+from robot_id.ros.parameter_table import Row
 
 TABLE = (
     DATA_DIRECTORY,

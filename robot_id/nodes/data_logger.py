@@ -12,18 +12,18 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
+from robot_id.data.bag_thread import Limits, Recorder
 from robot_id.data.recording import channel
 from robot_id.exceptions import OptionError, RobotIdError
-from robot_id.nodes.base import NodeBase, end, run
-from robot_id.nodes.data_directory import DATA_DIRECTORY
-from robot_id.nodes.diagnostics import ERROR, OK, WARN, Report
-from robot_id.nodes.listening import Listener
-from robot_id.nodes.messages import ForbiddenPath, WrongState
-from robot_id.nodes.parameter_table import Row
-from robot_id.nodes.qos import LATCHED
-from robot_id.nodes.recorder import Limits, Recorder
-from robot_id.nodes.refusal import Refusal, code_of
-from robot_id.nodes.stamps import to_stamp
+from robot_id.ros.base import NodeBase, end, run
+from robot_id.ros.data_directory import DATA_DIRECTORY
+from robot_id.ros.diagnostics import ERROR, OK, WARN, Report
+from robot_id.ros.listener import Listener
+from robot_id.ros.messages import ForbiddenPath, WrongState
+from robot_id.ros.parameter_table import Row
+from robot_id.ros.qos import LATCHED
+from robot_id.ros.refusal import Refusal, code_of
+from robot_id.ros.stamps import to_stamp
 from robot_id_msgs.msg import ErrorCode, RecordingStatus
 from robot_id_msgs.srv import StartRecording, StopRecording
 

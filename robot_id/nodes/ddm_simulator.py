@@ -11,9 +11,13 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
+from robot_id.control.loops import loop_setting
+from robot_id.control.simulated_robot import SimulatedRobot
+from robot_id.data.joint_order import JointMatcher, joint_order
+from robot_id.dynamics.pacer import Pacer
 from robot_id.dynamics.simulation import Disturbances
+from robot_id.estimation.parameters import parameters_for
 from robot_id.estimation.result import Result
-from robot_id.estimation.validation import parameters_for
 from robot_id.exceptions import (
     DataError,
     OptionError,
@@ -22,19 +26,15 @@ from robot_id.exceptions import (
     did_you_mean,
 )
 from robot_id.model.payload import Payload
-from robot_id.nodes.base import end, run
-from robot_id.nodes.diagnostics import ERROR, OK, WARN, RateMeter, Report
-from robot_id.nodes.effort_commands import CommandReader
-from robot_id.nodes.joints import JointMatcher, joint_order
-from robot_id.nodes.lifecycle import RobotLifecycleNode
-from robot_id.nodes.loops import loop_setting
-from robot_id.nodes.messages import WrongState
-from robot_id.nodes.pacer import Pacer
-from robot_id.nodes.parameter_table import Row
-from robot_id.nodes.qos import LOCK_STEP, STREAM
-from robot_id.nodes.simulated_robot import SimulatedRobot
-from robot_id.nodes.stamps import to_stamp
-from robot_id.nodes.wire import EFFORTS, POINT, STATE, Layout
+from robot_id.ros.base import end, run
+from robot_id.ros.diagnostics import ERROR, OK, WARN, RateMeter, Report
+from robot_id.ros.effort_commands import CommandReader
+from robot_id.ros.lifecycle import RobotLifecycleNode
+from robot_id.ros.messages import WrongState
+from robot_id.ros.parameter_table import Row
+from robot_id.ros.qos import LOCK_STEP, STREAM
+from robot_id.ros.stamps import to_stamp
+from robot_id.ros.wire import EFFORTS, POINT, STATE, Layout
 from robot_id_msgs.srv import ResetSimulation, SetPayload
 
 # In lock-step a state that nobody answers is sent again: when somebody has come, and else after

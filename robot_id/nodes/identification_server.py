@@ -18,17 +18,17 @@ from robot_id.estimation import registry
 from robot_id.estimation.result import Result
 from robot_id.exceptions import DescriptionError, OptionError, RobotIdError, did_you_mean
 from robot_id.model.files import robot_files
-from robot_id.nodes.base import NodeBase, end, run
-from robot_id.nodes.data_directory import DATA_DIRECTORY, below
-from robot_id.nodes.diagnostics import OK, WARN, Report
-from robot_id.nodes.messages import WrongState
-from robot_id.nodes.parameter_table import ROBOT, Row
-from robot_id.nodes.qos import LATCHED
-from robot_id.nodes.recordings import newest, recording_below
-from robot_id.nodes.refusal import Refusal, code_of
-from robot_id.nodes.result_message import method_message, result_message
-from robot_id.nodes.worker_process import WorkerProcess
 from robot_id.progress import Cancelled, read_iteration
+from robot_id.ros.bag_names import newest, recording_below
+from robot_id.ros.base import NodeBase, end, run
+from robot_id.ros.data_directory import DATA_DIRECTORY, below
+from robot_id.ros.diagnostics import OK, WARN, Report
+from robot_id.ros.messages import WrongState
+from robot_id.ros.parameter_table import ROBOT, Row
+from robot_id.ros.qos import LATCHED
+from robot_id.ros.refusal import Refusal, code_of
+from robot_id.ros.result_message import method_message, result_message
+from robot_id.ros.worker_process import WorkerProcess
 from robot_id_msgs.action import Identify as IdentifyAction
 from robot_id_msgs.msg import ErrorCode, IdentificationResult, RecordingStatus
 from robot_id_msgs.srv import Identify as IdentifyService

@@ -20,14 +20,14 @@ from typing import Any
 
 from robot_id.data import load
 from robot_id.estimation import registry
-from robot_id.estimation.portion import portion
-from robot_id.estimation.prediction import predict
+from robot_id.estimation.parameters import parameters_for
 from robot_id.estimation.result import Result
-from robot_id.estimation.sampling import resolve
-from robot_id.estimation.validation import Conditions, parameters_for
 from robot_id.exceptions import RobotIdError
+from robot_id.experiment.validation import Conditions
 from robot_id.model import load_robot
-from robot_id.progress import Progress
+from robot_id.progress import Progress, part_of
+from robot_id.regression.prediction import predict
+from robot_id.regression.sampling import resolve
 from robot_id.report.plots import plot_prediction
 
 Send = Callable[[str, dict[str, Any]], None]
@@ -44,7 +44,7 @@ def identify(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
     method = registry.create(request['method'], request['options'])
     progress(0.02, 'reading the recording')
     dataset = load(request['data'], robot=robot)
-    result = method.estimate(robot, dataset, portion(progress, 0.1, 0.8, 'identifying'))
+    result = method.estimate(robot, dataset, part_of(progress, 0.1, 0.8, 'identifying'))
     warnings = [*result.warnings, *dataset.notes]
     json_path, plots = '', []
     try:

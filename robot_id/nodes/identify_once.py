@@ -12,10 +12,10 @@ from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
-from robot_id.nodes.base import NodeBase, end, run
-from robot_id.nodes.parameter_table import Row
-from robot_id.nodes.qos import MEASUREMENT
-from robot_id.nodes.stamps import SECOND, to_ns
+from robot_id.data.stamps import SECOND, to_ns
+from robot_id.ros.base import NodeBase, end, run
+from robot_id.ros.parameter_table import Row
+from robot_id.ros.qos import MEASUREMENT
 from robot_id_msgs.action import Identify
 from robot_id_msgs.msg import IdentificationResult, RecordingStatus
 from robot_id_msgs.srv import StartRecording, StopRecording

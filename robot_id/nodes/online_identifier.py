@@ -12,20 +12,21 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
+from robot_id.data.joint_order import JointMatcher
+from robot_id.data.stamps import SECOND, to_ns
 from robot_id.exceptions import DataError, RobotIdError
-from robot_id.nodes.base import NodeBase, end, run
-from robot_id.nodes.diagnostics import ERROR, OK, WARN, RateMeter, Report
-from robot_id.nodes.joints import JointMatcher
-from robot_id.nodes.listening import Listener
-from robot_id.nodes.messages import parameters_from, parameters_message
 from robot_id.nodes.online_settings import TABLE, make_identifier, nominal_values, recent_error
-from robot_id.nodes.qos import LATCHED
-from robot_id.nodes.reference_buffer import ReferenceBuffer
-from robot_id.nodes.refusal import code_of
-from robot_id.nodes.sample_stream import Block, SampleStream
-from robot_id.nodes.stamps import SECOND, to_ns, to_stamp
 from robot_id.online.identifier import OnlineIdentifier
+from robot_id.online.sample_stream import Block, SampleStream
 from robot_id.online.status import Status
+from robot_id.ros.base import NodeBase, end, run
+from robot_id.ros.diagnostics import ERROR, OK, WARN, RateMeter, Report
+from robot_id.ros.listener import Listener
+from robot_id.ros.messages import parameters_from, parameters_message
+from robot_id.ros.qos import LATCHED
+from robot_id.ros.refusal import code_of
+from robot_id.ros.stamps import to_stamp
+from robot_id.trajectory.reference_buffer import ReferenceBuffer
 from robot_id_msgs.msg import DynamicParameters, OnlineStatus
 from robot_id_msgs.srv import ResetEstimate
 

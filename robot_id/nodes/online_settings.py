@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 
 from robot_id.data import Dataset, Run
 from robot_id.data.processing import Processing
-from robot_id.estimation.prediction import predict
+from robot_id.estimation.parameters import parameters_for
 from robot_id.estimation.result import Result
-from robot_id.estimation.sampling import resolve
-from robot_id.estimation.validation import parameters_for
 from robot_id.exceptions import DescriptionError, OptionError, RobotIdError
 from robot_id.model import Robot
-from robot_id.nodes.parameter_table import ROBOT, Row
 from robot_id.online.identifier import FILTERINGS, METHODS, OnlineIdentifier
 from robot_id.online.memory import KINDS, Memory
 from robot_id.online.sizes import nominal_sizes
 from robot_id.online.supervision import CheapRule, EigenvalueRule, Rule
+from robot_id.regression.prediction import predict
+from robot_id.regression.sampling import resolve
+from robot_id.ros.parameter_table import ROBOT, Row
 
 Array = NDArray[np.float64]
 

@@ -17,12 +17,12 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool
 from trajectory_msgs.msg import JointTrajectory
 
+from robot_id.data.bag_playback import Playback
 from robot_id.exceptions import OptionError, RobotIdError
-from robot_id.nodes.base import NodeBase, end, run
-from robot_id.nodes.diagnostics import ERROR, OK, Report
-from robot_id.nodes.parameter_table import Row
-from robot_id.nodes.playback import Playback
-from robot_id.nodes.stamps import to_stamp
+from robot_id.ros.base import NodeBase, end, run
+from robot_id.ros.diagnostics import ERROR, OK, Report
+from robot_id.ros.parameter_table import Row
+from robot_id.ros.stamps import to_stamp
 
 TYPES = {
     'joint_states': JointState,
@@ -146,7 +146,9 @@ class Replay(NodeBase, Node):
 
     def _report(self) -> Report:
         names = self._playback.topics
-        values = {names[topic][0]: count for topic, count in self._playback.counts.items()}
+        values: dict[str, float] = {
+            names[topic][0]: count for topic, count in self._playback.counts.items()
+        }
         values |= {
             'at_s': self._playback.position_s,
             'rounds': self._rounds,

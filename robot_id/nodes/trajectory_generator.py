@@ -5,22 +5,23 @@ from __future__ import annotations
 import os
 
 import numpy as np
+from numpy.typing import NDArray
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from robot_id.data.joint_order import JointMatcher
+from robot_id.data.stamps import Order, StampWatch, to_ns
 from robot_id.exceptions import DataError, RobotIdError
-from robot_id.nodes.base import NodeBase, end, run
-from robot_id.nodes.diagnostics import OK, WARN, RateMeter, Report
-from robot_id.nodes.joints import JointMatcher
-from robot_id.nodes.messages import WrongState
-from robot_id.nodes.parameter_table import ROBOT, Row
-from robot_id.nodes.qos import LOCK_STEP, STREAM
-from robot_id.nodes.stamps import Order, StampWatch, to_ns
-from robot_id.nodes.trajectory_player import TrajectoryPlayer
-from robot_id.nodes.wire import POINT, STATE, Layout, subscribe_stream
+from robot_id.ros.base import NodeBase, end, run
+from robot_id.ros.diagnostics import OK, WARN, RateMeter, Report
+from robot_id.ros.messages import WrongState
+from robot_id.ros.parameter_table import ROBOT, Row
+from robot_id.ros.qos import LOCK_STEP, STREAM
+from robot_id.ros.wire import POINT, STATE, Layout, subscribe_stream
 from robot_id.trajectory.default import motion_of
+from robot_id.trajectory.player import TrajectoryPlayer
 
 # After a pause in the joint states no more than this is caught up.
 MOST_AT_ONCE = 20
@@ -58,7 +59,7 @@ class TrajectoryGenerator(NodeBase, Node):
         self._player: TrajectoryPlayer | None = None
         self._matcher = JointMatcher(self._robot.joint_names)
         self._watch, self._meter = StampWatch(), RateMeter()
-        self._position = None
+        self._position: NDArray[np.float64] | None = None
         self._refused, self._last_refusal = 0, ''
         self._wanted = self.settings['autostart']
         self._clocked = self.settings['pace'] == 'clock'
@@ -174,14 +175,14 @@ class TrajectoryGenerator(NodeBase, Node):
         try:
             if self._player is not None and not self._announced:
                 raise WrongState('a motion is being played: call ~/stop first')
-            if self._position is None:
+            begin = self.get_clock().now().nanoseconds if self._clocked else self._watch.last
+            if self._position is None or begin is None:
                 self._plan()
                 self._wanted = True
                 response.message = 'starts with the first joint state'
             else:
                 # At once: a robot in lock-step sends no state before it has its reference.
-                clock = self.get_clock().now().nanoseconds
-                self._begin(clock if self._clocked else self._watch.last)
+                self._begin(begin)
                 response.message = 'starts'
             response.success = True
         except RobotIdError as error:

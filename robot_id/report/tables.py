@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.table import Table
 
 from robot_id.estimation.result import Result
-from robot_id.estimation.validation import Validation
+from robot_id.experiment.validation import Validation
 
 
 def parameter_table(result: Result) -> Table:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from robot_id.control import run_ilic
 from robot_id.dynamics import Disturbances
+from robot_id.experiment import run_ilic
 from robot_id.trajectory import cycle, emps_cycle
 
 TRUTH = np.array([95.0, 200.0, 20.0])

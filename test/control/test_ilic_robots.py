@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from robot_id.control import run_ilic
 from robot_id.dynamics import Disturbances
+from robot_id.experiment import run_ilic
 from robot_id.model import Payload, payload_parameters
 
 

@@ -1,6 +1,9 @@
-"""The code keeps to the table of rooms in doc/architecture.md."""
+"""The rooms point one way (.importlinter holds it), and doc/architecture.md draws all of them."""
 
-import ast
+import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,41 +11,62 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / 'robot_id'
 ROOMS = sorted(p.name for p in PACKAGE.iterdir() if (p / '__init__.py').is_file())
-DOORS = {'cli', 'nodes'}
-# The others depend on each other as the table says; these two must stay at the bottom.
-LOWEST = {'model': set(), 'data': {'model'}}
 
 
-def imported(room):
-    """Return the other rooms that a room imports, wherever the import stands."""
-    found = set()
-    for file in (PACKAGE / room).rglob('*.py'):
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.ImportFrom) and node.module:
-                parts = node.module.split('.')
-                if parts[0] == 'robot_id':
-                    found |= {parts[1]} if parts[1:] else {alias.name for alias in node.names}
-            elif isinstance(node, ast.Import):
-                names = [alias.name.split('.') for alias in node.names]
-                found |= {n[1] for n in names if n[0] == 'robot_id' and n[1:]}
-    return (found & set(ROOMS)) - {room}
+def lint(folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, '-c', 'from importlinter.cli import lint_imports_command as c; c()',
+         '--no-cache'],
+        cwd=folder, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
 
 
-@pytest.mark.parametrize('room', [r for r in ROOMS if r not in DOORS])
-def test_no_room_imports_a_door(room):
-    assert not imported(room) & DOORS
-    assert room == 'report' or 'report' not in imported(room)
+@pytest.fixture(scope='module')
+def house(tmp_path_factory):
+    """Copy the package: a test may put a wrong line into it."""
+    folder = tmp_path_factory.mktemp('house')
+    shutil.copytree(PACKAGE, folder / 'robot_id', ignore=shutil.ignore_patterns('__pycache__'))
+    shutil.copy(ROOT / '.importlinter', folder)
+    return folder
 
 
-@pytest.mark.parametrize('room', LOWEST)
-def test_the_lowest_rooms_stand_alone(room):
-    assert imported(room) <= LOWEST[room]
+def test_the_house_as_it_is_keeps_every_contract(house):
+    done = lint(house)
+    assert done.returncode == 0, done.stdout
+    assert '0 broken' in done.stdout
 
 
-def test_every_room_is_drawn_and_listed():
+@pytest.mark.parametrize(
+    ('file', 'line'),
+    [
+        ('model/inertia.py', 'from robot_id.data.dataset import Dataset'),
+        ('trajectory/fourier.py', 'import robot_id.dynamics.regressor'),
+        ('control/gains.py', 'def lazy():\n    from robot_id.estimation.result import Result'),
+        ('regression/triangular.py', 'from robot_id import online'),
+        ('excitation/search.py', 'from robot_id.regression import triangular'),
+        ('estimation/result.py', 'from robot_id.cli.console import output'),
+        ('cli/console.py', 'def lazy():\n    from robot_id.ros import qos'),
+        ('experiment/validation.py', 'import rclpy'),
+    ],
+)
+def test_a_line_against_the_order_is_found(house, file, line):
+    path = house / 'robot_id' / file
+    text = path.read_text()
+    path.write_text(f'{text}\n{line}\n')
+    try:
+        done = lint(house)
+    finally:
+        path.write_text(text)
+    assert done.returncode == 1, done.stdout
+    assert 'BROKEN' in done.stdout
+
+
+def test_every_room_is_drawn_listed_and_held():
     text = (ROOT / 'doc' / 'architecture.md').read_text()
     drawing = text.partition('```mermaid')[2].partition('```')[0]
     table = text.partition('| room |')[2].partition('\n\n')[0]
+    contract = (ROOT / '.importlinter').read_text().partition('layers =\n')[2]
     for room in ROOMS:
         assert room in drawing, room
         assert f'`{room}`' in table, room
+        assert re.search(rf'\b{room}\b', contract), room

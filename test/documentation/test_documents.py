@@ -80,7 +80,7 @@ def test_every_verb_is_listed():
 @pytest.mark.parametrize('document', DOCUMENTS, ids=name_of)
 def test_options_that_pages_name_exist(document):
     """`--set key=value` in a document is an option of some method."""
-    from robot_id.estimation.options import options_of
+    from robot_id.options import options_of
 
     known = {key for name in registry.names() for key in options_of(registry.method_class(name))}
     for key in re.findall(r'--set (\w+)=', document.read_text()):

@@ -15,8 +15,8 @@ from robot_id.estimation.cloe import Clie, Cloe
 from robot_id.estimation.didim import Didim
 from robot_id.estimation.idim_iv import IdimIv, instrumental_solution
 from robot_id.estimation.idim_wls import IdimWls
-from robot_id.estimation.validation import validate
 from robot_id.exceptions import DataError, IdentificationError, RobotIdError
+from robot_id.experiment.validation import validate
 from robot_id.model import load_robot
 from robot_id.trajectory.default import motion_of
 from robot_id.trajectory.lively import lively_motion

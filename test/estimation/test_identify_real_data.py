@@ -6,7 +6,7 @@ import yaml
 
 from robot_id import data
 from robot_id.estimation import registry
-from robot_id.estimation.validation import validate
+from robot_id.experiment.validation import validate
 from robot_id.model import load_robot
 
 # What the authors of the EMPS benchmark did: 100 Hz zero-phase, borders, decimation by 10.

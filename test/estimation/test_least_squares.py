@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robot_id.estimation.least_squares import deficiency, solve
-from robot_id.estimation.selection import eliminate
-from robot_id.estimation.triangular import JointFactors, RowFactor
 from robot_id.exceptions import IdentificationError
+from robot_id.regression.least_squares import deficiency, solve
+from robot_id.regression.selection import eliminate
+from robot_id.regression.triangular import JointFactors, RowFactor
 
 NAMES = ('a', 'b', 'c', 'd')
 

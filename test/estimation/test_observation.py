@@ -10,10 +10,10 @@ from robot_id import dynamics
 from robot_id.data import Dataset
 from robot_id.data.processing import END_ROWS, Processing, decimate, differentiate
 from robot_id.estimation import registry
-from robot_id.estimation.observation import Observation, acting_columns
-from robot_id.estimation.prediction import predict
-from robot_id.estimation.sampling import resolve, walk
 from robot_id.exceptions import DataError, IdentificationError, OptionError
+from robot_id.regression.observation import Observation, acting_columns
+from robot_id.regression.prediction import predict
+from robot_id.regression.sampling import resolve, walk
 
 OPTIONS = {'cutoff_hz': 60.0, 'decimation': 5, 'dead_band': 0.05}
 

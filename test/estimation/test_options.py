@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robot_id.estimation import options, registry
+from robot_id import options
+from robot_id.estimation import registry
 from robot_id.exceptions import OptionError
 
 

@@ -15,9 +15,9 @@ from robot_id.control import tune
 from robot_id.data import Dataset
 from robot_id.dynamics import Disturbances, simulate
 from robot_id.estimation.idim_wls import IdimWls
-from robot_id.estimation.rehearsal import rehearsed
+from robot_id.excitation.design import ExcitationOptions, excite
+from robot_id.experiment.rehearsal import rehearsed
 from robot_id.model import load_robot
-from robot_id.trajectory.excitation import ExcitationOptions, excite
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robot_id.estimation.residuals import warn_if_correlated, whiteness
+from robot_id.regression.residuals import warn_if_correlated, whiteness
 
 
 def autoregressive(r, N, seed=0):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from robot_id.estimation.total_least_squares import total_least_squares
-from robot_id.estimation.triangular import JointFactors
 from robot_id.exceptions import IdentificationError
+from robot_id.regression.total_least_squares import total_least_squares
+from robot_id.regression.triangular import JointFactors
 
 
 def factor(W, Y):

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from robot_id.estimation import Result, registry
-from robot_id.estimation.validation import Conditions, parameters_for, validate
+from robot_id.estimation.parameters import parameters_for
 from robot_id.exceptions import DataError, OptionError
+from robot_id.experiment.validation import Conditions, validate
 
 OPTIONS = {'cutoff_hz': 60.0, 'decimation': 5, 'coulomb_slope': 500.0}
 

@@ -26,11 +26,11 @@ sys.meta_path.insert(0, NoRos())
 
 
 def modules() -> list[str]:
-    """Return every module of robot_id that is not a node."""
+    """Return every module of robot_id outside nodes and ros."""
     paths = sorted((ROOT / 'robot_id').rglob('*.py'))
     names = ['.'.join(path.relative_to(ROOT).with_suffix('').parts) for path in paths]
     names = [name.removesuffix('.__init__') for name in names]
-    return [name for name in names if not name.startswith('robot_id.nodes')]
+    return [name for name in names if not name.startswith(('robot_id.nodes', 'robot_id.ros'))]
 
 
 def run(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:

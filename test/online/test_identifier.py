@@ -9,8 +9,8 @@ from robot_id.data.dataset import Dataset
 from robot_id.estimation import registry
 from robot_id.estimation.result import Result
 from robot_id.exceptions import DataError, IdentificationError, OptionError
+from robot_id.experiment import online_study as study
 from robot_id.model import load_robot
-from robot_id.online import study
 from robot_id.online.identifier import OnlineIdentifier
 from robot_id.online.memory import Memory
 from robot_id.online.supervision import CheapRule

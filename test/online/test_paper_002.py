@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from robot_id.experiment import online_study as study
 from robot_id.model import load_robot
-from robot_id.online import study
 from robot_id.online.memory import Memory
 from robot_id.online.sizes import nominal_sizes
 from robot_id.online.supervision import CheapRule, EigenvalueRule

@@ -18,8 +18,8 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_id.model import load_robot
-from robot_id.nodes.qos import LATCHED
-from robot_id.nodes.stamps import to_stamp
+from robot_id.ros.qos import LATCHED
+from robot_id.ros.stamps import to_stamp
 from robot_id_msgs.msg import DynamicParameters, ErrorCode
 from robot_id_msgs.srv import EnableLearning, SetDynamicParameters
 

@@ -52,7 +52,7 @@ def stop(client, node='data_logger'):
 
 
 def stamps_of(path):
-    from robot_id.nodes.recorder import header_stamp_ns
+    from robot_id.data.bag_thread import header_stamp_ns
 
     with Reader(path) as reader:
         return [header_stamp_ns(data) for _, _, data in reader.messages()]
@@ -84,7 +84,7 @@ def test_every_sample_is_recorded_as_it_was(client, folder):
         found = [deserialize_message(data, JointState) for _, _, data in reader.messages()]
     assert found == [joint_state(k) for k in range(1000)]
     # Those who come later hear how it ended.
-    from robot_id.nodes.qos import LATCHED
+    from robot_id.ros.qos import LATCHED
 
     heard = client.collect(RecordingStatus, 'data_logger/status', LATCHED)
     client.spin_until(lambda: heard, what='latched status')

@@ -19,7 +19,7 @@ def test_the_controller_starts_with_the_exported_result(tmp_path, namespace):
     from ros_helpers.node_process import NodeProcess
     from ros_helpers.robot_graph import START_S
 
-    from robot_id.nodes.qos import LATCHED
+    from robot_id.ros.qos import LATCHED
     from robot_id_msgs.msg import DynamicParameters
 
     robot = load_robot('emps')

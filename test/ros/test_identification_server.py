@@ -139,7 +139,8 @@ def test_service_on_the_newest_recording_keeps_earlier_results(client, folder):
 
 
 def test_methods_are_listed_with_their_options(client):
-    from robot_id.estimation import options, registry
+    from robot_id import options
+    from robot_id.estimation import registry
     from robot_id_msgs.srv import ListMethods
 
     methods = client.call(ListMethods, 'identification_server/list_methods').methods
@@ -250,7 +251,7 @@ def test_time_limit(client):
 
 
 def test_recording_under_way_is_not_the_last_one(client, folder):
-    from robot_id.nodes.qos import LATCHED
+    from robot_id.ros.qos import LATCHED
     from robot_id_msgs.msg import ErrorCode, RecordingStatus
 
     publisher = client.node.create_publisher(RecordingStatus, 'data_logger/status', LATCHED)

@@ -19,7 +19,7 @@ from ros_helpers.launching import launched
 from ros_helpers.robot_graph import START_S, Health
 from sensor_msgs.msg import JointState
 
-from robot_id.nodes.launch_support import root_link
+from robot_id.ros.launch_support import root_link
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / 'launch').glob('*.launch.py'))

@@ -169,7 +169,7 @@ def _start(name):
 def _watch(client, topic, seen):
     from rclpy.qos import QoSProfile, ReliabilityPolicy
 
-    from robot_id.nodes.qos import LATCHED
+    from robot_id.ros.qos import LATCHED
 
     kind = TOPICS[topic]
     best_effort = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)

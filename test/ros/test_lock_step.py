@@ -15,8 +15,9 @@ from ros_helpers.robot_graph import EVERYTHING, bring_up, graph, node, stamps
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
-from robot_id.control import run_ilic, tune
+from robot_id.control import tune
 from robot_id.dynamics import Disturbances, simulate
+from robot_id.experiment import run_ilic
 from robot_id.model import load_robot
 from robot_id.trajectory.default import motion_of
 from robot_id_msgs.msg import ErrorCode

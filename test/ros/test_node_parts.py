@@ -18,23 +18,24 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_id.control import ComputedTorque
+from robot_id.control.torque_control import Mode, TorqueControl
+from robot_id.data.joint_order import JointMatcher, joint_order
+from robot_id.data.stamps import Order, StampWatch, to_ns
 from robot_id.exceptions import DataError, OptionError, TrajectoryError
 from robot_id.model import load_robot
-from robot_id.nodes.braking import Brake
 from robot_id.nodes.ctc_parameters import TABLE as CONTROLLER_TABLE
-from robot_id.nodes.data_directory import below
 from robot_id.nodes.ddm_simulator import TABLE as SIMULATOR_TABLE
-from robot_id.nodes.effort_commands import CommandReader, CommandWriter
-from robot_id.nodes.joints import JointMatcher, joint_order
-from robot_id.nodes.messages import ForbiddenPath
-from robot_id.nodes.parameter_table import AUTOSTART, ROBOT, ParameterTable
-from robot_id.nodes.reference_buffer import ReferenceBuffer
-from robot_id.nodes.stamps import Order, StampWatch, to_ns, to_stamp
-from robot_id.nodes.torque_control import Mode, TorqueControl
 from robot_id.nodes.trajectory_generator import TABLE as GENERATOR_TABLE
-from robot_id.nodes.trajectory_player import TrajectoryPlayer
+from robot_id.ros.data_directory import below
+from robot_id.ros.effort_commands import CommandReader, CommandWriter
+from robot_id.ros.messages import ForbiddenPath
+from robot_id.ros.parameter_table import AUTOSTART, ROBOT, ParameterTable
+from robot_id.ros.stamps import to_stamp
 from robot_id.trajectory import Quintic
+from robot_id.trajectory.braking import Brake
 from robot_id.trajectory.default import motion_of
+from robot_id.trajectory.player import TrajectoryPlayer
+from robot_id.trajectory.reference_buffer import ReferenceBuffer
 
 ROOT = Path(__file__).resolve().parents[2]
 MS = 1_000_000

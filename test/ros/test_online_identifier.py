@@ -34,7 +34,7 @@ def play(bag, namespace, **settings):
 
 
 def latched(client, kind, topic):
-    from robot_id.nodes.qos import LATCHED
+    from robot_id.ros.qos import LATCHED
 
     return client.collect(kind, topic, LATCHED)
 

@@ -92,7 +92,7 @@ def test_rate_start_clock_and_namespace(bag):
     from rosgraph_msgs.msg import Clock
     from sensor_msgs.msg import JointState
 
-    from robot_id.nodes.stamps import to_ns
+    from robot_id.data.stamps import to_ns
 
     with Client(namespace='b') as client:
         heard = client.collect(JointState, 'joint_states', 5000)
@@ -119,7 +119,7 @@ def test_loop_pause_and_change_of_rate(bag):
     from sensor_msgs.msg import JointState
     from std_srvs.srv import SetBool
 
-    from robot_id.nodes.stamps import to_ns
+    from robot_id.data.stamps import to_ns
 
     with (
         Client(namespace='c') as client,

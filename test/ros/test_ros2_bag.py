@@ -196,7 +196,7 @@ def test_a_played_bag_gives_what_was_logged(logged, tmp_path):
     from robot_id.data import load
     from robot_id.estimation import registry
     from robot_id.model import load_robot
-    from robot_id.nodes.qos import LATCHED
+    from robot_id.ros.qos import LATCHED
     from robot_id_msgs.msg import OnlineStatus
 
     bag, _ = logged

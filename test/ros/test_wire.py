@@ -11,7 +11,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from robot_id.nodes.wire import EFFORTS, POINT, STATE, Layout, Stream
+from robot_id.ros.wire import EFFORTS, POINT, STATE, Layout, Stream
 
 numbers = st.floats(width=64, allow_nan=False)
 names = st.lists(st.text('abc_é', max_size=9), max_size=7)

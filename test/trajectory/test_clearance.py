@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from robot_id.exceptions import DescriptionError
+from robot_id.excitation.clearance import Clearance, clearance_of
 from robot_id.model import load_robot
-from robot_id.trajectory.clearance import Clearance, clearance_of
 
 LINK = """
   <link name="{name}">

@@ -15,13 +15,13 @@ from robot_id.control import tune
 from robot_id.data import Dataset
 from robot_id.estimation.idim_wls import IdimWls
 from robot_id.exceptions import OptionError, TrajectoryError
+from robot_id.excitation.clearance import clearance_of
+from robot_id.excitation.design import Excitation, ExcitationOptions, excite, make_objective
+from robot_id.excitation.deviations import predict_deviations
+from robot_id.excitation.random_motion import draw
+from robot_id.excitation.search import search
 from robot_id.model import load_robot
 from robot_id.progress import Cancelled
-from robot_id.trajectory.clearance import clearance_of
-from robot_id.trajectory.deviations import predict_deviations
-from robot_id.trajectory.excitation import Excitation, ExcitationOptions, excite, make_objective
-from robot_id.trajectory.random_motion import draw
-from robot_id.trajectory.search import search
 
 
 @pytest.fixture(scope='module')

@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 
 from robot_id import dynamics
 from robot_id.exceptions import OptionError
-from robot_id.model import load_robot
-from robot_id.trajectory import Fourier
-from robot_id.trajectory.averaged_friction import AveragedFriction
-from robot_id.trajectory.clearance import clearance_of
-from robot_id.trajectory.criteria import (
+from robot_id.excitation.averaged_friction import AveragedFriction
+from robot_id.excitation.clearance import clearance_of
+from robot_id.excitation.criteria import (
     expected_values,
     smooth_log_condition,
     weights_of_parameters,
 )
-from robot_id.trajectory.excitation import ExcitationOptions, make_objective
+from robot_id.excitation.design import ExcitationOptions, make_objective
+from robot_id.model import load_robot
+from robot_id.trajectory import Fourier
 
 
 @given(

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from robot_id.data.dataset import Dataset
-from robot_id.estimation.prediction import Prediction
 from robot_id.estimation.result import Result
-from robot_id.estimation.validation import Validation
+from robot_id.experiment.validation import Validation
 from robot_id.model import Robot
+from robot_id.regression.prediction import Prediction
 from robot_id.report.html import markup, parameters, sections, series
 from robot_id.report.html.charts import correlation_of
 from robot_id.report.html.markup import number

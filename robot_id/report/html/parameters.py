@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.estimation.idim import judge
-from robot_id.estimation.prediction import Prediction
 from robot_id.estimation.result import Result
 from robot_id.model import Robot
+from robot_id.regression.prediction import Prediction
 from robot_id.report.html import charts, markup
 from robot_id.report.html.markup import number
 

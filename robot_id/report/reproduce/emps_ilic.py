@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id import dynamics
-from robot_id.control.runner import Cycle, LearningRun, run_ilic
 from robot_id.data import Dataset
 from robot_id.dynamics.simulation import Disturbances
 from robot_id.estimation import registry
+from robot_id.experiment.learning_run import Cycle, LearningRun, run_ilic
 from robot_id.model import Robot, load_robot
 from robot_id.progress import Progress, silent
 from robot_id.report.reproduce.claim import Claim

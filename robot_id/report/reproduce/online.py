@@ -7,8 +7,8 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id.experiment import online_study as study
 from robot_id.model import Robot, load_robot
-from robot_id.online import study
 from robot_id.online.supervision import CheapRule, EigenvalueRule
 from robot_id.progress import Progress, silent
 from robot_id.report.reproduce.claim import Claim

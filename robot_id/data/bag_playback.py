@@ -1,0 +1,121 @@
+"""A recording played in its own time; it knows nothing of ROS."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from robot_id.data.bag_messages import BagMessages
+from robot_id.data.bag_thread import header_stamp_ns
+from robot_id.data.bags import JOINT_STATE, MULTI_ARRAY, TRAJECTORY, find_topic
+from robot_id.exceptions import DataError
+
+STANDARD = (
+    ('joint_states', JOINT_STATE),
+    ('reference', TRAJECTORY),
+    ('effort_commands', MULTI_ARRAY),
+)
+SECOND = 1_000_000_000
+SLICE_S = 0.05
+
+
+class Playback:
+    """
+    Gives the messages of a recording at the pace at which the robot made them.
+
+    The joint states keep the time by their stamps; the messages of other topics follow the joint
+    state that they followed in the recording.
+
+    :param path: the recording.
+    :param start_s: where to begin, from the first joint state [s].
+    :param rate: recorded seconds per second; may be changed while it plays.
+    :ivar topics: name in the recording to relative name and type, of what is played.
+    :ivar position_s: where it is now [s].
+    :ivar latest_s: largest delay of a message against its time [s].
+    """
+
+    def __init__(self, path: Path, start_s: float = 0.0, rate: float = 1.0) -> None:
+        if not path.exists():
+            raise DataError(f'{path}: no such recording')
+        self._bag = BagMessages(path)
+        self._start_ns, self.rate = round(start_s * SECOND), rate
+        self.topics: dict[str, tuple[str, str]] = {}
+        for name, kind in STANDARD:
+            topic = find_topic(self._bag, name, kind)
+            if topic is not None:
+                self.topics[topic] = (name, kind)
+        if not any(kind == JOINT_STATE for _, kind in self.topics.values()):
+            raise DataError(f'{path}: no joint states in it')
+        self.counts = dict.fromkeys(self.topics, 0)
+        self.position_s = self.latest_s = 0.0
+        self.running = threading.Event()
+        self.running.set()
+        self.stopped = threading.Event()
+
+    @property
+    def notes(self) -> list[str]:
+        """What had to be mended in the recording."""
+        return self._bag.notes
+
+    def play(self, send: Callable[[str, int, bytes], None]) -> bool:
+        """
+        Play once, from the start to the end.
+
+        :param send: called with the topic in the recording, the time [ns] and the message.
+        :return: False when it was stopped before the end.
+        """
+        begun, first, last_rate = 0.0, None, self.rate
+        for topic, now, data in self._timed():
+            if first is None:
+                first = now
+                if not self._start_ns:
+                    begun = time.monotonic()
+            self.position_s = (now - first) / SECOND
+            if now - first < self._start_ns:
+                continue
+            if not begun or self.rate != last_rate or not self.running.is_set():
+                if not self._while_paused():
+                    return False
+                # What is still to come is timed from here.
+                last_rate = self.rate
+                begun = time.monotonic() - self.position_s / last_rate
+            if not self._wait_until(begun + self.position_s / last_rate):
+                return False
+            send(topic, now, data)
+            self.counts[topic] += 1
+        if first is not None and self.position_s * SECOND < self._start_ns:
+            raise DataError(
+                f'start_s = {self._start_ns / SECOND:g} is behind the end, {self.position_s:g} s'
+            )
+        return True
+
+    def _timed(self) -> Iterator[tuple[str, int, bytes]]:
+        """Yield topic, time [ns] and message; the time is that of the last joint state."""
+        states = next(topic for topic, (_, kind) in self.topics.items() if kind == JOINT_STATE)
+        now: int | None = None
+        early: list[tuple[str, bytes]] = []
+        for topic, received, data in self._bag.messages(set(self.topics)):
+            if topic == states:
+                now = header_stamp_ns(data) or received
+                for other, message in early:
+                    yield other, now, message
+                early.clear()
+            elif now is None:
+                early.append((topic, data))
+                continue
+            yield topic, now, data
+
+    def _while_paused(self) -> bool:
+        while not self.running.wait(SLICE_S):
+            if self.stopped.is_set():
+                return False
+        return not self.stopped.is_set()
+
+    def _wait_until(self, due: float) -> bool:
+        while (left := due - time.monotonic()) > 0:
+            if self.stopped.wait(min(left, SLICE_S)):
+                return False
+        self.latest_s = max(self.latest_s, -left)
+        return not self.stopped.is_set()

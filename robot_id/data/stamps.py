@@ -1,0 +1,104 @@
+"""Time stamps: as nanoseconds, and what a sequence of them tells about the measurements."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Protocol
+
+SECOND = 1_000_000_000
+
+
+class Stamp(Protocol):
+    """What builtin_interfaces/Time and Duration are."""
+
+    sec: int
+    nanosec: int
+
+
+def to_ns(stamp: Stamp) -> int:
+    """Return a stamp in nanoseconds."""
+    return stamp.sec * SECOND + stamp.nanosec
+
+
+class Order(Enum):
+    """How a stamp follows the ones before."""
+
+    FIRST = 'first'
+    NEXT = 'next'
+    GAP = 'gap'
+    DUPLICATE = 'duplicate'
+    LATE = 'late'
+    RESTART = 'restart'
+
+
+class StampWatch:
+    """
+    Judges stamps one by one and counts what went wrong.
+
+    A gap is a step of more than 1.5 periods; the samples that are missing in it count as lost. An
+    older stamp is a late (reordered) message, unless time has started anew: it is zero, over a
+    second older, or the third older one in a row.
+
+    :param period_ns: expected step; None learns it from the first steps.
+    """
+
+    BACK_NS = SECOND
+    PATIENCE = 3
+
+    def __init__(self, period_ns: int | None = None) -> None:
+        self._given = period_ns
+        self.clear()
+        self.duplicates = self.late = self.gaps = self.lost = self.restarts = 0
+
+    def clear(self) -> None:
+        """Forget the last stamp; the counts stay."""
+        self.last: int | None = None
+        self.period_ns = self._given
+        self._older: list[int] = []
+
+    def judge(self, ns: int) -> Order:
+        """Take in the next stamp."""
+        last = self.last
+        if last is None:
+            self.last = ns
+            return Order.FIRST
+        step = ns - last
+        if step > 0:
+            self.last = ns
+            self._older.clear()
+            return self._forward(step)
+        if step == 0:
+            self.duplicates += 1
+            return Order.DUPLICATE
+        self._older.append(ns)
+        rising = all(a < b for a, b in zip(self._older, self._older[1:]))
+        if not rising:
+            self._older = [ns]
+        if ns == 0 or step < -self.BACK_NS or len(self._older) >= self.PATIENCE:
+            self.restarts += 1
+            self.last = ns
+            self._older.clear()
+            return Order.RESTART
+        self.late += 1
+        return Order.LATE
+
+    def _forward(self, step: int) -> Order:
+        if self.period_ns is None or step < 0.6 * self.period_ns:
+            # The smallest step seen is the period; gaps only make steps longer.
+            self.period_ns = step if self._given is None else self._given
+            return Order.NEXT
+        if step > 1.5 * self.period_ns:
+            self.gaps += 1
+            self.lost += round(step / self.period_ns) - 1
+            return Order.GAP
+        return Order.NEXT
+
+    def counts(self) -> dict[str, int]:
+        """Return the counts for diagnostics."""
+        return {
+            'gaps': self.gaps,
+            'lost': self.lost,
+            'duplicates': self.duplicates,
+            'late': self.late,
+            'restarts': self.restarts,
+        }

@@ -1,0 +1,37 @@
+"""The parameters of a Result for a robot: by name, complete and finite."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.estimation.result import Result
+from robot_id.exceptions import DataError
+from robot_id.model import Robot
+
+Array = NDArray[np.float64]
+
+
+def load_parameters(robot: Robot, path: str | Path) -> Array:
+    """Return (b,) the values of a result file in the order of the robot's parameters."""
+    return parameters_for(robot, Result.load(path))
+
+
+def parameters_for(robot: Robot, result: Result) -> Array:
+    """Return (b,) the values of a result in the order of the robot's parameters, by name."""
+    known = tuple(robot.base.names)
+    missing = [name for name in known if name not in result.names]
+    foreign = [name for name in result.names if name not in known]
+    if missing or foreign:
+        what = f"lacks '{missing[0]}'" if missing else f"has '{foreign[0]}' besides"
+        raise DataError(
+            f"the parameters of '{result.robot}' ({len(result.names)}) do not fit robot "
+            f"'{robot.name}' ({len(known)}): the file {what}"
+        )
+    chi = np.array([result[name] for name in known])
+    if not np.all(np.isfinite(chi)):
+        bad = known[int(np.flatnonzero(~np.isfinite(chi))[0])]
+        raise DataError(f"parameter '{bad}' is not a finite number")
+    return chi

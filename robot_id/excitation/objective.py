@@ -1,0 +1,210 @@
+"""The criterion as a function of a motion's coefficients, with its gradient."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_id import dynamics
+from robot_id.excitation.averaged_friction import AveragedFriction
+from robot_id.excitation.clearance import Clearance
+from robot_id.excitation.criteria import condition, log_determinant, smooth_log_condition
+from robot_id.excitation.family import Family
+from robot_id.excitation.feasible import Gauge
+from robot_id.model import Robot
+from robot_id.trajectory.limits import MotionLimits
+from robot_id.trajectory.trajectory import Array, Trajectory
+
+_PENALTY = 30.0
+_SHARPEST = 400.0
+_POSTURES = 80
+_FINER = 3
+
+
+@dataclass(frozen=True)
+class Figures:
+    """
+    How exciting a motion is.
+
+    :param condition: cond(W).
+    :param weighted: cond(Phi).
+    :param determinant: det(Phi^T Phi)^(-1/2b), smaller is better.
+    :param torque_share: largest predicted torque over its limit; NaN where none can be predicted.
+    """
+
+    condition: float
+    weighted: float
+    determinant: float
+    torque_share: float
+
+    def score(self, criterion: str) -> float:
+        """Return the figure that a criterion makes small."""
+        return float(getattr(self, criterion))
+
+
+class Objective:
+    """
+    Value and gradient of the criterion on a decimated regressor.
+
+    The slopes in the states of all samples come from one sweep back through the regressor, the
+    basis gives the rest (chain rule), so a gradient costs about as much as a value. Coulomb
+    friction is sign(dq) averaged between samples, see `averaged_friction`; the figures have
+    sign(dq) itself.
+
+    :param criterion: a key of CRITERIA.
+    :param parameter_weights: (b,) chi_bar.
+    :param joint_weights: (n,) weights of the joints' rows, 1/sigma_j of paper 004.
+    :param expected: (b,) parameters for the torque limits, or None.
+    :param samples: number of samples in the decimated regressor.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        family: Family,
+        limits: MotionLimits,
+        criterion: str,
+        parameter_weights: Array,
+        joint_weights: Array,
+        expected: Array | None = None,
+        clearance: Clearance | None = None,
+        samples: int = 150,
+    ) -> None:
+        self.robot, self.family, self.limits = robot, family, limits
+        self.criterion = criterion
+        self.parameter_weights = parameter_weights
+        self.joint_weights = joint_weights
+        self.expected = expected
+        self.clearance = clearance
+        self.samples = samples
+        duration = family.basis.duration
+        self.basis = family.basis.sample(np.arange(samples) * (duration / samples))
+        # Peaks between the samples count too; a finer grid costs the gauge next to nothing.
+        fine = _FINER * samples
+        self.gauge = Gauge(family.basis.sample(np.arange(fine) * (duration / fine)), limits)
+        self.friction = AveragedFriction(robot, duration / samples, limits.velocity)
+
+    def states(self, X: Array) -> tuple[Array, Array, Array]:
+        """Return q, dq, ddq, (N, n) each, of the decimated samples."""
+        B, dB, ddB = self.basis
+        return self.limits.middle + B @ X, dB @ X, ddB @ X
+
+    def __call__(self, x: Array, power: float, gauge: float) -> tuple[float, Array]:
+        """
+        Return the smooth criterion (a logarithm) and its gradient.
+
+        :param x: (P n,) coefficients before they are scaled into the limits.
+        :param power: of the smooth condition number; larger is sharper.
+        :param gauge: power of the norm of the limits; larger comes nearer to them.
+        """
+        X0 = x.reshape(self.family.size, self.robot.n)
+        scaled = self.gauge.scale(X0, gauge)
+        q, dq, ddq = self.states(scaled.X)
+        W = dynamics.regressor(self.robot, q, dq, ddq)
+        self.friction.replace(W, dq, ddq)
+        value, dW = self._criterion(W, power)
+        penalty, dW_torque = self._torque_penalty(W)
+        dW = dW + dW_torque
+        slopes = dynamics.regressor_slopes(self.robot, q, dq, ddq, dW)
+        self.friction.add_slopes(dW, dq, ddq, slopes[1], slopes[2])
+        if self.clearance is not None:
+            every = -(-self.samples // _POSTURES)
+            near, away = self.clearance.penalty(q[::every])
+            penalty += near
+            slopes[0][::every] += away
+        gradient = sum(B.T @ s for B, s in zip(self.basis, slopes))
+        return value + penalty, scaled.pull_back(np.asarray(gradient), X0).ravel()
+
+    def _criterion(self, W: Array, power: float) -> tuple[float, Array]:
+        """Return the value and its slope in W (N, n, b)."""
+        N, n, b = W.shape
+        weight = np.tile(self.joint_weights, N)[:, None]
+        if self.criterion != 'condition':
+            weight = weight * self.parameter_weights
+        rows = W.reshape(N * n, b) * weight
+        _, singular, Vt = np.linalg.svd(np.linalg.qr(rows, mode='r'))
+        if self.criterion == 'determinant':
+            value, slope = log_determinant(singular)
+        else:
+            value, slope = smooth_log_condition(singular, power)
+        # U diag(slope) V^T without U: rows = U diag(s) V^T.
+        inward = Vt.T * (slope / np.maximum(singular, 1e-300)) @ Vt
+        return value, (weight * (rows @ inward)).reshape(N, n, b)
+
+    def _torque_penalty(self, W: Array) -> tuple[float, Array | float]:
+        if self.expected is None:
+            return 0.0, 0.0
+        tau = W @ self.expected / self.limits.torque
+        over = np.maximum(np.abs(tau) - 0.97, 0.0)
+        if not np.any(over):
+            return 0.0, 0.0
+        scale = _PENALTY / len(W) * 100.0
+        d_tau = 2.0 * scale * over * np.sign(tau) / self.limits.torque
+        return float(scale * np.sum(over**2)), d_tau[:, :, None] * self.expected
+
+    def for_thread(self) -> Objective:
+        """Return the same objective with work space of its own."""
+        twin = copy.copy(self)
+        twin.clearance = None if self.clearance is None else self.clearance.copy()
+        return twin
+
+    def within_limits(self, X0: Array) -> Array:
+        """Return coefficients (P, n) whose motion keeps the limits at every instant."""
+        X = self.gauge.scale(X0, _SHARPEST).X
+        share = self.limits.usage(self.family.member(X, self.limits.middle))
+        return X / np.maximum(share, 1.0)
+
+    def admissible(self, X: Array, samples: int) -> bool:
+        """Tell whether predicted torques and clearance allow the motion, on so many samples."""
+        trajectory = self.family.member(X, self.limits.middle)
+        t = np.arange(samples) * (trajectory.duration / samples)
+        if self.expected is not None:
+            tau = dynamics.inverse_dynamics(self.robot, self.expected, *trajectory.sample(t))
+            if np.any(np.abs(tau) > self.limits.torque):
+                return False
+        return self.clearance is None or self.clearance.keeps(trajectory.sample(t)[0])
+
+    def shrink(self, X: Array, samples: int, steps: int = 8) -> Array | None:
+        """
+        Return the motion made smaller about its start posture until it is admissible.
+
+        None where even the start posture is not.
+        """
+        if self.admissible(X, samples):
+            return X
+        small, large = 0.0, 1.0
+        motion = np.ones((len(X), 1))
+        for _ in range(steps):
+            middle = 0.5 * (small + large)
+            motion[1:] = middle
+            small, large = (
+                (middle, large) if self.admissible(X * motion, samples) else (small, middle)
+            )
+        motion[1:] = small
+        return X * motion if small > 0.0 else None
+
+    def figures(self, trajectory: Trajectory, refine: int = 1) -> Figures:
+        """
+        Return the exact figures of a motion, with sign(dq).
+
+        :param refine: how many times more samples than the search uses.
+        """
+        N = self.samples * refine
+        states = trajectory.sample(np.arange(N) * (trajectory.duration / N))
+        W = dynamics.regressor(self.robot, *states)
+        b = W.shape[2]
+        rows = (W * self.joint_weights[:, None]).reshape(-1, b)
+        plain = np.asarray(np.linalg.svd(rows, compute_uv=False))
+        weighted = np.asarray(np.linalg.svd(rows * self.parameter_weights, compute_uv=False))
+        share = float('nan')
+        if self.expected is not None:
+            share = float(np.max(np.abs(W @ self.expected) / self.limits.torque))
+        return Figures(
+            condition(plain),
+            condition(weighted),
+            # Per sample, so that it does not depend on how many are taken.
+            float(np.exp(log_determinant(weighted / np.sqrt(N))[0])),
+            share,
+        )

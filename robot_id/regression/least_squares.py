@@ -1,0 +1,145 @@
+"""Least squares on the triangular factor of [W Y]: solution, covariance, rank, condition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg as sl
+from numpy.typing import NDArray
+
+from robot_id.exceptions import IdentificationError
+from robot_id.regression.triangular import triangle
+
+Array = NDArray[np.float64]
+# A column this small beside the largest one holds rounding, not motion.
+_SILENT = 1e-9
+# A column repeats the others when the part of it outside their span is this small.
+_DEPENDENT = 1e-8
+
+
+@dataclass(frozen=True)
+class Solution:
+    """
+    A least-squares solution with what is known about it.
+
+    :param chi: (b,) estimates; 0 where a parameter was left out.
+    :param covariance: (b, b) sigma^2 (W'W)^-1; NaN rows where a parameter was left out.
+    :param kept: (b,) which parameters were solved for.
+    :param residual_norm: ||Y - W chi||.
+    :param variance: ||Y - W chi||^2 / (r - number of kept parameters).
+    :param condition_number: of W with the kept columns.
+    :param freedom: r minus the number of kept parameters.
+    """
+
+    chi: Array
+    covariance: Array
+    kept: NDArray[np.bool_]
+    residual_norm: float
+    variance: float
+    condition_number: float
+    freedom: int
+
+
+@dataclass(frozen=True)
+class Deficiency:
+    """
+    Which parameters the data cannot tell.
+
+    :param silent: names whose column is zero: nothing in the motion depends on them.
+    :param repeated: name of a dependent column with the names it cannot be told from.
+    """
+
+    silent: tuple[str, ...] = ()
+    repeated: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.silent or self.repeated)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What has to be left out for the rest to be unique."""
+        return self.silent + tuple(name for name, _ in self.repeated)
+
+    def __str__(self) -> str:
+        parts = []
+        if self.silent:
+            parts.append(f'the motion does not excite {_listing(self.silent)}')
+        for name, others in self.repeated[:3]:
+            parts.append(f'the motion does not tell {name} from {_listing(others)}')
+        if len(self.repeated) > 3:
+            parts.append(f'nor {_listing([name for name, _ in self.repeated[3:]])} from others')
+        return '; '.join(parts)
+
+
+def deficiency(R: Array, names: Sequence[str]) -> Deficiency:
+    """
+    Find columns of W that are zero or repeat others, by pivoted QR of the column-scaled factor.
+
+    :param R: (b + 1, b + 1) factor of [W Y].
+    :param names: the b parameter names.
+    """
+    W = R[:, :-1]
+    norms = np.linalg.norm(W, axis=0)
+    loud = np.flatnonzero(norms > _SILENT * norms.max(initial=0.0))
+    silent = tuple(name for i, name in enumerate(names) if i not in set(loud.tolist()))
+    if loud.size == 0:
+        return Deficiency(silent)
+    _, T, order = sl.qr(W[:, loud] / norms[loud], mode='economic', pivoting=True)
+    diagonal = np.abs(np.diag(T))
+    rank = int(np.sum(diagonal > _DEPENDENT * diagonal[0]))
+    repeated = []
+    combination = sl.solve_triangular(T[:rank, :rank], T[:rank, rank:])
+    for k, column in enumerate(order[rank:]):
+        involved = np.abs(combination[:, k]) > 1e-4
+        others = tuple(names[loud[i]] for i in np.sort(order[:rank][involved]))
+        repeated.append((names[loud[column]], others))
+    return Deficiency(silent, tuple(repeated))
+
+
+def solve(
+    R: Array, rows: int, names: Sequence[str], kept: NDArray[np.bool_] | None = None
+) -> Solution:
+    """
+    Solve min ||Y - W chi|| from the factor of [W Y] by triangular solves.
+
+    :param R: (b + 1, b + 1) factor of [W Y], weighted or not.
+    :param rows: number r of equations behind it.
+    :param names: the b parameter names.
+    :param kept: (b,) parameters to solve for, the others are held at zero; all when None.
+    """
+    b = R.shape[1] - 1
+    if not np.all(np.isfinite(R)):
+        raise IdentificationError('the observation matrix has values that are not finite')
+    kept = np.ones(b, bool) if kept is None else np.asarray(kept, bool)
+    p = int(kept.sum())
+    if rows <= p:
+        raise IdentificationError(
+            f'{rows} equations for {p} parameters: record more motion or decimate less'
+        )
+    lacking = deficiency(R[:, np.append(kept, True)], [n for n, k in zip(names, kept) if k])
+    if lacking:
+        raise IdentificationError(f'{lacking}: move more joints or remove these parameters')
+    T = triangle(R[:, np.append(kept, True)])
+    U, z = T[:p, :p], T[:p, p]
+    values = sl.solve_triangular(U, z)
+    residual = float(np.linalg.norm(T[p:, p]))
+    variance = residual**2 / (rows - p)
+    inverse = sl.solve_triangular(U, np.eye(p))
+    chi = np.zeros(b)
+    chi[kept] = values
+    covariance = np.full((b, b), np.nan)
+    covariance[np.ix_(kept, kept)] = variance * (inverse @ inverse.T)
+    return Solution(chi, covariance, kept, residual, variance, condition_number(U), rows - p)
+
+
+def condition_number(U: Array) -> float:
+    """Return the ratio of the largest to the smallest singular value."""
+    s = np.linalg.svd(U, compute_uv=False)
+    return float(s[0] / s[-1]) if s.size and s[-1] > 0.0 else float('inf')
+
+
+def _listing(names: Sequence[str], most: int = 12) -> str:
+    shown = ', '.join(names[:most])
+    return shown if len(names) <= most else f'{shown} and {len(names) - most} more'

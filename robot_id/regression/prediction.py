@@ -1,0 +1,120 @@
+"""Torques that a set of parameters predicts along measured motion, processed as for the fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id import dynamics
+from robot_id.data.dataset import Dataset
+from robot_id.data.processing import Processing
+from robot_id.progress import Progress, silent
+from robot_id.regression.sampling import States, walk
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PredictedRun:
+    """
+    Torques of one run after decimation.
+
+    :param time: (r,) seconds.
+    :param measured: (r, n) measured torques.
+    :param predicted: (r, n) W chi.
+    :param used: (r, n) samples outside the dead band.
+    """
+
+    time: Array
+    measured: Array
+    predicted: Array
+    used: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """
+    Measured and predicted torques of all runs.
+
+    :param joint_names: names of the n joints.
+    :param runs: the runs.
+    """
+
+    joint_names: tuple[str, ...]
+    runs: tuple[PredictedRun, ...]
+
+    def residual_norms(self) -> Array:
+        """(n,) ||Y_j - W_j chi||."""
+        return np.sqrt(
+            sum(np.sum(((r.measured - r.predicted) * r.used) ** 2, axis=0) for r in self.runs)
+        )
+
+    def torque_norms(self) -> Array:
+        """(n,) ||Y_j||."""
+        return np.sqrt(sum(np.sum((r.measured * r.used) ** 2, axis=0) for r in self.runs))
+
+    @property
+    def relative_error_percent(self) -> float:
+        """100 ||Y - W chi|| / ||Y||."""
+        return relative_error_percent(self.residual_norms(), self.torque_norms())
+
+    @property
+    def relative_error_percent_per_joint(self) -> Array:
+        """(n,) the same for each joint, NaN for a joint without torque."""
+        norms = self.torque_norms()
+        return 100.0 * self.residual_norms() / np.where(norms > 0.0, norms, np.nan)
+
+
+def predict(
+    robot: Any,
+    chi: Array,
+    dataset: Dataset,
+    processing: Processing,
+    coulomb_slope: float | None = None,
+    progress: Progress = silent,
+) -> Prediction:
+    """
+    Predict the torques along a data set.
+
+    Decimation is linear, so decimating the predicted torque gives W chi without ever building W.
+
+    :param robot: the Robot.
+    :param chi: (b,) base parameters.
+    :param dataset: the measurements, columns in the order of the robot's joints.
+    :param processing: resolved for these data.
+    :param coulomb_slope: slope of the smooth friction; None for sign(dq).
+    :param progress: called with the fraction done.
+    """
+
+    def torques(states: States) -> Array:
+        predicted = dynamics.inverse_dynamics(
+            robot, chi, states.q, states.dq, states.ddq, coulomb_slope=coulomb_slope
+        )
+        return np.concatenate([states.torque, predicted], axis=1)
+
+    n = robot.n
+    parts: list[list[PredictedRun]] = [[] for _ in dataset.runs]
+    for rows in walk(dataset, processing, torques, progress):
+        parts[rows.run].append(
+            PredictedRun(rows.time, rows.values[:, :n], rows.values[:, n:], rows.used)
+        )
+    runs = (
+        PredictedRun(
+            *(
+                np.concatenate([getattr(piece, name) for piece in pieces])
+                for name in ('time', 'measured', 'predicted', 'used')
+            )
+        )
+        for pieces in parts
+        if pieces
+    )
+    return Prediction(dataset.joint_names, tuple(runs))
+
+
+def relative_error_percent(residual_norms: Array, torque_norms: Array) -> float:
+    """Return 100 ||Y - W chi|| / ||Y|| from the norms of the joints; NaN without any torque."""
+    total = float(np.linalg.norm(torque_norms))
+    return 100.0 * float(np.linalg.norm(residual_norms)) / total if total > 0.0 else float('nan')

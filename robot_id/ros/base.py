@@ -1,0 +1,169 @@
+"""What all nodes share: parameters, diagnostics, logs as events, and a clean end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import rclpy
+from rclpy.clock import Clock, ClockType
+from rclpy.executors import Executor, SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+
+from robot_id.exceptions import OptionError, RobotIdError
+from robot_id.ros.diagnostics import Diagnostics
+from robot_id.ros.parameter_table import ParameterTable, Row
+
+if TYPE_CHECKING:
+    from robot_id.model import Robot
+
+SPIN_S = 0.05
+# Warnings that begin with the same letters are of one kind.
+KIND, QUIET_S = 48, 1.0
+SIGNALS = signal.SIGINT, signal.SIGTERM
+
+
+class NodeBase:
+    """
+    Mixed into Node or LifecycleNode.
+
+    :ivar settings: the declared parameters, `self.settings['rate_hz']`.
+    :ivar diagnostics: reports on /diagnostics.
+    :ivar steady: a clock that never stands still or jumps, for watchdogs and pacing.
+    """
+
+    settings: ParameterTable
+    diagnostics: Diagnostics
+    steady: Clock
+
+    def prepare(self: Any, rows: Iterable[Row]) -> None:
+        """Declare the parameters and begin to report."""
+        self.steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._warned: dict[str, float] = {}
+        self.settings = ParameterTable(self, rows)
+        self.diagnostics = Diagnostics(self)
+
+    def robot_setting(self: Any) -> Robot:
+        """Return the robot that the parameter names."""
+        # Here, so that nodes that know no robot start without pinocchio.
+        from robot_id.model import load_robot
+
+        name = self.settings['robot']
+        if not name:
+            raise OptionError('parameter robot is not set: a shipped name such as emps, or a file')
+        robot = load_robot(name)
+        self.diagnostics.hardware = robot.name
+        return robot
+
+    def event(self: Any, what: str, **facts: Any) -> None:
+        """Log one line: what happened, and facts as key=value."""
+        self.get_logger().info(_line(what, facts))
+
+    def warning(self: Any, what: str, **facts: Any) -> None:
+        """Log one line of warning; of the same kind at most one a second."""
+        kind, now = what[:KIND], time.monotonic()
+        if now - self._warned.get(kind, -QUIET_S) >= QUIET_S:
+            self._warned[kind] = now
+            self.get_logger().warning(_line(what, facts))
+
+    def failure(self: Any, what: str, **facts: Any) -> None:
+        """Log one line of error."""
+        self.get_logger().error(_line(what, facts))
+
+    def close(self) -> None:
+        """Leave everything safe; called once before the node ends, while topics still work."""
+
+
+def _line(what: str, facts: dict[str, Any]) -> str:
+    parts = [f'{key}={value:g}' if isinstance(value, float) else f'{key}={value}'
+             for key, value in facts.items()]  # fmt: skip
+    return f'{what}: {" ".join(parts)}' if parts else what
+
+
+def events_executor() -> Executor:
+    """Return the fastest executor for one thread; not for actions, and never to `spin()`."""
+    try:
+        from rclpy.experimental import EventsExecutor
+    except ImportError:
+        return SingleThreadedExecutor()
+    return EventsExecutor()
+
+
+def run(make: Callable[[], Node], executor: Callable[[], Executor] = events_executor) -> int:
+    """
+    Run a node until Ctrl-C or SIGTERM and return the exit code of the process.
+
+    0 after a signal, 2 when the parameters cannot be used (one line on the log), 1 on a bug.
+    The signals are ours: the node still publishes its last, safe command before the context ends.
+
+    :param make: builds the node.
+    :param executor: builds its executor.
+    """
+    rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
+    asked: list[int] = []
+    node: Any = None
+
+    def ask(number: int, _: object) -> None:
+        asked.append(number)
+        if node is None:
+            # Nothing moves yet, and what is being built may be compiled for a minute.
+            raise _Interrupted
+
+    for number in SIGNALS:
+        signal.signal(number, ask)
+    loop = executor()
+    code = 0
+    try:
+        node = make()
+        loop.add_node(node)
+        # Not spin(): in the events executor it runs no callback; and a signal ends a short wait.
+        while not asked:
+            loop.spin_once(timeout_sec=SPIN_S)
+    except _Interrupted:
+        pass
+    except RobotIdError as error:
+        rclpy.logging.get_logger(make.__name__).fatal(str(error))
+        code = 2
+    except Exception:
+        rclpy.logging.get_logger(make.__name__).fatal(traceback.format_exc())
+        code = 1
+    finally:
+        # `ros2 launch` and the terminal both send SIGINT: a second one must not spoil a clean end.
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+        if node is not None:
+            _end(node, loop)
+        loop.shutdown()
+        rclpy.try_shutdown()
+    return code
+
+
+def end(code: int) -> NoReturn:
+    """
+    End the process at once, with what `run` returned.
+
+    Everything is closed by then; a thread that is in the middle of a window or still loads a
+    library must not hold up Ctrl-C for seconds.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+class _Interrupted(BaseException):
+    """A signal came before the node was there."""
+
+
+def _end(node: Any, loop: Executor) -> None:
+    try:
+        if hasattr(node, 'close'):
+            node.close()
+    finally:
+        loop.remove_node(node)
+        node.destroy_node()
