@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
+from numpy.typing import NDArray
 
 from robot_id.exceptions import DescriptionError, did_you_mean
 from robot_id.model.inertia import inertia_row
@@ -23,14 +24,33 @@ def from_urdf(path: Path, locked: dict[str, float] | None = None) -> Kinematics:
     :param locked: joints that do not move, with their position.
     """
     text, joints = read_urdf(path)
+    return _extract(path, _model(text, path, joints, locked or {}), joints)
+
+
+def text_inertias(
+    text: str, bodies: tuple[str, ...], path: Path, locked: dict[str, float]
+) -> NDArray[np.float64]:
+    """
+    (nb, 10) inertial parameters of the bodies of a URDF's text, fixed joints merged.
+
+    :param bodies: names of their joints.
+    :param path: the file whose joints the text has, for errors.
+    """
+    _, joints = read_urdf(path)
+    model = _model(text, path, joints, locked)
+    return np.array([inertia_row(model.inertias[model.getJointId(name)]) for name in bodies])
+
+
+def _model(
+    text: str, path: Path, joints: dict[str, JointTag], locked: dict[str, float]
+) -> pin.Model:
+    """Return the pinocchio model of a text, with the locked joints frozen."""
     try:
         model = pin.buildModelFromXML(text)
     except (ValueError, RuntimeError) as error:
         raise DescriptionError(f'{path}: pinocchio cannot read it ({one_line(error)})') from error
-    frozen = _all_locked(path, joints, list(model.names)[1:], locked or {})
-    if frozen:
-        model = _lock(model, frozen)
-    return _extract(path, model, joints)
+    frozen = _all_locked(path, joints, list(model.names)[1:], locked)
+    return _lock(model, frozen) if frozen else model
 
 
 def _all_locked(
