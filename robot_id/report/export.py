@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from robot_id.estimation.result import Result
+from robot_id.model.json_numbers import finite_or_none
 
 CONTROLLER = '/**/ctc_controller'
 
@@ -21,13 +22,13 @@ def to_yaml(result: Result, robot: str, source: Path) -> str:
         'robot': robot,
         'method': result.method,
         'source': str(source),
-        'relative_error_percent': _number(result.relative_error_percent),
+        'relative_error_percent': finite_or_none(result.relative_error_percent),
         'converged': result.converged,
         'parameters': {
             name: {
-                'value': _number(value),
-                'std': _number(std),
-                'percent_std': _number(percent),
+                'value': finite_or_none(value),
+                'std': finite_or_none(std),
+                'percent_std': finite_or_none(percent),
                 'essential': bool(flag),
             }
             for name, value, std, percent, flag in _rows(result)
@@ -59,7 +60,9 @@ def to_csv(result: Result, robot: str, source: Path) -> str:
     writer = csv.writer(text, lineterminator='\n')
     writer.writerow(('name', 'value', 'std', 'percent_std', 'essential'))
     for name, value, std, percent, flag in _rows(result):
-        cells = ('' if _number(x) is None else repr(float(x)) for x in (value, std, percent))
+        cells = (
+            '' if finite_or_none(x) is None else repr(float(x)) for x in (value, std, percent)
+        )
         writer.writerow((name, *cells, 'true' if flag else 'false'))
     return text.getvalue()
 
@@ -84,8 +87,3 @@ def _head(result: Result, note: str) -> str:
 
 def _dump(content: Any) -> str:
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=99)
-
-
-def _number(value: float) -> float | None:
-    value = float(value)
-    return value if abs(value) < float('inf') else None
