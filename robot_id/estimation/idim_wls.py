@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from robot_id.estimation.idim import Fit, SelectingIdim
 from robot_id.progress import Progress
 from robot_id.regression.observation import Observation

@@ -14,7 +14,7 @@ from robot_id.progress import Progress, silent
 from robot_id.regression.prediction import PredictedRun, Prediction, predict
 from robot_id.regression.sampling import Rows, walk
 from robot_id.regression.triangular import JointFactors, RowFactor
-from robot_id.regression.wide_regressor import WideRegressor
+from robot_id.regression.wide_regressor import WideRegressor, acting_columns
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -121,3 +121,6 @@ class Observation:
             for rows in self._kept
         ]
         return Prediction.of_pieces(self.dataset.joint_names, pieces)
+
+
+__all__ = ['Observation', 'acting_columns']
