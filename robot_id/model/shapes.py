@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.model.urdf import text_inertias
+from robot_id.model.urdf import body_inertias
 from robot_id.model.urdf_tags import read_urdf
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def shape_inertias(robot: Robot) -> Array | None:
     """
     if robot.urdf is None:
         return None
-    text, _ = read_urdf(robot.urdf)
+    text, _, _ = read_urdf(robot.urdf, robot.description.snap)
     root = ElementTree.fromstring(text)
     for link in root.findall('link'):
         for old in link.findall('inertial'):
@@ -37,12 +37,9 @@ def shape_inertias(robot: Robot) -> Array | None:
         bodies = _bodies(link, 'collision') or _bodies(link, 'visual')
         if bodies:
             link.append(_inertial(bodies))
-    return text_inertias(
-        ElementTree.tostring(root, encoding='unicode'),
-        robot.kinematics.body_names,
-        robot.urdf,
-        robot.description.locked,
-    )
+    text = ElementTree.tostring(root, encoding='unicode')
+    kinematics = robot.kinematics
+    return body_inertias(text, robot.urdf, kinematics.body_names, kinematics.locked)
 
 
 def _bodies(link: ElementTree.Element, kind: str) -> list[tuple[float, Array, Array]]:

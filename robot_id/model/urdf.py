@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pinocchio as pin
@@ -12,45 +14,69 @@ from numpy.typing import NDArray
 from robot_id.exceptions import DescriptionError, did_you_mean
 from robot_id.model.inertia import inertia_row
 from robot_id.model.kinematics import Kinematics
+from robot_id.model.snapping import align_axes
 from robot_id.model.urdf_tags import JointTag, one_line, read_urdf
 
 MOVING = ('revolute', 'continuous', 'prismatic')
 
 
-def from_urdf(path: Path, locked: dict[str, float] | None = None) -> Kinematics:
+def from_urdf(
+    path: Path,
+    locked: dict[str, float] | Literal['others'] | None = None,
+    free: tuple[str, ...] = (),
+    snap: bool = True,
+) -> Kinematics:
     """
     Build the tree of a URDF.
 
-    :param locked: joints that do not move, with their position.
+    :param locked: joints that do not move, with their position; 'others': all but the free ones.
+    :param free: joints that move.
+    :param snap: take rounded angles and axes as what they obviously mean.
     """
-    text, joints = read_urdf(path)
-    return _extract(path, _model(text, path, joints, locked or {}), joints)
+    text, joints, notes = read_urdf(path, snap)
+    model = _model(text, path)
+    moving = list(model.names)[1:]
+    if locked == 'others':
+        locked = _others(joints, moving, free)
+    frozen = _all_locked(path, joints, moving, locked or {})
+    if frozen:
+        model = _lock(model, frozen)
+    found = replace(_extract(path, model, joints), locked=frozen, notes=notes)
+    return align_axes(found) if snap else found
 
 
-def text_inertias(
-    text: str, bodies: tuple[str, ...], path: Path, locked: dict[str, float]
+def body_inertias(
+    text: str, path: Path, bodies: tuple[str, ...], frozen: dict[str, float]
 ) -> NDArray[np.float64]:
     """
-    (nb, 10) inertial parameters of the bodies of a URDF's text, fixed joints merged.
+    (nb, 10) inertial parameters of the bodies in a URDF's text, fixed joints merged.
 
-    :param bodies: names of their joints.
-    :param path: the file whose joints the text has, for errors.
+    :param path: for errors.
+    :param bodies: names of the joints that carry them.
+    :param frozen: all joints that do not move, with their positions.
     """
-    _, joints = read_urdf(path)
-    model = _model(text, path, joints, locked)
+    model = _model(text, path)
+    model = _lock(model, frozen) if frozen else model
     return np.array([inertia_row(model.inertias[model.getJointId(name)]) for name in bodies])
 
 
-def _model(
-    text: str, path: Path, joints: dict[str, JointTag], locked: dict[str, float]
-) -> pin.Model:
-    """Return the pinocchio model of a text, with the locked joints frozen."""
+def _model(text: str, path: Path) -> pin.Model:
     try:
-        model = pin.buildModelFromXML(text)
+        return pin.buildModelFromXML(text)
     except (ValueError, RuntimeError) as error:
         raise DescriptionError(f'{path}: pinocchio cannot read it ({one_line(error)})') from error
-    frozen = _all_locked(path, joints, list(model.names)[1:], locked)
-    return _lock(model, frozen) if frozen else model
+
+
+def _others(
+    joints: dict[str, JointTag], moving: list[str], free: tuple[str, ...]
+) -> dict[str, float]:
+    """Return all independent joints but the free ones, at zero or at the limit nearest to it."""
+    locked = {}
+    for name in moving:
+        if name not in free and joints[name].mimic is None:
+            lower, upper = joints[name].limits[:2]
+            locked[name] = 0.0 if math.isnan(lower) else min(max(0.0, lower), upper)
+    return locked
 
 
 def _all_locked(
