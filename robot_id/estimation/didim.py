@@ -24,6 +24,7 @@ from robot_id.estimation.outcome import Outcome
 from robot_id.estimation.result import Iteration, history_text
 from robot_id.progress import Progress
 from robot_id.regression.least_squares import Solution
+from robot_id.regression.physical import Fitter
 from robot_id.regression.sampling import States
 from robot_id.regression.system import System
 from robot_id.regression.triangular import JointFactors
@@ -55,6 +56,7 @@ class Didim(LoopMethod):
         rho: list[Array] = []
         history: list[Iteration] = []
         error, exact, converged = np.inf, False, False
+        fitter = Fitter(problem.robot) if self.physical else None
         for k in range(self.iterations):
             progress(k / self.iterations, history_text(history))
             if exact:
@@ -63,6 +65,9 @@ class Didim(LoopMethod):
             else:
                 solution = weighted_fit(problem, problem.regressor_rows(motions), Y)
                 proposal = solution.chi
+            free = proposal
+            if fitter is not None:
+                proposal = fitter.project(free, solution.covariance).chi
             new, simulations, step = careful_step(problem, chi, proposal)
             motions = problem.states(simulations)
             rho = [y - s for y, s in zip(Y, simulated_torque(problem, motions))]
@@ -84,6 +89,7 @@ class Didim(LoopMethod):
             residuals=rho,
             history=tuple(history),
             converged=converged,
+            free=free if step == 1.0 else None,
         )
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing, differentiate
 from robot_id.estimation.idim_wls import IdimWls
-from robot_id.estimation.outcome import Outcome, assemble
+from robot_id.estimation.outcome import Outcome, assemble, confined
 from robot_id.estimation.recorded import Track, per_item, thinned
 from robot_id.estimation.result import Iteration, Result
 from robot_id.exceptions import IdentificationError, OptionError
@@ -51,6 +51,7 @@ class Ekf:
     :param highest_rate_hz: faster recordings are thinned to at most this rate.
     :param coulomb_slope: alpha of the smooth friction 2/pi atan(alpha dq); none means sign(dq).
     :param processing: of the WLS start and of the residual; the filter takes raw positions.
+    :param physical: move the estimate to parameters that a robot can have.
     """
 
     name: ClassVar[str] = 'ekf'
@@ -68,6 +69,7 @@ class Ekf:
     highest_rate_hz: float = 1000.0
     coulomb_slope: float | None = None
     processing: Processing = field(default_factory=Processing)
+    physical: bool = False
 
     def __post_init__(self) -> None:
         if self.passes < 1:
@@ -132,7 +134,9 @@ class Ekf:
                 'parameter_std': [float(v) for v in spread],
             },
         )
-        prediction = predict(robot, chi, dataset, processing, self.coulomb_slope)
+        if self.physical:
+            found = confined(found, robot)
+        prediction = predict(robot, found.chi, dataset, processing, self.coulomb_slope)
         return assemble(self, robot, dataset, processing, found, prediction, started)
 
     def _run(

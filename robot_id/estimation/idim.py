@@ -18,15 +18,16 @@ from numpy.typing import NDArray
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing
 from robot_id.estimation.outcome import Outcome, assemble
+from robot_id.estimation.physical import Possible
 from robot_id.estimation.result import Iteration, Result
 from robot_id.exceptions import IdentificationError, OptionError
 from robot_id.model import Robot
 from robot_id.progress import Progress, part_of, silent
 from robot_id.regression import selection
-from robot_id.regression.constraint import constraint_for
 from robot_id.regression.covariance import joint_covariance
-from robot_id.regression.least_squares import Solution, deficiency
+from robot_id.regression.least_squares import Solution, deficiency, solve
 from robot_id.regression.observation import Observation
+from robot_id.regression.physical.constraint import Physical, physical_constraint
 from robot_id.regression.residuals import Whiteness, judge, warn_if_correlated
 from robot_id.regression.sampling import long_enough, resolve
 from robot_id.regression.system import System
@@ -69,16 +70,18 @@ class Idim(ABC):
     :param coulomb_slope: alpha of the smooth friction 2/pi atan(alpha dq); none means sign(dq).
     :param unexcited: refuse data that leave parameters unexcited, or drop these parameters.
     :param memory_mb: keep the rows of W up to this size, beyond it compute them again when needed.
-    :param constraint: what the parameters must obey beyond least squares, 'none' for nothing.
+    :param physical: only parameters that a robot can have, with its standard parameters.
     """
 
     name: ClassVar[str] = ''
+    # Solves a linear system, in which constraints have a seat.
+    linear: ClassVar[bool] = True
 
     processing: Processing = field(default_factory=Processing)
     coulomb_slope: float | None = None
     unexcited: Literal['refuse', 'drop'] = 'refuse'
     memory_mb: float = 256.0
-    constraint: str = 'none'
+    physical: bool = False
 
     def __post_init__(self) -> None:
         if self.coulomb_slope is not None and not self.coulomb_slope > 0.0:
@@ -107,7 +110,7 @@ class Idim(ABC):
         :param progress: called with the fraction done.
         """
         started = time.perf_counter()
-        constraint = constraint_for(self.constraint, robot)
+        physical = physical_constraint(robot) if self.physical else None
         dataset = dataset.select(robot.joint_names)
         processing = resolve(
             self.processing, dataset, robot, sign_friction=self.coulomb_slope is None
@@ -115,13 +118,17 @@ class Idim(ABC):
         observation = Observation(robot, dataset, processing, self.coulomb_slope, self.memory_mb)
         factors = observation.factors(part_of(progress, 0.0, 0.6, 'observation matrix'))
         kept, warnings = self._excited(factors)
-        system = System(factors, kept, constraint)
+        system = System(factors, kept, physical)
         fit = self.fit(observation, system, part_of(progress, 0.6, 0.9, self.name))
         report = part_of(progress, 0.9, 1.0, 'residual')
         prediction = observation.predict(fit.solution.chi, report)
         judged = judge(prediction)
         solved = fit.solution
-        fit = self.finish(fit, system, np.array([w.inflation for w in judged]))
+        inflation = np.array([w.inflation for w in judged])
+        fit = self.finish(fit, system, inflation)
+        possible = None
+        if physical is not None:
+            fit, possible = self._possible(fit, system, physical, inflation)
         if not np.array_equal(fit.solution.chi, solved.chi):
             prediction = observation.predict(fit.solution.chi, report)
         progress(1.0, 'done')
@@ -148,8 +155,31 @@ class Idim(ABC):
                 },
                 **fit.extras,
             },
+            possible=possible,
         )
         return assemble(self, robot, dataset, processing, found, prediction, started)
+
+    def _possible(
+        self, fit: Fit, system: System, physical: Physical, inflation: Array
+    ) -> tuple[Fit, Possible]:
+        """
+        Return the fit with a possible robot, and that robot with the estimate it was nearest to.
+
+        The test takes the deviations with the residuals' autocorrelation, corrected or not.
+        """
+        factors, solution = system.factors, fit.solution
+        if not self.linear:
+            found = physical.fitter.project(solution.chi, solution.covariance)
+            fit = replace(fit, solution=replace(solution, chi=found.chi))
+            return fit, Possible(found, solution.chi, solution.covariance)
+        free = solve(fit.R, system.rows, factors.names, system.kept)
+        covariance = solution.covariance
+        if fit.weights is not None and fit.noise is not None:
+            noise = fit.noise * np.sqrt(inflation)
+            covariance = joint_covariance(factors, solution.kept, fit.weights, noise)
+        found = physical.fit(fit.R, free)
+        fit = replace(fit, solution=replace(solution, chi=found.chi))
+        return fit, Possible(found, free.chi, covariance)
 
     def complain(self, judged: list[Whiteness], joint_names: tuple[str, ...]) -> tuple[str, ...]:
         """Return the warnings about the residual."""
@@ -194,6 +224,8 @@ class SelectingIdim(Idim):
         super().__post_init__()
         if not 0.0 < self.f_level < 1.0:
             raise OptionError(f'f_level: {self.f_level} must lie between 0 and 1')
+        if self.essential and self.physical:
+            raise OptionError('physical: a parameter that essential=true sets to zero is no body')
 
     def finish(self, fit: Fit, system: System, inflation: Array) -> Fit:
         """Eliminate parameters while the F-test allows it; covariance from each joint's noise."""
@@ -209,7 +241,7 @@ class SelectingIdim(Idim):
                 system.constraint,
             )
             extras = extras | {'removed': removed}
-        if fit.weights is not None and fit.noise is not None and system.constraint is None:
+        if fit.weights is not None and fit.noise is not None:
             wider = np.sqrt(inflation) if self.correlated == 'correct' else 1.0
             covariance = joint_covariance(
                 system.factors, solution.kept, fit.weights, fit.noise * wider

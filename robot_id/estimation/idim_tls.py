@@ -31,17 +31,13 @@ class IdimTls(Idim):
     """
 
     name: ClassVar[str] = 'idim_tls'
+    linear: ClassVar[bool] = False
 
     exact: tuple[str, ...] = ('Off*',)
     weighted: bool = True
 
     def fit(self, observation: Observation, system: System, progress: Progress) -> Fit:
         """Solve by the smallest singular vector."""
-        if system.constraint is not None:
-            raise OptionError(
-                f'constraint: {self.constraint} needs idim_ols, idim_wls or idim_irls',
-                key='constraint',
-            )
         weights, sigma = system.joint_weights()
         names = system.factors.names
         kept = np.ones(len(names), bool) if system.kept is None else system.kept

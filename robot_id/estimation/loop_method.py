@@ -16,7 +16,7 @@ from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing
 from robot_id.dynamics import Controller, Simulation
 from robot_id.estimation.loop_problem import LoopProblem, positive_on_motion
-from robot_id.estimation.outcome import Outcome, assemble
+from robot_id.estimation.outcome import Outcome, assemble, confined
 from robot_id.estimation.result import Result
 from robot_id.exceptions import IdentificationError, OptionError, SimulationError
 from robot_id.model import Robot
@@ -46,6 +46,7 @@ class LoopMethod(ABC):
     :param iterations: the most iterations.
     :param tolerance: converged when the residual changes by less than this, relative to itself ...
     :param settled: ... and no parameter by more than this many of its deviations.
+    :param physical: only parameters that a robot can have, with its standard parameters.
     """
 
     name: ClassVar[str] = ''
@@ -59,6 +60,7 @@ class LoopMethod(ABC):
     iterations: int = 20
     tolerance: float = 0.01
     settled: float = 0.5
+    physical: bool = False
 
     def __post_init__(self) -> None:
         for key in ('bandwidth_factor', 'tolerance', 'settled'):
@@ -108,6 +110,8 @@ class LoopMethod(ABC):
             warnings=problem.warnings + warn_if_correlated(judged, robot.joint_names),
             extras={'equations': int(problem.used.sum()), **found.extras},
         )
+        if self.physical:
+            found = confined(found, robot)
         prediction = predict(robot, found.chi, dataset, processing, slope)
         progress(1.0, 'done')
         return assemble(self, robot, dataset, processing, found, prediction, started)

@@ -63,6 +63,9 @@ class Result:
     :param options: every option that produced it, defaults included.
     :param warnings: one line each.
     :param extras: what only this method knows (JSON-serialisable).
+    :param standard_parameters: value, deviation, interval and share of the data of every standard
+        parameter, where the result was made physically possible.
+    :param physical: the test of that, see `regression.physical.verdict`.
     :param prediction: torques along the data it was fitted to; not saved.
     """
 
@@ -83,6 +86,8 @@ class Result:
     options: dict[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     extras: dict[str, Any] = field(default_factory=dict)
+    standard_parameters: tuple[dict[str, Any], ...] | None = None
+    physical: dict[str, Any] | None = None
     prediction: Prediction | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -141,7 +146,14 @@ class Result:
                 for step in self.history
             ],
             'extras': finite(self.extras),
+            **self._physical_keys(),
         }
+
+    def _physical_keys(self) -> dict[str, Any]:
+        if self.standard_parameters is None:
+            return {}
+        standard = [finite(p) for p in self.standard_parameters]
+        return {'standard_parameters': standard, 'physical': finite(self.physical or {})}
 
     def save(self, path: str | Path) -> None:
         """Write the JSON form to a file."""
@@ -202,6 +214,12 @@ class Result:
                 options=dict(data.get('options', {})),
                 warnings=tuple(data.get('warnings', [])),
                 extras=dict(data.get('extras', {})),
+                standard_parameters=(
+                    tuple(dict(p) for p in data['standard_parameters'])
+                    if data.get('standard_parameters')
+                    else None
+                ),
+                physical=data.get('physical'),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f'{source}: broken result ({error!r})') from error

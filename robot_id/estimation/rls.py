@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset, Run
 from robot_id.data.processing import Processing
-from robot_id.estimation.outcome import Outcome, assemble
+from robot_id.estimation.outcome import Outcome, assemble, confined
 from robot_id.estimation.recorded import Track, per_item
 from robot_id.estimation.result import Iteration, Result
 from robot_id.exceptions import IdentificationError, OptionError
@@ -51,6 +51,7 @@ class Rls:
     :param held_torque: the torque of a sample is held until the next (a loop of the same rate).
     :param coulomb_slope: alpha of the smooth friction 2/pi atan(alpha dq); none means sign(dq).
     :param processing: zero-phase filters of the residual; the estimator itself is causal.
+    :param physical: move the estimate to parameters that a robot can have.
     """
 
     name: ClassVar[str] = 'rls'
@@ -70,6 +71,7 @@ class Rls:
     held_torque: bool = False
     coulomb_slope: float | None = None
     processing: Processing = field(default_factory=Processing)
+    physical: bool = False
 
     def __post_init__(self) -> None:
         for key in ('memory_s', 'supervision_s'):
@@ -166,6 +168,8 @@ class Rls:
                 'status': status.to_dict(),
             },
         )
+        if self.physical:
+            found = confined(found, robot)
         prediction = predict(robot, found.chi, dataset, processing, self.coulomb_slope)
         return assemble(self, robot, dataset, processing, found, prediction, started)
 

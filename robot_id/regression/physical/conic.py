@@ -33,14 +33,16 @@ def minimise(program: Program) -> Array | None:
     """Return (k,) the minimiser within the tolerance of the solver; None when it gave up."""
     import clarabel
 
-    k, nb, m = program.A.shape[1], len(program.p0), len(program.s0)
+    k, nb, m = program.A.shape[1], len(program.w), len(program.u)
     # Variables: v, then Z (10 a body), log Z_ii (4 a body), log s_j.
     log_z = k + _Z * nb
     log_s = log_z + SIZE * nb
     total = log_s + m
     q = np.zeros(total)
-    trace = program.F[:, ROWS == COLUMNS, :].sum(axis=1)
-    q[:k] = -2.0 * program.A.T @ program.b + program.w @ trace + program.l @ program.G
+    linear = np.zeros(len(program.y0))
+    linear[program.bodies[:, ROWS == COLUMNS]] = program.w[:, None]
+    linear += program.l @ _scalar_rows(program)
+    q[:k] = -2.0 * program.A.T @ program.b + program.pulled(linear)
     q[log_z:log_s] = np.repeat(-program.w, SIZE)
     q[log_s:] = -program.u
     i, j = np.triu_indices(k)
@@ -66,29 +68,35 @@ def _constraints(
     program: Program, log_z: int, log_s: int, total: int
 ) -> tuple[sp.csc_matrix, Array]:
     """Return A and h of the slacks h - A x: an 8 x 8 triangle a body, then (x, 1, z) a log."""
-    k, nb, m = program.A.shape[1], len(program.p0), len(program.s0)
+    k, nb, m = program.A.shape[1], len(program.w), len(program.u)
     body = np.arange(nb)[:, None]
     h = np.zeros(_CONE * nb + 3 * (SIZE * nb + m))
     own = _CONE * body + _place(ROWS, COLUMNS)  # (nb, 10) where P stands
-    h[own] = program.p0
+    h[own] = program.y0[program.bodies]
     Z = k + _Z * body + np.arange(_Z)
     beside = _CONE * body + _place(_Z_ROWS, SIZE + _Z_COLUMNS)
     corner = SIZE + np.arange(SIZE)
     below = _CONE * body + _place(corner, corner)
     logs = _CONE * nb + 3 * np.arange(SIZE * nb + m)
     h[logs + 1] = 1.0
-    h[logs[SIZE * nb :] + 2] = program.s0
+    h[logs[SIZE * nb :] + 2] = program.scalars(program.y0)
     of_v = np.arange(k)
+    of_bodies = np.eye(len(program.y0))[program.bodies]
     entries = [
-        (np.broadcast_to(own[..., None], program.F.shape), of_v, -program.F),
+        (own[..., None], of_v, -program.pulled(of_bodies)),
         (beside, Z, -np.sqrt(2.0)),
         (below, Z[:, _ON_DIAGONAL], -1.0),
         (logs, np.arange(log_z, total), -1.0),
         (logs[: SIZE * nb] + 2, Z[:, _ON_DIAGONAL].ravel(), -1.0),
-        (logs[SIZE * nb :, None] + 2, of_v, -program.G),
+        (logs[SIZE * nb :, None] + 2, of_v, -program.pulled(_scalar_rows(program))),
     ]
     parts = [[part.ravel() for part in np.broadcast_arrays(*entry)] for entry in entries]
     row, column, value = (np.concatenate(group) for group in zip(*parts))
     kept = value != 0.0
     A = sp.csc_matrix((value[kept], (row[kept], column[kept])), shape=(len(h), total))
     return A, h
+
+
+def _scalar_rows(program: Program) -> Array:
+    """(d + c, s) rows of the scalars on y."""
+    return np.vstack([np.eye(len(program.y0))[program.drives], program.slacks])

@@ -29,8 +29,8 @@ from robot_id.regression.physical.pseudo_inertia import (
 
 Array = NDArray[np.float64]
 # The logarithm of a drive's parameter: it keeps the sign and says next to nothing of the size.
-_DRIVE_WEIGHT = 1e-3
-_BOUND_WEIGHT = 1e-3
+_DRIVE_WEIGHT = 0.01
+_BOUND_WEIGHT = 0.01
 # Data are trusted to this relative accuracy at most: beyond it lies rounding.
 _SHARPEST = 1e6
 _FREE = 1e-4
@@ -63,7 +63,7 @@ class Fitter:
 
     :param robot: the Robot.
     :param prior: the prior bodies, those of the robot when None.
-    :param solver: 'clarabel', 'newton', or 'auto': Clarabel where it is installed.
+    :param solver: 'newton', 'clarabel', or 'auto': Newton, and Clarabel should it fail.
     """
 
     def __init__(self, robot: Robot, prior: Prior | None = None, solver: str = 'auto') -> None:
@@ -100,24 +100,37 @@ class Fitter:
         N = self._freedom(T)
         sharpness = np.linalg.norm(A, axis=0).max(initial=0.0)
         calm = min(1.0, _SHARPEST / max(sharpness, 1e-300))
-        program = self._program(
-            np.vstack([calm * A, ridge]) @ N, np.append(calm * b, np.zeros(len(ridge))), T, y0, N
-        ).triangular()
+        program = self._program(T, y0, N, np.vstack([calm * A, ridge]), calm * b)
         v = self._solve(program)
-        x = T @ (y0 + N @ v)
-        covariance, share = _information(A @ N, program.prior_slopes(v)[1], T @ N)
+        x = T @ program.y(v)
+        covariance, share = _information(
+            program.pulled(A), program.prior_slopes(v)[1], program.pulled(T)
+        )
         rows = x[self.robot.inertial_index]
         return PhysicalFit(
             x, self.B @ x, covariance, share, self.prior, smallest_eigenvalues(rows)
         )
 
+    def project(self, chi: Array, covariance: Array) -> PhysicalFit:
+        """
+        Fit to an estimate with its covariance.
+
+        :param chi: (b,).
+        :param covariance: (b, b), NaN rows where an estimate says nothing.
+        """
+        return self.fit(*whitened(chi, covariance))
+
     def _solve(self, program: Program) -> Array:
-        """Solve by Clarabel and polish by Newton, or by Newton alone: the minimum is the same."""
-        start = None
-        if self.solver == 'clarabel' or (self.solver == 'auto' and conic.available()):
-            start = conic.minimise(program)
-            if start is not None and not np.isfinite(program.value(start)):
-                start = None
+        """Solve by Newton alone, or by Clarabel and polish by Newton: the minimum is the same."""
+        if self.solver != 'clarabel':
+            try:
+                return newton.minimise(program)
+            except IdentificationError:
+                if self.solver == 'newton' or not conic.available():
+                    raise
+        start = conic.minimise(program)
+        if start is None or not np.isfinite(program.value(start)):
+            raise IdentificationError('the physical parameters were not found: Clarabel gave up')
         return newton.minimise(program, start)
 
     def _free(self) -> NDArray[np.int64]:
@@ -158,24 +171,33 @@ class Fitter:
             sizes.append(float(np.clip(guess, 1e-4, 1e4)))
         return np.array(sizes)
 
-    def _freedom(self, T: Array) -> Array:
-        """(s, k) orthonormal basis of the y that keep the equalities."""
+    def _freedom(self, T: Array) -> Array | None:
+        """(s, k) orthonormal basis of the y that keep the equalities, None for all of them."""
         if not len(self.constraints.equal):
-            return np.eye(T.shape[0])
+            return None
         rows = self.constraints.equal @ T
         return sl.null_space(rows / np.linalg.norm(rows, axis=1, keepdims=True), rcond=1e-10)
 
-    def _program(self, A: Array, b: Array, T: Array, y0: Array, N: Array) -> Program:
-        index, drives = self.robot.inertial_index, self.constraints.drive_columns
-        rows = self.constraints.bounds @ T
-        start = rows @ y0 + self.constraints.offset
+    def _program(self, T: Array, y0: Array, N: Array | None, A: Array, b: Array) -> Program:
+        drives = self.constraints.drive_columns
+        rows, offset = self.constraints.bounds @ T, self.constraints.offset
+        start = rows @ y0 + offset
         if np.any(start <= 0.0):
             raise IdentificationError(f'{self.robot.name}: the bounds of its links contradict')
-        scalars = np.vstack([N[drives], rows / start[:, None] @ N])
         u = np.repeat([_DRIVE_WEIGHT, _BOUND_WEIGHT], [len(drives), len(rows)])
-        linear = np.where(np.arange(len(u)) < len(drives), u, 0.0)
-        s0 = np.ones(len(u))
-        return Program(A, b, y0[index], N[index], self.prior.weights, s0, scalars, u, linear)
+        return Program(
+            A=A if N is None else A @ N,
+            b=np.append(b, np.zeros(len(A) - len(b))),
+            y0=y0,
+            N=N,
+            bodies=self.robot.inertial_index,
+            w=self.prior.weights,
+            drives=drives,
+            slacks=rows / start[:, None],
+            offset=offset / start,
+            u=u,
+            l=np.where(np.arange(len(u)) < len(drives), u, 0.0),
+        ).triangular()
 
 
 def base_matrix(robot: Robot) -> Array:
@@ -185,6 +207,23 @@ def base_matrix(robot: Robot) -> Array:
     B[np.arange(len(base)), base.columns] = 1.0
     B[:, base.dependent] = base.beta
     return base.factor[:, None] * B
+
+
+def whitened(chi: Array, covariance: Array) -> tuple[Array, Array]:
+    """Return R (p, b) and z (p,) with ||R x - z||^2 = (x - chi)' C^-1 (x - chi)."""
+    known = np.isfinite(np.diag(covariance)) & (np.diag(covariance) > 0.0)
+    if not known.any():
+        raise IdentificationError(
+            'physical: the method states no deviations, so there is nothing to weigh with'
+        )
+    C = covariance[np.ix_(known, known)]
+    scale = np.sqrt(np.diag(C))
+    values, vectors = np.linalg.eigh(C / scale[:, None] / scale)
+    # What rounding made negative is known to rounding.
+    values = np.maximum(values, 1e-12 * values[-1])
+    R = np.zeros((len(scale), len(chi)))
+    R[:, known] = (vectors / np.sqrt(values)).T / scale
+    return R, R @ np.where(known, chi, 0.0)
 
 
 def _information(A: Array, prior: Array, T: Array) -> tuple[Array, Array]:

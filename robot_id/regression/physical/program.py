@@ -3,10 +3,10 @@ The problem that both solvers solve: least squares with the entropic distance to
 
 min ||A v - b||^2 + sum_i w_i (tr P_i - log det P_i) + sum_j (l_j s_j - u_j log s_j)
 
-P_i = smat(p0_i + F_i v) is the pseudo-inertia of body i in units of its prior, whose own value is
-the identity; s = s0 + G v are scalars that stay positive (rotor inertia, friction, slacks of
-bounds). The distance tr P - log det P - 4 is zero at the prior and grows without end towards a
-body that does not exist, so the minimum is unique and strictly inside.
+y = y0 + N v holds all parameters in units of their prior: ten of y are the pseudo-inertia P_i of
+body i (svec, the identity at the prior), others are drive parameters s_j, above zero, and slacks
+s_j of bounds are rows of y. The distance tr P - log det P - 4 is zero at the prior and grows
+without end towards a body that does not exist: the minimum is unique and strictly inside.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.linalg as sl
 from numpy.typing import NDArray
 
 from robot_id.regression.physical.pseudo_inertia import BASIS, SIZE, smat, svec
 
 Array = NDArray[np.float64]
+Index = NDArray[np.int64]
 _FLAT = BASIS.reshape(len(BASIS), -1)
 _EYE = svec(np.eye(SIZE))
 
@@ -30,79 +30,83 @@ class Program:
     One problem in k variables v, whose start v = 0 is strictly inside.
 
     :param A: (r, k) and b (r,): the data, in units of their deviation.
-    :param p0: (nb, 10) svec of the bodies at v = 0.
-    :param F: (nb, 10, k) their slopes.
+    :param y0: (s,) the start.
+    :param N: (s, k) orthonormal; None for the identity.
+    :param bodies: (nb, 10) places in y.
     :param w: (nb,) weight of each body's prior.
-    :param s0: (m,) scalars at v = 0, above zero.
-    :param G: (m, k) their slopes.
-    :param u: (m,) weight of the logarithm.
-    :param l: (m,) weight of the linear part.
+    :param drives: (d,) places in y of what stays above zero.
+    :param slacks: (c, s) rows and offset (c,): slacks @ y + offset stays above zero too.
+    :param u: (d + c,) weight of the logarithm.
+    :param l: (d + c,) weight of the linear part.
     """
 
     A: Array
     b: Array
-    p0: Array
-    F: Array
+    y0: Array
+    N: Array | None
+    bodies: Index
     w: Array
-    s0: Array
-    G: Array
+    drives: Index
+    slacks: Array
+    offset: Array
     u: Array
-    l: Array  # noqa: E741
+    l: Array
 
-    def bodies(self, v: Array) -> Array:
-        """(nb, 4, 4) the P_i."""
-        return smat(self.p0 + self.F @ v)
+    def y(self, v: Array) -> Array:
+        """(s,) the parameters."""
+        return self.y0 + (v if self.N is None else self.N @ v)
 
-    def scalars(self, v: Array) -> Array:
-        """(m,) the s_j."""
-        return self.s0 + self.G @ v
+    def pulled(self, rows: Array) -> Array:
+        """(m, s) rows on y -> (m, k) rows on v."""
+        return rows if self.N is None else rows @ self.N
+
+    def scalars(self, y: Array) -> Array:
+        """(d + c,) the s_j."""
+        return np.concatenate([y[self.drives], self.slacks @ y + self.offset])
 
     def value(self, v: Array, t: float = 1.0) -> float:
         """Return the objective with the prior t times as heavy; infinite outside."""
-        s = self.scalars(v)
-        if not np.all(s > 0.0):
+        y = self.y(v)
+        s = self.scalars(y)
+        if len(s) and s.min() <= 0.0:
             return np.inf
-        P = self.bodies(v)
+        p = y[self.bodies]
         try:
-            L = np.linalg.cholesky(P)
+            L = np.linalg.cholesky(smat(p))
         except np.linalg.LinAlgError:
             return np.inf
-        diagonal = np.diagonal(L, axis1=1, axis2=2)
-        entropy = self.w @ (np.trace(P, axis1=1, axis2=2) - 2.0 * np.log(diagonal).sum(axis=1))
-        entropy += self.l @ s - self.u @ np.log(s)
-        return float(np.sum((self.A @ v - self.b) ** 2) + t * entropy)
+        logs = np.log(L[:, range(SIZE), range(SIZE)]).sum(axis=1)
+        entropy = self.w @ (p @ _EYE - 2.0 * logs) + self.l @ s - self.u @ np.log(s)
+        rho = self.A @ v - self.b
+        return float(rho @ rho + t * entropy)
 
     def prior_slopes(self, v: Array) -> tuple[Array, Array]:
         """Return gradient (k,) and Hessian (k, k) of the prior part."""
-        P = self.bodies(v)
-        inverse = np.linalg.inv(P)  # 4 x 4, a step's direction only
-        nb = len(P)
-        kron = np.einsum('nij,nkl->nikjl', inverse, inverse).reshape(nb, SIZE**2, SIZE**2)
-        curvature = self.w[:, None, None] * (_FLAT @ kron @ _FLAT.T)
-        slope = self.w[:, None] * (_EYE - svec(inverse))
-        s = self.scalars(v)
-        k = self.A.shape[1]
-        flat = self.F.reshape(-1, k)
-        gradient = slope.ravel() @ flat + (self.l - self.u / s) @ self.G
-        bent = (curvature @ self.F).reshape(-1, k)
-        hessian = flat.T @ bent + self.G.T @ ((self.u / s**2)[:, None] * self.G)
-        return gradient, hessian
-
-    def stretch(self, v: Array, step: Array) -> float:
-        """Return how far one may go along a step before leaving: inf when never."""
-        s, ds = self.scalars(v), self.G @ step
-        worst = float(np.max(-ds / s, initial=0.0))
-        if len(self.p0):
-            L = np.linalg.cholesky(self.bodies(v))
-            half = np.linalg.solve(L, smat(self.F @ step))
-            ratio = np.linalg.solve(L, np.swapaxes(half, 1, 2))
-            worst = max(worst, float(np.max(-np.linalg.eigvalsh(ratio)[:, 0])))
-        return 1.0 / worst if worst > 0.0 else np.inf
+        y = self.y(v)
+        inverse = np.linalg.inv(smat(y[self.bodies]))  # 4 x 4
+        # d2 log det P = -tr(P^-1 E_a P^-1 E_b)
+        turned = (inverse[:, None] @ BASIS @ inverse[:, None]).reshape(len(inverse), -1, SIZE**2)
+        s = self.scalars(y)
+        d = len(self.drives)
+        gradient, hessian = np.zeros(len(y)), np.zeros((len(y), len(y)))
+        gradient[self.bodies] = self.w[:, None] * (_EYE - svec(inverse))
+        hessian[self.bodies[:, :, None], self.bodies[:, None, :]] = self.w[:, None, None] * (
+            turned @ _FLAT.T
+        )
+        slope, bend = self.l - self.u / s, self.u / s**2
+        gradient[self.drives] = slope[:d]
+        hessian[self.drives, self.drives] = bend[:d]
+        if len(self.slacks):
+            gradient += slope[d:] @ self.slacks
+            hessian += self.slacks.T @ (bend[d:, None] * self.slacks)
+        if self.N is None:
+            return gradient, hessian
+        return gradient @ self.N, self.N.T @ hessian @ self.N
 
     def triangular(self) -> Program:
         """Return the same problem with A as a triangle, at most k rows."""
         k = self.A.shape[1]
         if len(self.A) <= k:
             return self
-        R = np.asarray(sl.qr(np.column_stack([self.A, self.b]), mode='r')[0])[: k + 1]
+        R = np.linalg.qr(np.column_stack([self.A, self.b]), mode='r')
         return replace(self, A=R[:k, :k], b=R[:k, k])

@@ -35,7 +35,7 @@ def svec(P: Array) -> Array:
 
 def smat(p: Array) -> Array:
     """(..., 10) -> (..., 4, 4)."""
-    return np.tensordot(p, BASIS, axes=1)
+    return (p @ BASIS.reshape(-1, SIZE**2)).reshape(*p.shape[:-1], SIZE, SIZE)
 
 
 def pseudo_inertia(row: Array) -> Array:
@@ -43,9 +43,11 @@ def pseudo_inertia(row: Array) -> Array:
     row = np.asarray(row, float)
     xx, xy, xz, yy, yz, zz = (row[..., k] for k in range(6))
     P = np.empty((*row.shape[:-1], SIZE, SIZE))
-    P[..., 0, 0], P[..., 1, 1], P[..., 2, 2] = (yy + zz - xx) / 2, (xx + zz - yy) / 2, (
-        xx + yy - zz
-    ) / 2
+    P[..., 0, 0], P[..., 1, 1], P[..., 2, 2] = (
+        (yy + zz - xx) / 2,
+        (xx + zz - yy) / 2,
+        (xx + yy - zz) / 2,
+    )
     P[..., 0, 1] = P[..., 1, 0] = -xy
     P[..., 0, 2] = P[..., 2, 0] = -xz
     P[..., 1, 2] = P[..., 2, 1] = -yz
