@@ -1,0 +1,39 @@
+"""
+Machine code on the disk that was compiled from sources that have changed since.
+
+numba keeps a compiled kernel with the file it stands in, and does not notice that a function of
+another file, which is compiled into it, has changed, or that a type it knows is gone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+import numba
+
+import robot_id
+
+
+def forget_if_changed(name: str, sources: Iterable[Path]) -> None:
+    """
+    Delete the kernels on the disk when a source has changed since the last call.
+
+    :param name: of this set of sources.
+    :param sources: files that other files' kernels are made of.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(sources):
+        digest.update(path.name.encode() + path.read_bytes())
+    elsewhere = numba.config.CACHE_DIR
+    cache = Path(elsewhere or robot_id.__path__[0])
+    stamp = cache / '__pycache__' / f'{name}.digest'
+    with contextlib.suppress(OSError):  # an installation that cannot be written to
+        if stamp.is_file() and stamp.read_text() == digest.hexdigest():
+            return
+        for index in cache.rglob('*.nbi'):
+            index.unlink(missing_ok=True)
+        stamp.parent.mkdir(parents=True, exist_ok=True)
+        stamp.write_text(digest.hexdigest())
