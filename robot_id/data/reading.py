@@ -34,7 +34,8 @@ def load(
     :param path: a file or directory, or a list of them whose runs are put together.
     :param mapping: name of a mapping that ships, path of a mapping file, or None: bags are read as
         joint_states, tables by the names of their columns or variables.
-    :param robot: whose joints are wanted; their names do as well.
+    :param robot: whose joints are wanted; their names do as well, but then no drive gains are
+        known.
     :param joint_names: joints wanted and their order, those of the robot when None. Matched by
         name where the data have names; columns without names are taken to be in this order.
     """
@@ -51,7 +52,7 @@ def load(
     if is_bag(path) and (chosen is None or chosen.topics is not None):
         dataset = _load_bag(path, chosen, names)
     else:
-        dataset = _load_tables(path, chosen, names)
+        dataset = _load_tables(path, chosen, names, getattr(robot, 'drive_gains', None))
     return dataset.select(names) if names is not None else dataset
 
 
@@ -66,7 +67,12 @@ def _load_bag(path: Path, mapping: Mapping | None, names: tuple[str, ...] | None
     return Dataset(raw.joint_names, tuple(runs), str(path), (*notes, *done))
 
 
-def _load_tables(path: Path, mapping: Mapping | None, names: tuple[str, ...] | None) -> Dataset:
+def _load_tables(
+    path: Path,
+    mapping: Mapping | None,
+    names: tuple[str, ...] | None,
+    drive_gains: dict[str, float] | None,
+) -> Dataset:
     table = None
     if mapping is None:
         if path.is_dir():
@@ -74,7 +80,7 @@ def _load_tables(path: Path, mapping: Mapping | None, names: tuple[str, ...] | N
         mapping, table = guess_mapping(path)
     if mapping.position is None:
         raise DataError(f'{path}: the mapping is for bags (topics), this is none')
-    pieces, notes = from_tables(path, mapping, names, table)
+    pieces, notes = from_tables(path, mapping, names, table, drive_gains)
     runs: list[Run] = []
     for raw in pieces:
         found, done = clean(raw, mapping.rate_hz if mapping.time else None)

@@ -27,7 +27,7 @@ def forget_if_changed(name: str, sources: Iterable[Path]) -> None:
     digest = hashlib.sha256()
     for path in sorted(sources):
         digest.update(path.name.encode() + path.read_bytes())
-    elsewhere = numba.config.CACHE_DIR
+    elsewhere = numba.config.CACHE_DIR  # type: ignore[attr-defined]
     cache = Path(elsewhere or robot_id.__path__[0])
     stamp = cache / '__pycache__' / f'{name}.digest'
     with contextlib.suppress(OSError):  # an installation that cannot be written to

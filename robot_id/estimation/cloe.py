@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from robot_id.dynamics import Controller, Simulation
+from robot_id.dynamics import Controller, Simulation, positive_on_motion
 from robot_id.estimation.didim import (
     linear_feedback,
     loop_jacobian,
@@ -24,7 +24,7 @@ from robot_id.estimation.loop_method import (
     has_settled,
     relative_error,
 )
-from robot_id.estimation.loop_problem import LoopProblem, positive_on_motion
+from robot_id.estimation.loop_problem import LoopProblem
 from robot_id.estimation.outcome import Outcome
 from robot_id.estimation.result import Iteration, history_text
 from robot_id.exceptions import IdentificationError, OptionError, SimulationError
