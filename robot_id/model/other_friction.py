@@ -33,7 +33,7 @@ def with_friction(
         _joint(joint, terms.get(joint.name, joint.friction), constants.get(joint.name, {}))
         for joint in robot.joints
     )
-    nothing = {'truth': {}, 'a_priori': {}}
+    nothing: dict[str, dict[str, float]] = {'truth': {}, 'a_priori': {}}
     description = robot.description.model_copy(update={'joints': joints, **nothing})
     known = set(Robot(description, robot.kinematics).standard_names)
     left = {

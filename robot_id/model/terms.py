@@ -78,7 +78,9 @@ def _joint_terms(joint: Joint, j: int, c: Array) -> list[tuple[str, list[_Atom]]
     """Return the parameters of one joint with their atoms."""
     unit = np.eye(len(c))[j]
     coupled = np.count_nonzero(c) > 1
-    own, shaft, last = [], [], []
+    own: list[tuple[str, list[_Atom]]] = []
+    shaft: list[tuple[str, list[_Atom]]] = []
+    last: list[tuple[str, list[_Atom]]] = []
     if joint.rotor_inertia == 'geared':
         own.append((f'Ia{j + 1}', _linear(ROTOR, c, j, keep_own=True)))
     for name in joint.friction:
