@@ -10,6 +10,7 @@ from robot_id.excitation.criteria.criterion import Criterion
 _FILES = (
     'condition',
     'weighted',
+    'determinant',
 )
 
 CRITERIA: dict[str, Criterion] = {
