@@ -14,6 +14,7 @@ _FILES = (
     'offset',
     'asymmetric_viscous',
     'asymmetric_coulomb',
+    'quadratic',
 )
 
 TERMS: dict[str, FrictionTerm] = {
