@@ -1,4 +1,4 @@
-"""What a criterion of excitation is: a figure of singular values that a good motion makes small."""
+"""What a criterion is: a figure of singular values that an exciting motion makes small."""
 
 from __future__ import annotations
 
