@@ -12,7 +12,7 @@ from robot_id.dynamics.controller import Law
 from robot_id.dynamics.kernel_cache import forget_if_changed
 
 # The compiled loop stands in `dynamics`, with the kernels of these files in it.
-forget_if_changed('laws', Path(__file__).parent.glob('*.py'))
+forget_if_changed('laws', Path(__file__).parent.glob('*.py'), 'loop_kernel.*')
 
 
 def law_named(name: str, **options: bool) -> Law:
