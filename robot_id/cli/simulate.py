@@ -7,7 +7,7 @@ import json
 import click
 import numpy as np
 
-from robot_id import data
+from robot_id import data, files
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, output, progress_bar, save, warn
 from robot_id.dynamics import Disturbances, Simulation
@@ -79,7 +79,7 @@ def command(
     warn(summary['warnings'])
     if json_file:
         text = json.dumps(summary | {'out': str(path), 'seed': seed, 'loop': loop_name}, indent=1)
-        save(lambda file: file.write_text(text + '\n'), json_file)
+        save(lambda file: files.write_text(file, text + '\n'), json_file)
 
 
 def summarise(robot: Robot, run: Simulation) -> dict:

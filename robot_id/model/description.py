@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, field_validator, model_validator
 
-from robot_id.model.numbers import NotNegative, NotZero, Number, Positive
+from robot_id.model.numbers import NotNegative, NotZero, Number, Positive, Rate
 
 FrictionTerm = Literal['viscous', 'coulomb', 'offset', 'asymmetric_viscous', 'asymmetric_coulomb']
 LawName = Literal['pd_cascade', 'pd', 'computed_torque']
@@ -138,7 +138,7 @@ class Loop(_Strict):
     law: LawName = 'pd_cascade'
     bandwidth: tuple[Positive, ...]
     damping: tuple[Positive, ...]
-    rate_hz: Positive
+    rate_hz: Rate
     inertia: tuple[Positive, ...] | None = None
     kp: tuple[Positive, ...] | None = None
     kv: tuple[Positive, ...] | None = None
