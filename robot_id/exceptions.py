@@ -9,6 +9,7 @@ import difflib
 import re
 from collections.abc import Iterable
 from itertools import islice
+from typing import Any
 
 # Of an offending value, and of a whole line.
 LONGEST_VALUE, LONGEST_LINE = 200, 1200
@@ -21,10 +22,28 @@ class RobotIdError(Exception):
     Base of all errors that are the user's to mend, never a bug of ours.
 
     Whatever a file holds, the message is one printable line, and of a long value its ends.
+    What the message names can be read as data too, each None where it does not apply.
+
+    :param joint: name of the joint.
+    :param key: option, key of a file or parameter.
+    :param value: what was found.
+    :param bound: what it must keep to.
     """
 
-    def __init__(self, message: object = '') -> None:
+    def __init__(
+        self,
+        message: object = '',
+        *,
+        joint: str | None = None,
+        key: str | None = None,
+        value: Any = None,
+        bound: Any = None,
+    ) -> None:
         super().__init__(printable(message))
+        self.joint = joint
+        self.key = key
+        self.value = value
+        self.bound = bound
 
 
 class DescriptionError(RobotIdError):

@@ -15,6 +15,7 @@ from click.shell_completion import CompletionItem
 from robot_id import __version__
 from robot_id.cli import budgets, verbosity
 from robot_id.exceptions import RobotIdError, did_you_mean
+from robot_id.extras import missing_extra
 
 # One line per verb: its name and its help; the module robot_id.cli.<name> holds `command`.
 VERBS: dict[str, str] = {
@@ -91,6 +92,10 @@ def main() -> None:
     try:
         try:
             cli(standalone_mode=True)
+        except ModuleNotFoundError as error:
+            if (missing := missing_extra(error)) is None:
+                raise
+            raise missing from error
         finally:
             sys.stdout.flush()
     except RobotIdError as error:
