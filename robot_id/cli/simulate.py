@@ -18,6 +18,8 @@ from robot_id.experiment import perform, recorded
 from robot_id.model import Robot, load_robot
 from robot_id.trajectory.default import motion_of
 
+MOST_EVERY = 1_000_000
+
 
 @click.command()
 @click.option('--robot', required=True, help='A shipped name, a robot file or a URDF.')
@@ -46,8 +48,8 @@ def command(
 ) -> None:
     """Simulate a robot in closed loop and write what a logger would have recorded."""
     check_writable(json_file)
-    if every < 1:
-        raise OptionError(f'--every {every} must be 1 or more')
+    if not 1 <= every <= MOST_EVERY:
+        raise OptionError(f'--every {every} must lie between 1 and {MOST_EVERY}')
     model = load_robot(robot)
     chi = model.truth() if params is None else parameters_for(model, Result.load(params))
     loop = model.loop(loop_name)
