@@ -39,7 +39,7 @@ def shape_inertias(robot: Robot) -> Array | None:
             link.append(_inertial(bodies))
     text = ElementTree.tostring(root, encoding='unicode')
     kinematics = robot.kinematics
-    return body_inertias(text, robot.urdf, kinematics.body_names, kinematics.locked)
+    return body_inertias(text, robot.urdf, kinematics.body_names, dict(kinematics.locked))
 
 
 def _bodies(link: ElementTree.Element, kind: str) -> list[tuple[float, Array, Array]]:

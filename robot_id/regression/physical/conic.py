@@ -17,6 +17,7 @@ from robot_id.regression.physical.program import Program
 from robot_id.regression.physical.pseudo_inertia import COLUMNS, ROWS, SIZE
 
 Array = NDArray[np.float64]
+Index = NDArray[np.intp]
 _BIG = 2 * SIZE
 _CONE = _BIG * (_BIG + 1) // 2
 _Z_ROWS, _Z_COLUMNS = np.tril_indices(SIZE)
@@ -59,7 +60,7 @@ def minimise(program: Program) -> Array | None:
     return np.asarray(found.x, float)[:k]
 
 
-def _place(i: Array, j: Array) -> Array:
+def _place(i: Index, j: Index) -> Index:
     """Return where entry (i, j) with i <= j stands in a triangle taken column by column."""
     return j * (j + 1) // 2 + i
 

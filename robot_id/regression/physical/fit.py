@@ -75,7 +75,7 @@ class Fitter:
         self.solver = solver
         self.constraints: Constraints = constraints_of(robot)
         self.B = base_matrix(robot)
-        L = np.linalg.cholesky(pseudo_inertia(self.prior.rows))
+        L: Array = np.asarray(np.linalg.cholesky(pseudo_inertia(self.prior.rows)), float)
         self._bodies = congruence(L)  # (nb, 10, 10) from svec in units of the prior
 
     def fit(self, R: Array, z: Array) -> PhysicalFit:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.regression.physical.pseudo_inertia import BASIS, SIZE, smat, svec
+from robot_id.regression.triangular import triangle
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -83,7 +84,7 @@ class Program:
     def prior_slopes(self, v: Array) -> tuple[Array, Array]:
         """Return gradient (k,) and Hessian (k, k) of the prior part."""
         y = self.y(v)
-        inverse = np.linalg.inv(smat(y[self.bodies]))  # 4 x 4
+        inverse: Array = np.asarray(np.linalg.inv(smat(y[self.bodies])), float)  # 4 x 4
         # d2 log det P = -tr(P^-1 E_a P^-1 E_b)
         turned = (inverse[:, None] @ BASIS @ inverse[:, None]).reshape(len(inverse), -1, SIZE**2)
         s = self.scalars(y)
@@ -108,5 +109,5 @@ class Program:
         k = self.A.shape[1]
         if len(self.A) <= k:
             return self
-        R = np.linalg.qr(np.column_stack([self.A, self.b]), mode='r')
+        R = triangle(np.column_stack([self.A, self.b]))
         return replace(self, A=R[:k, :k], b=R[:k, k])

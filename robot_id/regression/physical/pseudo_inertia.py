@@ -83,4 +83,5 @@ def smallest_eigenvalues(rows: Array) -> Array:
     size = np.where(np.isfinite(size) & (size > 0.0), size, 1.0)
     D = np.ones((*size.shape, SIZE))
     D[..., :3] = 1.0 / size[..., None]
-    return np.linalg.eigvalsh(P * D[..., :, None] * D[..., None, :])[..., 0]
+    scaled = P * D[..., :, None] * D[..., None, :]
+    return np.asarray(np.linalg.eigvalsh(scaled)[..., 0], float)

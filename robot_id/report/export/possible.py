@@ -49,7 +49,8 @@ def bodies_of(request: Request) -> Bodies:
         raise DataError(
             f'{request.source}: {result.method} had not converged, no model is made of it'
         )
-    chi, notes = parameters_for(robot, result), ()
+    chi = parameters_for(robot, result)
+    notes: tuple[str, ...] = ()
     if result.standard_parameters is None:
         result = project(robot, result)
         moved = np.abs(parameters_for(robot, result) - chi)
