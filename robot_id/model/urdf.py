@@ -60,6 +60,16 @@ def body_inertias(
     return np.array([inertia_row(model.inertias[model.getJointId(name)]) for name in bodies])
 
 
+def load_model(path: Path, frozen: dict[str, float], snap: bool = True) -> pin.Model:
+    """
+    Return a URDF as pinocchio reads it, with its own inertias and joint dynamics.
+
+    :param frozen: all joints that do not move, with their positions.
+    """
+    model = _model(read_urdf(path, snap)[0], path)
+    return _lock(model, frozen) if frozen else model
+
+
 def _model(text: str, path: Path) -> pin.Model:
     try:
         return pin.buildModelFromXML(text)

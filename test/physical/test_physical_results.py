@@ -31,7 +31,7 @@ def check(robot, result):
     """Assert that a result is a possible robot, and that its two sets of parameters agree."""
     x = standard_of(robot, result)
     assert np.allclose(robot.base.from_standard(x), result.values, rtol=1e-9, atol=1e-12)
-    assert np.all(smallest_eigenvalues(x[robot.inertial_index]) > 0)
+    assert np.all(smallest_eigenvalues(robot.standard.inertial_rows(x)) > 0)
     for p in result.standard_parameters:
         assert p['interval'][0] <= p['value'] <= p['interval'][1]
         assert p['data_share'] + p['prior_share'] == pytest.approx(1.0)

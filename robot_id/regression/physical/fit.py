@@ -106,7 +106,7 @@ class Fitter:
         covariance, share = _information(
             program.pulled(A), program.prior_slopes(v)[1], program.pulled(T)
         )
-        rows = x[self.robot.inertial_index]
+        rows = self.robot.standard.inertial_rows(x)
         return PhysicalFit(
             x, self.B @ x, covariance, share, self.prior, smallest_eigenvalues(rows)
         )
@@ -154,6 +154,9 @@ class Fitter:
         drives = self.constraints.drive_columns
         T[np.ix_(drives, drives)] = np.linalg.inv(self.constraints.drives) * self._sizes(R, z)
         y0[drives] = 1.0
+        # A direct rotor is a part of its link, and it is the whole that must be a body.
+        for rotor, columns, weights in self.robot.direct_columns:
+            T[columns] -= weights[:, None] * T[rotor]
         free = self._free()
         norms = np.linalg.norm(R @ self.B[:, free], axis=0)
         T[free, free] = 1.0 / np.where(norms > 0.0, norms, 1.0)
@@ -163,10 +166,14 @@ class Fitter:
         """(m,) order of size of each drive parameter: a priori, else the base value it is in."""
         chi = sl.lstsq(R, z, lapack_driver='gelsy')[0]
         names, known = self.robot.standard_names, self.robot.description.a_priori
-        sizes = []
+        sizes: list[float] = []
+        direct = {rotor for rotor, _, _ in self.robot.direct_columns}
         for column in self.constraints.drive_columns:
             effect = np.abs(self.B[:, column])
             values = np.abs(chi[effect > 0.5 * effect.max(initial=0.0)]) if effect.any() else []
+            if column in direct:
+                sizes.append(1e-6)
+                continue
             guess = known.get(names[column], 0.0) or float(np.max(values, initial=0.0))
             sizes.append(float(np.clip(guess, 1e-4, 1e4)))
         return np.array(sizes)

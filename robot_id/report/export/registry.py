@@ -30,6 +30,8 @@ class Format:
 FORMATS: dict[str, Format] = {
     'yaml': Format('yaml_file', 'base parameters with their deviations', needs_robot=False),
     'ros-params': Format('ros_parameters', 'a parameter file for ctc_controller'),
+    'urdf': Format('urdf_file', 'your URDF with the identified inertias and friction'),
+    'mjcf': Format('mjcf_file', 'a MuJoCo model'),
     'csv': Format('csv_file', 'base parameters as a table', needs_robot=False),
 }
 

@@ -131,8 +131,9 @@ class Edits:
         while self.content[place - 1 : place].isspace():
             place -= 1
         gap = self.content[place : parent.inner_end].decode()
-        tail = '' if '\n' in gap else f'{self.newline}{indent}'
-        self._edits.append((place, place, (text + tail).encode()))
+        if '\n' not in gap:  # all on one line
+            text = ''.join(line.strip() for line in lines)
+        self._edits.append((place, place, text.encode()))
 
     def _indent(self, place: int) -> str:
         start = self.content.rfind(b'\n', 0, place) + 1
