@@ -12,6 +12,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id.dynamics.generated.library import code_for
 from robot_id.dynamics.kernels import FAST, cross, into_body, motions, poses, term_value
 from robot_id.dynamics.states import Array, as_states, slope_value
 from robot_id.dynamics.tree import tree_of
@@ -122,7 +123,12 @@ def regressor(
     W = np.empty((Q.shape[0], robot.n, count)) if out is None else out
     if W.shape != (Q.shape[0], robot.n, count) or not W.flags.c_contiguous or W.dtype != float:
         raise ValueError(f'out is {W.dtype} {W.shape}, not float ({len(Q)}, {robot.n}, {count})')
-    regressor_kernel(tree_of(robot), bodies, terms, Q, DQ, DDQ, slope_value(coulomb_slope), W)
+    slope = slope_value(coulomb_slope)
+    code = None if standard else code_for(robot, 'regressor', slope, len(Q))
+    if code is not None:
+        code(None, slope, (Q, DQ, DDQ), (W,))
+        return W[0] if single else W
+    regressor_kernel(tree_of(robot), bodies, terms, Q, DQ, DDQ, slope, W)
     if standard:
         for rotor, columns, weights in robot.direct_columns:
             W[:, :, rotor] = W[:, :, columns] @ weights
