@@ -7,10 +7,35 @@ The command line prints it and exits with code 2; nodes put it into their error 
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 
 class RobotIdError(Exception):
-    """Base of all errors that are the user's to mend, never a bug of ours."""
+    """
+    Base of all errors that are the user's to mend, never a bug of ours.
+
+    What the message names can be read as data too, each None where it does not apply.
+
+    :param joint: name of the joint.
+    :param key: option, key of a file or parameter.
+    :param value: what was found.
+    :param bound: what it must keep to.
+    """
+
+    def __init__(
+        self,
+        message: str = '',
+        *,
+        joint: str | None = None,
+        key: str | None = None,
+        value: Any = None,
+        bound: Any = None,
+    ) -> None:
+        super().__init__(message)
+        self.joint = joint
+        self.key = key
+        self.value = value
+        self.bound = bound
 
 
 class DescriptionError(RobotIdError):

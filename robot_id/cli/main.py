@@ -13,6 +13,7 @@ from click.shell_completion import CompletionItem
 from robot_id import __version__
 from robot_id.cli import verbosity
 from robot_id.exceptions import RobotIdError, did_you_mean
+from robot_id.extras import missing_extra
 
 # One line per verb: its name and its help; the module robot_id.cli.<name> holds `command`.
 VERBS: dict[str, str] = {
@@ -81,7 +82,12 @@ def main() -> None:
     for name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS'):
         os.environ.setdefault(name, '1')
     try:
-        cli(standalone_mode=True)
+        try:
+            cli(standalone_mode=True)
+        except ModuleNotFoundError as error:
+            if (missing := missing_extra(error)) is None:
+                raise
+            raise missing from error
     except RobotIdError as error:
         if verbosity.verbose():
             traceback.print_exc()

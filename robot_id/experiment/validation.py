@@ -18,6 +18,7 @@ from robot_id.estimation.parameters import parameters_for
 from robot_id.estimation.result import Result
 from robot_id.experiment.loop_validation import simulation_errors
 from robot_id.model import Robot
+from robot_id.model.json_numbers import finite_or_none
 from robot_id.progress import Progress, silent
 from robot_id.regression.prediction import Prediction, predict
 from robot_id.regression.sampling import long_enough, resolve
@@ -72,8 +73,8 @@ class Validation:
             'method': self.method,
             'data': self.source,
             'joint_names': list(self.joint_names),
-            'torque_relative_error_percent': _number(self.torque_relative_error_percent),
-            'per_joint': [_number(v) for v in self.per_joint],
+            'torque_relative_error_percent': finite_or_none(self.torque_relative_error_percent),
+            'per_joint': [finite_or_none(v) for v in self.per_joint],
             'simulation': self.simulation,
             'notes': list(self.notes),
             'warnings': list(self.warnings),
@@ -147,7 +148,3 @@ def validate(
         notes=(*dataset.notes, *resolved.describe(dataset.rate), *reasons),
         warnings=long_enough(dataset, resolved)[1],
     )
-
-
-def _number(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None

@@ -15,10 +15,10 @@ import numpy as np
 
 from robot_id.dynamics.derivatives import _along
 from robot_id.dynamics.direct import _direct
+from robot_id.dynamics.friction import add_friction
 from robot_id.dynamics.generated.pure import pure
 from robot_id.dynamics.generated.symbols import Condition, Scalar, Trace
 from robot_id.dynamics.inverse import _inertia, _inverse
-from robot_id.dynamics.kernels import add_friction
 from robot_id.dynamics.regressor import column_maps, regressor_kernel
 from robot_id.dynamics.regressor_slopes import _slopes
 from robot_id.dynamics.tree import Tree, split_parameters, tree_of
@@ -127,9 +127,9 @@ def gravity(r: Numbers, q: Any, dq: Any, x: Any, slope: Any, G: Any) -> dict[str
 
 
 def friction(r: Numbers, q: Any, dq: Any, x: Any, slope: Any, G: Any) -> dict[str, Any]:
-    """Return friction and offset torques at dq."""
+    """Return friction and offset torques at dq, less what grows with the load."""
     tau = _zeros(1, r.n)
-    pure(add_friction)(r.tree, r.values, dq[0], slope, tau[0])
+    pure(add_friction)(r.tree, r.values, dq[0], slope, 1.0, tau[0])
     return {'tau': tau}
 
 
@@ -158,8 +158,8 @@ def regressor(r: Numbers, q: Any, dq: Any, x: Any, slope: Any, G: Any) -> dict[s
 
 
 def derivatives(r: Numbers, q: Any, dq: Any, x: Any, slope: Any, G: Any) -> dict[str, Any]:
-    """Return d tau/d q, d tau/d dq and M(q), (n, n) each."""
-    parts = {name: _zeros(1, r.n, r.n) for name in ('by_q', 'by_dq', 'M')}
+    """Return d tau/d q, d tau/d dq and d tau/d ddq, (n, n) each."""
+    parts = {name: _zeros(1, r.n, r.n) for name in ('by_q', 'by_dq', 'by_ddq')}
     pure(_along)(r.tree, r.inertia, r.values, q, dq, x, slope, *parts.values())
     return parts
 

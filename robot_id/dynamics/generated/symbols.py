@@ -128,7 +128,6 @@ class Symbol:
     """One operation; `args` are symbols and floats."""
 
     __slots__ = ('args', 'number', 'op', 'positive', 'trace')
-    __array_ufunc__ = None  # so that numpy's scalars leave the operation to this class
 
     def __init__(self, trace: Trace, op: str, args: tuple[Any, ...], number: int) -> None:
         self.trace, self.op, self.args, self.number = trace, op, args, number
