@@ -19,20 +19,29 @@ class Body:
 
     :param formula: what to write.
     :param names: C names of the input arrays that are called otherwise than in the formula.
+    :param outputs_first: compute all outputs before any is written, so that they may stand in
+        the same memory as the inputs.
     """
 
-    def __init__(self, formula: Formula, names: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        formula: Formula,
+        names: Mapping[str, str] | None = None,
+        outputs_first: bool = False,
+    ) -> None:
         self.formula = formula
         self._names = dict(names or {})
         self._expressions: dict[Symbol, str] = {}
         order = operations_in_order(formula)
         uses = Counter(x for symbol in order for x in arguments(symbol))
         uses.update(x for out in formula.outputs for x in out.values if isinstance(x, Symbol))
+        results = {x for out in formula.outputs for x in out.values if isinstance(x, Symbol)}
         self.statements: list[str] = []
         for symbol in order:
             text = self._operation(symbol)
             keep = uses[symbol] > 1 or len(text) > LONGEST_EXPRESSION or symbol.op == 'inv'
-            if symbol.op != 'input' and keep:
+            keep = symbol.op != 'input' and keep
+            if keep or (outputs_first and symbol in results):
                 name = f't{len(self.statements)}'
                 self.statements.append(f'const double {name} = {_open(text)};')
                 text = name

@@ -208,12 +208,15 @@ def _zeros(*shape: int) -> Any:
     return out
 
 
-def trace(robot: Robot, name: str, smooth: bool, chi: Any = None) -> Formula:
+def trace(
+    robot: Robot, name: str, smooth: bool, chi: Any = None, fixed_slope: float | None = None
+) -> Formula:
     """
     Return the formula of a function for one robot.
 
     :param smooth: Coulomb friction as 2/pi atan(slope dq) with the input `slope`, else its sign.
     :param chi: (b,) numbers to take the parameters as constants, None for inputs.
+    :param fixed_slope: positive number to take the slope as a constant, None for an input.
     """
     function = FUNCTIONS[name]
     b, n = len(robot.base), robot.n
@@ -221,7 +224,9 @@ def trace(robot: Robot, name: str, smooth: bool, chi: Any = None) -> Formula:
     sizes = {'chi': b, 'q': n, 'dq': n, 'x': n, 'G': n * b}
     arrays = {key: t.inputs(key, (size,)) for key, size in sizes.items()}
     parameters = arrays['chi'] if chi is None else [float(value) for value in chi]
-    slope = t.input('slope', positive=True) if smooth else 0.0
+    slope: Any = 0.0
+    if smooth:
+        slope = t.input('slope', positive=True) if fixed_slope is None else fixed_slope
     q, dq, x = (arrays[key].reshape(1, n) for key in ('q', 'dq', 'x'))
     filled = function.run(
         numbers_of(robot, parameters), q, dq, x, slope, arrays['G'].reshape(1, n, b)
