@@ -55,7 +55,7 @@ def command(result_file: str, kind: str, robot: str | None, out: str | None) -> 
         console.print(note, markup=False, soft_wrap=True)
 
 
-def save_folder(files: dict[str, str], out: str | None) -> None:
+def save_folder(contents: dict[str, str], out: str | None) -> None:
     """Write the files of a format that is a folder."""
     if out is None:
         raise click.UsageError('this format is a folder of files: name it with --out DIR')
@@ -64,8 +64,8 @@ def save_folder(files: dict[str, str], out: str | None) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f'{folder}: cannot be made a folder: {error.strerror}') from error
-    for name, content in files.items():
-        save(partial(_write, content), folder / name)
+    for name, content in contents.items():
+        save(partial(files.write_text, text=content), folder / name)
 
 
 def save_all(text: str, others: dict[str, str], out: Path) -> list[Path]:
