@@ -15,7 +15,7 @@ from robot_id.model.oracle import standard_regressor
 from robot_id.report.export.c_code import identifier
 
 STRICT = ('-std=c99', '-Wall', '-Wextra', '-Wpedantic', '-Werror')
-SANITISED = ('-O1', '-fsanitize=address,undefined', '-fno-sanitize-recover=all')
+SANITISED = ('-O0', '-fsanitize=address,undefined', '-fno-sanitize-recover=all')
 pytestmark = pytest.mark.skipif(shutil.which('gcc') is None, reason='no gcc')
 
 TREE = """<robot name="2 arms */ &lt;x&gt;">
@@ -100,7 +100,7 @@ def test_self_test_notices_a_wrong_model(exported):
 
 def test_values_equal_pinocchio(exported):
     robot, chi, out, prefix = exported
-    gcc(out, *STRICT, '-O1', '-shared', '-fPIC', f'{prefix}_model.c', '-lm', '-o', 'model.so')
+    gcc(out, *STRICT, '-O0', '-shared', '-fPIC', f'{prefix}_model.c', '-lm', '-o', 'model.so')
     library = ctypes.CDLL(str(out / 'model.so'))
 
     def call(name, size, *inputs):
