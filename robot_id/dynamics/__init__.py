@@ -3,7 +3,7 @@
 from robot_id.dynamics.controller import Controller, Law
 from robot_id.dynamics.derivatives import derivatives
 from robot_id.dynamics.direct import direct_dynamics, smallest_inertia_eigenvalue
-from robot_id.dynamics.inverse import bias, inertia_matrix, inverse_dynamics
+from robot_id.dynamics.inverse import bias, body_torques, inertia_matrix, inverse_dynamics
 from robot_id.dynamics.regressor import regressor
 from robot_id.dynamics.regressor_slopes import regressor_slopes
 from robot_id.dynamics.simulation import Disturbances, Simulation, simulate, simulate_many
@@ -15,6 +15,7 @@ __all__ = [
     'Law',
     'Simulation',
     'bias',
+    'body_torques',
     'cold_kernels',
     'derivatives',
     'direct_dynamics',
