@@ -14,13 +14,13 @@ from robot_id.estimation.didim import loop_jacobian, simulated_torque, weighted_
 from robot_id.estimation.loop_method import (
     EXACT,
     LoopMethod,
-    Outcome,
     careful_step,
     first_simulation,
     has_settled,
     relative_error,
 )
 from robot_id.estimation.loop_problem import LoopProblem, positive_on_motion
+from robot_id.estimation.outcome import Outcome
 from robot_id.estimation.result import Iteration, history_text
 from robot_id.exceptions import IdentificationError, OptionError, SimulationError
 from robot_id.progress import Progress
@@ -68,9 +68,14 @@ class Cloe(LoopMethod):
         rho = [y - s for y, s in zip(problem.joint_rows(problem.torque), torque)]
         extras = {'output_error_percent': 100.0 * fit.error(simulations)}
         return Outcome(
-            chi, solution.covariance, rho, solution.condition_number, tuple(history), converged,
-            extras,
-        )  # fmt: skip
+            chi,
+            solution.covariance,
+            solution.condition_number,
+            residuals=rho,
+            history=tuple(history),
+            converged=converged,
+            extras=extras,
+        )
 
     def _gauss_newton(
         self, fit: _OutputError, start: Array, progress: Progress

@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 from robot_id.control.gains import loop_inertia_slope
 from robot_id.dynamics import Simulation
 from robot_id.dynamics.sensitivity import loop_sensitivities
-from robot_id.estimation.idim import joint_weights, solve_weighted
 from robot_id.estimation.loop_method import (
     LoopMethod,
-    Outcome,
     careful_step,
     first_motion,
     has_settled,
@@ -22,10 +20,12 @@ from robot_id.estimation.loop_method import (
     relative_error,
 )
 from robot_id.estimation.loop_problem import LoopProblem
+from robot_id.estimation.outcome import Outcome
 from robot_id.estimation.result import Iteration, history_text
 from robot_id.progress import Progress
 from robot_id.regression.least_squares import Solution
 from robot_id.regression.sampling import States
+from robot_id.regression.system import System
 from robot_id.regression.triangular import JointFactors
 
 Array = NDArray[np.float64]
@@ -78,16 +78,20 @@ class Didim(LoopMethod):
                 break
             exact = self.jacobian == 'exact' and step == 1.0
         return Outcome(
-            chi, solution.covariance, rho, solution.condition_number, tuple(history), converged
+            chi,
+            solution.covariance,
+            solution.condition_number,
+            residuals=rho,
+            history=tuple(history),
+            converged=converged,
         )
 
 
 def weighted_fit(problem: LoopProblem, W: list[Array], Y: list[Array]) -> Solution:
     """Solve Y_j = W_j chi of all joints, each weighted by its own residual."""
     factors = JointFactors.of_rows(problem.robot.base.names, list(zip(W, Y)))
-    kept = np.ones(len(problem.robot.base), bool)
-    weights, _ = joint_weights(factors)
-    return solve_weighted(factors, kept, weights)[0]
+    system = System(factors)
+    return system.solve(system.joint_weights()[0])[0]
 
 
 def simulated_torque(problem: LoopProblem, motions: list[States]) -> list[Array]:

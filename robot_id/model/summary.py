@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
+from robot_id.model.json_numbers import finite_or_none
 from robot_id.model.robot import Robot
 
 
@@ -24,11 +25,12 @@ def summarise(robot: Robot) -> dict[str, Any]:
         'description': description.description,
         'gravity': [float(g) for g in robot.gravity],
         'urdf': description.urdf,
-        'mdh': [row.model_dump() for row in description.mdh or ()],
+        'mdh': [row.model_dump() for row in description.table or ()],
         'joints': [_joint(robot, j) for j in range(robot.n)],
         'bodies': _bodies(robot),
         'mimics': _mimics(robot),
-        'locked': dict(description.locked),
+        'snapped': list(robot.kinematics.notes),
+        'locked': dict(robot.kinematics.locked),
         'coupling': None if robot.coupling is None else robot.coupling.tolist(),
         'loops': {
             name: loop.model_dump(exclude_none=True) for name, loop in description.loops.items()
@@ -52,7 +54,7 @@ def _joint(robot: Robot, j: int) -> dict[str, Any]:
         'name': joint.name,
         'type': 'prismatic' if robot.kinematics.prismatic[body] else 'revolute',
         **{
-            key: _finite(getattr(limits, key)[j])
+            key: finite_or_none(getattr(limits, key)[j])
             for key in ('lower', 'upper', 'velocity', 'acceleration', 'torque')
         },
         'gear_ratio': float(robot.drives.gear[j, j]),
@@ -91,7 +93,3 @@ def _mimics(robot: Robot) -> list[str]:
 def _rounded(values: np.ndarray) -> list[float]:
     """Values without the rounding of an angle's sine."""
     return [float(x) for x in np.round(values, 12) + 0.0]
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None

@@ -11,8 +11,6 @@ import pytest
 import scipy.linalg
 
 from robot_id import dynamics
-from robot_id.control import tune
-from robot_id.data import Dataset
 from robot_id.estimation.idim_wls import IdimWls
 from robot_id.exceptions import OptionError, TrajectoryError
 from robot_id.excitation.clearance import clearance_of
@@ -20,6 +18,7 @@ from robot_id.excitation.design import Excitation, ExcitationOptions, excite, ma
 from robot_id.excitation.deviations import predict_deviations
 from robot_id.excitation.random_motion import draw
 from robot_id.excitation.search import search
+from robot_id.experiment import record
 from robot_id.model import load_robot
 from robot_id.progress import Cancelled
 
@@ -43,7 +42,7 @@ def test_scara_quintic_is_as_exciting_as_in_paper_004(scara: Excitation) -> None
     ).reshape(-1, 8)
     assert np.linalg.cond(W) <= 290.0
     assert np.linalg.cond(W * np.abs(robot.truth())) <= 100.0
-    assert scara.search.figures.weighted < scara.search.before.weighted
+    assert scara.search.figures['weighted'] < scara.search.before['weighted']
 
 
 def test_the_motion_keeps_every_limit_on_a_fine_grid(scara: Excitation) -> None:
@@ -63,8 +62,8 @@ def test_the_motion_keeps_every_limit_on_a_fine_grid(scara: Excitation) -> None:
 
 def test_the_result_as_data(scara: Excitation) -> None:
     data = scara.to_dict()
-    assert data['condition_number'] == scara.search.figures.condition
-    assert data['condition_number_weighted'] == scara.search.figures.weighted
+    assert data['condition_number'] == scara.search.figures['condition']
+    assert data['condition_number_weighted'] == scara.search.figures['weighted']
     assert [p['name'] for p in data['parameters']] == list(load_robot('scara').base.names)
     assert any('clearance' in note for note in data['notes'])
 
@@ -93,17 +92,11 @@ def test_predicted_deviations_match_a_simulated_identification(name, loop) -> No
     robot = load_robot(name)
     options = ExcitationOptions(budget_s=2.0)
     motion = excite(robot, options).trajectory
-    control, slope = robot.loop(loop), robot.description.coulomb_slope
-    reference = motion.sampled(control.rate_hz)
+    slope = robot.description.coulomb_slope
+    reference = motion.sampled(robot.loop(loop).rate_hz)
     noise = 0.01 * robot.limits.torque
-    simulation = dynamics.simulate(
-        robot,
-        robot.truth(),
-        reference,
-        tune(robot, control),
-        disturbances=dynamics.Disturbances(torque_std=noise, seed=1),
-    )
-    data = Dataset(robot.joint_names, (simulation.to_run(),))
+    world = dynamics.Disturbances(torque_std=noise, seed=1)
+    data = record(robot, reference, loop=loop, disturbances=world)
     result = IdimWls(coulomb_slope=slope).estimate(robot, data)
     predicted = predict_deviations(robot, reference, noise, robot.truth(), slope)
     np.testing.assert_allclose(result.std, predicted.std, rtol=0.3)
@@ -153,7 +146,7 @@ def test_ctrl_c_gives_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     assert result.interrupted
     assert result.elapsed_s < 60.0
     objective.limits.check(result.trajectory)
-    assert result.figures.weighted <= result.before.weighted * 1.05
+    assert result.figures['weighted'] <= result.before['weighted'] * 1.05
 
 
 def test_a_cancelled_search_stops_its_threads() -> None:
@@ -227,10 +220,10 @@ def test_tx40_is_five_times_better_than_the_best_of_200_random_motions() -> None
         X = objective.shrink(draw(objective, rng), 80)
         if X is not None:
             motion = objective.family.member(X, objective.limits.middle)
-            scores.append(objective.figures(motion, refine=5).weighted)
+            scores.append(objective.figures(motion, refine=5)['weighted'])
     objective, _ = make_objective(robot, ExcitationOptions(), clearance)
     result = search(objective, 120.0, evaluations=600)
-    assert result.figures.weighted <= min(scores) / 5.0
+    assert result.figures['weighted'] <= min(scores) / 5.0
 
 
 def test_a_robot_without_geometry_is_told_so(tmp_path: Path) -> None:
