@@ -8,8 +8,8 @@ import click
 
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, output, progress_bar, save
-from robot_id.cli.measurements import load_for
 from robot_id.experiment.check import check
+from robot_id.experiment.measurements import load_for
 from robot_id.model import load_robot
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.model import Robot
-from robot_id.model.description import FrictionTerm, Joint
+from robot_id.model.description import Joint
 
 Array = NDArray[np.float64]
 
@@ -16,7 +16,7 @@ TILTED = (3.3, -4.7, -7.9)
 
 def with_plain_terms(robot: Robot, gravity: Array) -> Robot:
     """Return the robot with rotor, viscous, Coulomb and offset terms and another gravity."""
-    plain: tuple[FrictionTerm, ...] = ('viscous', 'coulomb', 'offset')
+    plain = ('viscous', 'coulomb', 'offset')
     joints = tuple(
         Joint(name=joint.name, gear_ratio=joint.gear_ratio, friction=plain, limits=joint.limits)
         for joint in robot.joints

@@ -16,7 +16,6 @@ from robot_id import dynamics
 from robot_id.data.decimation import decimate
 from robot_id.experiment.check.signals import EQUATION_DECIMATION, Signals
 from robot_id.model import Robot
-from robot_id.model.terms import Kind
 
 Array = NDArray[np.float64]
 
@@ -32,15 +31,13 @@ class PriorModel:
     def __init__(self, robot: Robot, inertia: Array) -> None:
         self.robot, self.inertia = robot, inertia
         terms = robot.terms
-        # (joint, kind, direction, gain, must be positive) of each column beside the bodies'.
-        self.columns: list[list[tuple[int, Array, bool]]] = [[] for _ in range(robot.n)]
+        # For each joint (stem, direction, must be positive) of the columns beside the bodies'.
+        self.columns: list[list[tuple[str, Array, bool]]] = [[] for _ in range(robot.n)]
         for k in range(len(terms.parameter)):
             name = terms.names[terms.parameter[k]]
             own = name[2:3].isdigit() and int(name[2:]) == terms.row[k] + 1
             positive = own and name[:2] in ('Ia', 'Fv', 'Fc')
-            self.columns[terms.row[k]].append(
-                (int(terms.kind[k]), terms.direction[k], bool(positive))
-            )
+            self.columns[terms.row[k]].append((name[:2], terms.direction[k], bool(positive)))
 
     def residuals(self, robot: Robot, s: Signals) -> Array:
         """(n,) rms of what is left of the torques, relative to their size."""
@@ -60,7 +57,7 @@ class PriorModel:
         rigid = dynamics.body_torques(robot, self.inertia, s.q, s.dq, s.ddq)
         parts, widths, signs = [], [], []
         for j, columns in enumerate(self.columns):
-            values = [_term(kind, direction, s.dq, s.ddq) for kind, direction, _ in columns]
+            values = [_term(stem, direction, s.dq, s.ddq) for stem, direction, _ in columns]
             parts.append(np.column_stack([rigid[:, j], *values, s.tau[:, j]]))
             widths.append(parts[-1].shape[1])
             signs.append(np.array([True, *(positive for _, _, positive in columns)]))
@@ -79,11 +76,12 @@ class PriorModel:
         return A, Y, signs
 
 
-def _term(kind: int, direction: Array, dq: Array, ddq: Array) -> Array:
-    if kind == Kind.OFFSET:
+def _term(stem: str, direction: Array, dq: Array, ddq: Array) -> Array:
+    """Return the column of Ia, Fv, Fc or Of(fset)."""
+    if stem == 'Of':
         return np.ones(len(dq))
-    x = (ddq if kind == Kind.INERTIA else dq) @ direction
-    return np.sign(x) if kind == Kind.COULOMB else x
+    x = (ddq if stem == 'Ia' else dq) @ direction
+    return np.sign(x) if stem == 'Fc' else x
 
 
 def _possible(A: Array, y: Array, positive: NDArray[np.bool_]) -> float:
