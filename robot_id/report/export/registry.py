@@ -32,6 +32,7 @@ FORMATS: dict[str, Format] = {
     'ros-params': Format('ros_parameters', 'a parameter file for ctc_controller'),
     'urdf': Format('urdf_file', 'your URDF with the identified inertias and friction'),
     'mjcf': Format('mjcf_file', 'a MuJoCo model'),
+    'c': Format('c_code', 'the model as C99 for a controller, into a folder (--out DIR)'),
     'csv': Format('csv_file', 'base parameters as a table', needs_robot=False),
 }
 
