@@ -31,8 +31,8 @@ def write(request: Request) -> Exported:
     return Exported(
         mjcf(bodies),
         {'.params.yaml': sidecar(request, bodies)},
-        notes,
-        lambda written: check_mjcf(written, bodies),
+        notes=notes,
+        check=lambda written: check_mjcf(written, bodies),
     )
 
 

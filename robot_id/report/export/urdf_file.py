@@ -34,8 +34,8 @@ def write(request: Request) -> Exported:
     return Exported(
         text.decode(),
         {'.params.yaml': sidecar(request, bodies)},
-        notes,
-        lambda written: check_urdf(written, bodies),
+        notes=notes,
+        check=lambda written: check_urdf(written, bodies),
     )
 
 
