@@ -9,8 +9,9 @@ with every term.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,12 +39,14 @@ class Candidate:
     One structure of all joints.
 
     :param terms: of every joint.
-    :param constants: share of the top speed that its velocities are, None without any.
+    :param share: of the top speed that the Stribeck velocity is, None without any.
     :param parameters: number of base parameters.
     :param fit_percent: relative torque error of the fit to all data.
     :param cross_validated_percent: the same on blocks that were left out.
-    :param gain: of the weighted squared error on these blocks against the structure it extends,
-        percent, and its standard error.
+    :param gain_percent: of the weighted squared error on these blocks against the structure it
+        extends.
+    :param gain_error_percent: its standard error over the blocks.
+    :param remark: why it cannot be chosen, whatever its gain.
     """
 
     terms: tuple[str, ...]
@@ -53,6 +56,7 @@ class Candidate:
     cross_validated_percent: float
     gain_percent: float
     gain_error_percent: float
+    remark: str = ''
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,16 @@ class Selection:
     candidates: tuple[Candidate, ...]
     reason: str
     blocks: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for a file; the first candidate has no gain."""
+        rows = [asdict(row) for row in self.candidates]
+        return {
+            'terms': list(self.terms),
+            'reason': self.reason,
+            'blocks': self.blocks,
+            'candidates': [{**row, 'terms': list(row['terms'])} for row in rows],
+        }
 
 
 def select_friction(
@@ -200,14 +214,28 @@ def _row(outcome: _Outcome, before: _Outcome | None) -> Candidate:
         outcome.cv.percent,
         gain,
         error,
+        _remark(outcome),
     )
+
+
+def _remark(outcome: _Outcome) -> str:
+    """Return what is wrong with a structure: a term whose parameters are mostly negative."""
+    values = dict(zip(outcome.robot.base.names, outcome.cv.chi.tolist()))
+    for name in outcome.terms:
+        if TERMS[name].not_negative:
+            names = [column.name.split('{')[0] for column in TERMS[name].columns]
+            own = [
+                values.get(f'{stem}{j + 1}', 0.0) for stem in names for j in range(outcome.robot.n)
+            ]
+            if sum(v < 0.0 for v in own) > len(own) / 2:
+                return f' ({names[0]} is negative)'
+    return ''
 
 
 def _pays(row: Candidate, current: CrossValidation) -> bool:
     """Tell whether a term lowers the error by more than its standard error, in torques too."""
-    return row.gain_percent > row.gain_error_percent and row.cross_validated_percent < (
-        current.percent
-    )
+    better = row.cross_validated_percent < current.percent
+    return not row.remark and row.gain_percent > row.gain_error_percent and better
 
 
 def _reason(plain: Candidate, chosen: _Outcome, refused: Sequence[Candidate]) -> str:
@@ -221,6 +249,3 @@ def _reason(plain: Candidate, chosen: _Outcome, refused: Sequence[Candidate]) ->
         f'{plain.cross_validated_percent:.2f} to {chosen.cv.percent:.2f} %'
     )
     return text + ('; no further term gains more than its standard error' if refused else '')
-
-
-Report = Callable[[Selection], None]

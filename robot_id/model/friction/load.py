@@ -29,4 +29,5 @@ TERM = FrictionTerm(
     columns=(Column('Fl{}', value, slopes, jumps=True),),
     unit='1',
     modulation='load',
+    not_negative=True,
 )

@@ -31,4 +31,5 @@ TERM = FrictionTerm(
     columns=(Column('Fs{}', value, slopes, jumps=True),),
     unit='N.m',
     constant=Constant('vs{}', default=0.1, lower=1e-3, upper=10.0, unit='rad/s'),
+    not_negative=True,
 )
