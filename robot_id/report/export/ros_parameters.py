@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from robot_id.estimation.parameters import parameters_for, robot_for
+from robot_id.estimation.parameters import parameters_for
 from robot_id.exceptions import DataError
 from robot_id.report.export.parts import Exported, Request, dump, head, rows
 
@@ -23,7 +23,7 @@ def write(request: Request) -> Exported:
         raise DataError(
             f'{source}: {result.method} had not converged, a controller must not start with it'
         )
-    parameters_for(robot_for(request.loaded, result), result)
+    parameters_for(request.loaded, result)
     lines = ''.join(
         f'#   {name} = {value:.6g} (deviation {std:.2g})\n'
         for name, value, std, _, _ in rows(result)
