@@ -68,6 +68,8 @@ class Result:
     :param standard_parameters: value, deviation, interval and share of the data of every standard
         parameter, where the result was made physically possible.
     :param physical: the test of that, see `regression.physical.verdict`.
+    :param friction: the friction terms of each joint, their constants and how they were chosen;
+        empty: those of the robot file.
     :param prediction: torques along the data it was fitted to; not saved.
     """
 
@@ -90,6 +92,7 @@ class Result:
     extras: dict[str, Any] = field(default_factory=dict)
     standard_parameters: tuple[dict[str, Any], ...] | None = None
     physical: dict[str, Any] | None = None
+    friction: dict[str, Any] = field(default_factory=dict)
     prediction: Prediction | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -149,6 +152,7 @@ class Result:
             ],
             'extras': finite(self.extras),
             **self._physical_keys(),
+            **({'friction': finite(self.friction)} if self.friction else {}),
         }
 
     def _physical_keys(self) -> dict[str, Any]:
@@ -217,6 +221,7 @@ class Result:
                     else None
                 ),
                 physical=data.get('physical'),
+                friction=dict(data.get('friction') or {}),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f'{source}: broken result ({error!r})') from error
