@@ -13,12 +13,13 @@ from robot_id.estimation.result import Result
 from robot_id.exceptions import DataError
 from robot_id.model import Robot
 from robot_id.regression.physical import Fitter, PhysicalFit
+from robot_id.regression.physical.constraints import not_negative
 from robot_id.regression.physical.verdict import judge
 
 Array = NDArray[np.float64]
 # Two-sided 95 % of a normal distribution.
 _REACH = 1.959964
-_NEVER_NEGATIVE = ('M', 'XX', 'YY', 'ZZ', 'Ia', 'Fv', 'Fc', 'Fvm', 'Fcm')
+_MOMENTS = ('M', 'XX', 'YY', 'ZZ')
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def _standard(robot: Robot, fit: PhysicalFit) -> list[dict[str, Any]]:
     found = []
     for name, x, deviation, share in zip(robot.standard_names, fit.x, std, fit.data_share):
         lower, upper = x - _REACH * deviation, x + _REACH * deviation
-        if name.rstrip('0123456789+-') in _NEVER_NEGATIVE:
+        if name.rstrip('0123456789') in _MOMENTS or not_negative(name):
             lower = max(lower, 0.0)
         found.append(
             {

@@ -10,9 +10,18 @@ from numpy.typing import NDArray
 
 from robot_id.model import Robot
 from robot_id.model.bounds import AXES, LinkBounds
+from robot_id.model.friction import TERMS
 
 Array = NDArray[np.float64]
-_NOT_NEGATIVE = re.compile(r'^(Ia|Fv|Fc|Fvm|Fcm)\d+[+-]?$')
+# Rotors, what takes energy at every speed, and what its friction term declares.
+_NOT_NEGATIVE = {'Ia{}'} | {
+    name
+    for term in TERMS.values()
+    for column in term.columns
+    for name in (column.name, column.motor)
+    if name is not None and (term.not_negative or name[:2] in ('Fv', 'Fc'))
+    if term.modulation != 'temperature'
+}
 # XX XY XZ YY YZ ZZ: what vanishes in a body that mirrors along x, y or z.
 _PRODUCTS = ((1, 2), (1, 4), (2, 4))
 # Second moment along each axis, Sigma_kk = (tr I)/2 - I_kk.
@@ -37,6 +46,11 @@ class Constraints:
     bounds: Array
     offset: Array
     equal: Array
+
+
+def not_negative(name: str) -> bool:
+    """Whether a rotor inertia or friction coefficient stays above zero in a robot that exists."""
+    return re.sub(r'\d+', '{}', name) in _NOT_NEGATIVE
 
 
 def constraints_of(robot: Robot) -> Constraints:
@@ -67,7 +81,7 @@ def _drives(robot: Robot) -> tuple[NDArray[np.int64], Array]:
     Ia_i of a joint holds a share of every rotor that turns with it (see model/terms.py),
     Ia_i = sum_m c_mi^2 J_m; it is J_m that must be positive for M(q) to be.
     """
-    names = [name for name in robot.standard_names if _NOT_NEGATIVE.match(name)]
+    names = [name for name in robot.standard_names if not_negative(name)]
     place = {name: k for k, name in enumerate(names)}
     columns = np.array([robot.standard_names.index(name) for name in names], np.int64)
     rows = np.eye(len(names))
