@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from robot_id.estimation.result import Result
 from robot_id.exceptions import IdentificationError, OptionError, SimulationError
 from robot_id.model import Robot
 from robot_id.progress import Progress, silent
+from robot_id.ranges import Range, Slope, Tolerance, check
 from robot_id.regression.prediction import predict
 from robot_id.regression.residuals import warn_if_correlated, whiteness
 from robot_id.regression.sampling import States, resolve
@@ -54,20 +55,14 @@ class LoopMethod(ABC):
     loop: str = 'default'
     start: str = 'regular'
     friction: Literal['simulated', 'sign'] = 'simulated'
-    coulomb_slope: float | None = None
-    bandwidth_factor: float = 1.0
-    iterations: int = 20
-    tolerance: float = 0.01
-    settled: float = 0.5
+    coulomb_slope: Slope | None = None
+    bandwidth_factor: Annotated[float, Range(1e-3, 1e3)] = 1.0
+    iterations: Annotated[int, Range(1, 1000)] = 20
+    tolerance: Tolerance = 0.01
+    settled: Tolerance = 0.5
 
     def __post_init__(self) -> None:
-        for key in ('bandwidth_factor', 'tolerance', 'settled'):
-            if not getattr(self, key) > 0.0:
-                raise OptionError(f'{key}: {getattr(self, key)} must be above 0')
-        if self.iterations < 1:
-            raise OptionError(f'iterations: {self.iterations} must be 1 or more')
-        if self.coulomb_slope is not None and not self.coulomb_slope > 0.0:
-            raise OptionError(f'coulomb_slope: {self.coulomb_slope} must be above 0, or none')
+        check(self)
 
     @abstractmethod
     def solve(self, problem: LoopProblem, start: Array, progress: Progress) -> Outcome:
