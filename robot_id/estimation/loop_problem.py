@@ -15,7 +15,6 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from robot_id import dynamics
 from robot_id.control import tune
 from robot_id.data.dataset import Dataset, Run
 from robot_id.data.processing import (
@@ -235,13 +234,4 @@ def reference_of(run: Run, processing: Processing, every: int) -> Reference:
     return Reference(fine, spline(fine), spline(fine, 1), spline(fine, 2))
 
 
-def positive_on_motion(robot: Robot, chi: Array, motions: Sequence[Array]) -> bool:
-    """Return whether M(q) is positive definite at some 200 positions of every (N, n) motion."""
-    for q in motions:
-        sample = q[:: max(1, len(q) // 200)]
-        if not dynamics.smallest_inertia_eigenvalue(robot, chi, sample) > 0.0:
-            return False
-    return True
-
-
-__all__ = ['LoopProblem', 'LoopRun', 'SimulationError', 'positive_on_motion', 'reference_of']
+__all__ = ['LoopProblem', 'LoopRun', 'SimulationError', 'reference_of']
