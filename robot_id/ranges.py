@@ -41,8 +41,8 @@ class Range:
         except (TypeError, ValueError, OverflowError):
             inside = False
         if not inside:
-            kind = 'a positive number' if self.low > 0 else 'a number'
-            kind = 'a whole number' if whole else kind
+            kind = 'a positive number, above 0,' if self.low > 0 else 'a number'
+            kind = f'a whole number, {self.low:g} or more,' if whole else kind
             raise OutOfRange(
                 f'{key} must be {kind} from {self}, got {shorten(value)}',
                 key=key,

@@ -23,7 +23,7 @@ from typing import Any
 
 SLOWEST_S = 30.0
 # Importing and compiling before the first case.
-STARTING_S = 300.0
+STARTING_S = 900.0
 
 
 @dataclass

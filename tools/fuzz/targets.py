@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ from robot_id.data import Dataset, Run
 from robot_id.estimation import registry
 from robot_id.estimation.parameters import parameters_for
 from robot_id.estimation.result import Result
+from robot_id.exceptions import RobotIdError
 from robot_id.model import load_robot
 from robot_id.progress import silent
 from robot_id.trajectory.store import load_trajectory
@@ -48,6 +50,10 @@ class Targets:
         self.robot = load_robot('emps')
         self.sound = data.load(inputs['x.mcap'])
         self.mutant: Path | None = None
+        # Compiled now: a time limit in the middle of it would leave half a compiler behind.
+        for name in registry.names():
+            with contextlib.suppress(RobotIdError):
+                registry.create(name).estimate(self.robot, self.sound)
         # How often each is drawn.
         self.weights: dict[str, int] = {
             **dict.fromkeys(self.inputs, 20), 'x.mcap': 60, 'z.mcap': 30, 'result.json': 60,
