@@ -13,6 +13,7 @@ from robot_id.dynamics.controller import Feedback
 from robot_id.dynamics.sensitivity import loop_sensitivities
 from robot_id.estimation.loop_method import (
     LoopMethod,
+    ShortSteps,
     careful_step,
     first_motion,
     has_settled,
@@ -58,6 +59,7 @@ class Didim(LoopMethod):
         history: list[Iteration] = []
         error, exact, converged = np.inf, False, False
         fitter = Fitter(problem.robot) if self.physical else None
+        creeping = ShortSteps()
         for k in range(self.iterations):
             progress(k / self.iterations, history_text(history))
             if exact:
@@ -70,6 +72,7 @@ class Didim(LoopMethod):
             if fitter is not None:
                 proposal = fitter.project(free, solution.covariance).chi
             new, simulations, step = careful_step(problem, chi, proposal)
+            creeping.note(step)
             motions = problem.states(simulations)
             rho = [y - s for y, s in zip(Y, simulated_torque(problem, motions))]
             last, error = error, relative_error(rho, Y)

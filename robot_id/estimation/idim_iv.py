@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from robot_id.estimation.loop_method import (
     LoopMethod,
+    ShortSteps,
     careful_step,
     first_motion,
     has_settled,
@@ -50,6 +51,7 @@ class IdimIv(LoopMethod):
         history: list[Iteration] = []
         error, converged = np.inf, False
         fitter = Fitter(problem.robot) if self.physical else None
+        creeping = ShortSteps()
         for k in range(self.iterations):
             progress(k / self.iterations, history_text(history))
             weights, _ = System(JointFactors.of_rows(names, list(zip(V, Y)))).joint_weights()
@@ -60,6 +62,7 @@ class IdimIv(LoopMethod):
             )
             proposal = free if fitter is None else fitter.project(free, covariance).chi
             new, simulations, step = careful_step(problem, chi, proposal)
+            creeping.note(step)
             V = problem.regressor_rows(problem.states(simulations))
             rho = [y - v @ new for y, v in zip(Y, V)]
             last, error = error, relative_error(rho, Y)
