@@ -1,6 +1,7 @@
 """Exported models survive being read back, and change nothing but what was identified."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,11 +9,17 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+from robot_id.cli.export import save_all
 from robot_id.cli.main import cli
+from robot_id.dynamics import regressor
+from robot_id.estimation.model_file import load_result_or_model
+from robot_id.estimation.parameters import parameters_for
 from robot_id.estimation.result import Result
 from robot_id.exceptions import DataError
 from robot_id.model import load_robot
 from robot_id.report.export import export
+from robot_id.report.export.possible import Bodies
+from robot_id.report.export.readback import random_states, urdf_torques
 
 
 def result_of(robot, x=None, spread=0.01):
@@ -115,3 +122,46 @@ def test_only_inertial_and_dynamics_tags_of_a_users_file_change(tmp_path):
     assert (tmp_path / 'new.params.yaml').is_file()
     again = load_robot(out)
     assert again.joint_names == robot.joint_names
+
+
+def test_a_file_that_does_not_agree_is_never_there(tmp_path):
+    out = tmp_path / 'new.urdf'
+    made = export('urdf', result_of(load_robot('emps')), Path('r.json'), 'emps')
+    spoilt = re.sub(r'<mass value="([^"]*)"', r'<mass value="1\1"', made.text)
+    with pytest.raises(DataError, match='differ by'):
+        save_all(replace(made, text=spoilt), out)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_exported_urdf_takes_the_place_of_its_result(tmp_path):
+    robot, out = load_robot('scara'), tmp_path / 'scara.urdf'
+    result = result_of(robot)
+    made = export('urdf', result, Path('r.json'), 'scara')
+    out.write_text(made.text)
+    values = yaml.safe_load(made.others['.params.yaml'])['standard_parameters']
+    x = np.array([values[name] for name in robot.standard_names])
+    x[[name.startswith('Off') for name in robot.standard_names]] = 0.0
+    found = load_result_or_model(robot, out)
+    assert np.allclose(parameters_for(robot, found), robot.base.from_standard(x), atol=1e-12)
+    with pytest.raises(DataError, match='has no URDF'):
+        load_result_or_model(robot, 'urdf')
+    with pytest.raises(DataError, match='no joint'):
+        load_result_or_model(load_robot('emps'), out)
+    out.write_text(made.text.replace('origin xyz="0.', 'origin xyz="0.1', 2))
+    with pytest.raises(DataError, match='is not where'):
+        load_result_or_model(robot, out)
+
+
+def test_the_torques_of_a_urdf_are_those_of_pinocchio(tmp_path):
+    path = tmp_path / 'cell.urdf'
+    path.write_text(URDF)
+    robot = load_robot(path)
+    bodies = Bodies(robot, np.zeros(len(robot.standard_names)), robot.kinematics.inertia, ())
+    states = random_states(bodies)
+    W = regressor(robot, *states)
+    expected = urdf_torques(URDF, bodies, states)
+    chi = parameters_for(robot, load_result_or_model(robot, path))
+    assert np.allclose(W @ chi, expected, atol=1e-9)
+    bare_of_friction = parameters_for(robot, load_result_or_model(robot, 'urdf'))
+    expected[:, 0] -= 0.1 * states[1][:, 0]
+    assert np.allclose(W @ bare_of_friction, expected, atol=1e-9)
