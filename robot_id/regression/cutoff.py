@@ -16,8 +16,8 @@ import numpy as np
 import scipy.linalg as sl
 from numpy.typing import NDArray
 
-from robot_id.data.dataset import Dataset
-from robot_id.data.processing import Processing, even_factor, rows_left
+from robot_id.data.dataset import Dataset, Run
+from robot_id.data.processing import Processing, decimate, even_factor, rows_left
 from robot_id.data.processing import resolve as fill_in
 from robot_id.exceptions import DataError
 from robot_id.model import Robot
@@ -30,8 +30,10 @@ CANDIDATES_HZ = (2.0, 3.0, 5.0, 8.0, 12.0, 20.0)
 AS_GOOD = 1.1
 # The torques that all candidates explain lie below this frequency, 0.4 of the largest cut-off.
 TORQUE_SHARE = 0.4
-# Samples that the comparison looks at; more data are looked at in pieces.
-SAMPLES, PIECES = 60_000, 3
+# The comparison looks at data of this rate at most, relative to the largest cut-off, and at so
+# many samples; more data are looked at in pieces.
+RATE_PER_CUTOFF = 10.0
+SAMPLES, PIECES = 30_000, 3
 
 
 def derive_cutoff(
@@ -50,7 +52,7 @@ def derive_cutoff(
     :param largest_hz: no candidate lies above it.
     :param rows_needed: rows that a comparison must leave; without them the largest is taken.
     """
-    dataset = pieces(dataset)
+    dataset = pieces(thinned(dataset, RATE_PER_CUTOFF * largest_hz))
     candidates = [f for f in CANDIDATES_HZ if f < 0.99 * largest_hz] + [largest_hz]
     factor = even_factor(0.4 * dataset.rate / (TORQUE_SHARE * largest_hz))
     common = replace(processing, decimation=factor, border=None, border_s=None, dead_band=None)
@@ -74,6 +76,23 @@ def derive_cutoff(
     return candidates[chosen], (
         f'the largest that explains the torques within 10 % of the best, {shown}'
     )
+
+
+def thinned(dataset: Dataset, rate: float) -> Dataset:
+    """Return positions and torques at the lowest rate above the given one, low-passed."""
+    factor = even_factor(dataset.rate / rate)
+    if factor == 1:
+        return dataset
+    runs = [
+        Run(
+            run.time[::factor],
+            decimate(np.ascontiguousarray(run.position), factor),
+            decimate(np.ascontiguousarray(run.torque), factor),
+        )
+        for run in dataset.runs
+        if len(run) > 4 * factor
+    ]
+    return replace(dataset, runs=tuple(runs)) if runs else dataset
 
 
 def pieces(dataset: Dataset) -> Dataset:

@@ -87,6 +87,19 @@ def derive(
     return Derived(processing, reasons)
 
 
+def derive_for_loop(
+    processing: Processing, dataset: Dataset, robot: Robot, coulomb_slope: float | None = None
+) -> Derived:
+    """
+    Fill in what is None for methods that simulate the loop or filter the data themselves.
+
+    Where the robot file has the loop, its bandwidth (at most 10 Hz) says what the rows hold.
+    """
+    if 'default' not in robot.description.loops:
+        return derive(processing, dataset, robot, coulomb_slope)
+    return Derived(fill_in(processing, dataset.rate, robot.loop().bandwidth))
+
+
 def _decimate(
     processing: Processing, dataset: Dataset, band_hz: float, needed: int
 ) -> tuple[Processing, str]:
