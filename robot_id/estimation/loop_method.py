@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing
-from robot_id.dynamics import Controller, Simulation
+from robot_id.dynamics import Controller, Simulation, positive_on_motion
+from robot_id.estimation.admissible import admissible
 from robot_id.estimation.assumed_loop import assumed_loop
 from robot_id.estimation.idim_wls import IdimWls
-from robot_id.estimation.loop_problem import LoopProblem, admissible, positive_on_motion
+from robot_id.estimation.loop_problem import LoopProblem
 from robot_id.estimation.outcome import Outcome, assemble
 from robot_id.estimation.result import Result
 from robot_id.exceptions import IdentificationError, OptionError, SimulationError
