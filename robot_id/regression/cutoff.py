@@ -83,11 +83,13 @@ def thinned(dataset: Dataset, rate: float) -> Dataset:
     factor = even_factor(dataset.rate / rate)
     if factor == 1:
         return dataset
+    # The filter ripples: what does not change is scaled by a little, which angles must not be.
+    gain = float(decimate(np.ones((200 * factor, 1)), factor)[100, 0])
     runs = [
         Run(
             run.time[::factor],
-            decimate(np.ascontiguousarray(run.position), factor),
-            decimate(np.ascontiguousarray(run.torque), factor),
+            decimate(np.ascontiguousarray(run.position), factor) / gain,
+            decimate(np.ascontiguousarray(run.torque), factor) / gain,
         )
         for run in dataset.runs
         if len(run) > 4 * factor

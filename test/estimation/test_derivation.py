@@ -53,10 +53,9 @@ def test_short_recordings_keep_three_rows_a_parameter(scara, recording):
     found = derive(Processing(), short, scara, None).processing
     needed = ROWS_PER_PARAMETER * max(map(len, acting_columns(scara)))
     assert rows_left(short, found) >= needed
-    few = {'decimation': found.decimation * 4}
-    with pytest.raises(IdentificationError, match=r'rows.*decimat'):
-        registry.create('idim_wls', few | {'border': 0}).estimate(
-            scara, replace(short, runs=(run.rows(0, round(0.6 * run.rate)),))
+    with pytest.raises(IdentificationError, match=r'rows are left.*decimated by 50'):
+        registry.create('idim_wls', {'decimation': 50, 'cutoff_hz': 20.0, 'border': 0}).estimate(
+            scara, replace(short, runs=(run.rows(0, 50 * 10),))
         )
 
 
@@ -89,8 +88,6 @@ def test_long_and_fast_recordings_are_looked_at_in_part(recording):
     run = recording.runs[0]
     slow = thinned(recording, run.rate / 4.5)
     assert slow.rate == pytest.approx(run.rate / 4)
-    np.testing.assert_allclose(
-        slow.runs[0].position[5:-5], run.position[::4][5:-5], atol=1e-3
-    )
+    np.testing.assert_allclose(slow.runs[0].position[5:-5], run.position[::4][5:-5], atol=5e-3)
     parts = pieces(replace(recording, runs=recording.runs * 40))
     assert len(parts) <= 30_000
