@@ -4,7 +4,7 @@ The cut-off of the position filter, from the data: noise of the derivatives agai
 Differentiating twice multiplies the noise of a position by the square of its frequency: a filter
 that passes much puts errors into W (errors in variables), one that passes little takes motion out
 of W that the torques still hold. Either way the torques are explained less well. So the same
-torques, in the same rows, are explained with each of some cut-offs, and the largest one is taken
+torques, in the same rows, are explained with each of some cut-offs, and the largest one is found
 that explains them nearly as well as the best: the least filtering that costs nothing.
 """
 
@@ -74,7 +74,7 @@ def derive_cutoff(
     chosen = max(k for k in range(len(candidates)) if errors[k] <= AS_GOOD * errors[best])
     shown = ', '.join(f'{f:.3g} Hz: {100 * e:.3g} %' for f, e in zip(candidates, errors))
     return candidates[chosen], (
-        f'the largest that explains the torques within 10 % of the best, {shown}'
+        f'twice the largest that explains the torques within 10 % of the best, {shown}'
     )
 
 

@@ -11,7 +11,7 @@ from robot_id import data
 from robot_id.cli.main import cli
 from robot_id.data import Dataset
 from robot_id.exceptions import OptionError
-from robot_id.experiment.holdout import split_motion
+from robot_id.experiment.holdout import cut_motion
 from robot_id.experiment.identify import Request, identify
 from robot_id.experiment.recording import record
 from robot_id.experiment.verdict import Remark, Verdict
@@ -96,9 +96,11 @@ def test_the_motion_is_split_not_the_rest_after_it(recording):
                  velocity=None, reference_position=None, reference_velocity=None,
                  reference_acceleration=None, control=None),),
     )  # fmt: skip
-    first, last = split_motion(longer, 0.2)
-    assert len(first) == pytest.approx(0.8 * len(run), rel=0.05)
-    assert len(first) + len(last) == len(longer)
+    assert cut_motion(longer, 0.2)[0] == pytest.approx(0.8 * len(run), rel=0.05)
+    twice = replace(longer, runs=longer.runs * 2)
+    first, second = cut_motion(twice, 0.2)
+    assert first == len(longer)
+    assert second == pytest.approx(0.6 * len(run), rel=0.05)
 
 
 def test_the_worst_remark_is_the_verdict():
