@@ -68,6 +68,9 @@ class Result:
     :param standard_parameters: value, deviation, interval and share of the data of every standard
         parameter, where the result was made physically possible.
     :param physical: the test of that, see `regression.physical.verdict`.
+    :param verdict: usable, care or do_not_use; None where nobody judged it.
+    :param reasons: of the verdict, one line each.
+    :param holdout_error_percent: relative torque error on data that a fit has not seen.
     :param friction: the friction terms of each joint, their constants and how they were chosen;
         empty: those of the robot file.
     :param prediction: torques along the data it was fitted to; not saved.
@@ -92,6 +95,9 @@ class Result:
     extras: dict[str, Any] = field(default_factory=dict)
     standard_parameters: tuple[dict[str, Any], ...] | None = None
     physical: dict[str, Any] | None = None
+    verdict: str | None = None
+    reasons: tuple[str, ...] = ()
+    holdout_error_percent: float = float('nan')
     friction: dict[str, Any] = field(default_factory=dict)
     prediction: Prediction | None = field(default=None, repr=False, compare=False)
 
@@ -139,6 +145,9 @@ class Result:
             'simulations': self.simulations,
             'elapsed_s': finite_or_none(self.elapsed_s),
             'converged': self.converged,
+            'verdict': self.verdict,
+            'reasons': list(self.reasons),
+            'holdout_error_percent': finite_or_none(self.holdout_error_percent),
             'options': finite(self.options),
             'warnings': list(self.warnings),
             'covariance': [[finite_or_none(v) for v in row] for row in self.covariance],
@@ -221,6 +230,9 @@ class Result:
                     else None
                 ),
                 physical=data.get('physical'),
+                verdict=data.get('verdict'),
+                reasons=tuple(data.get('reasons') or ()),
+                holdout_error_percent=_value(data.get('holdout_error_percent')),
                 friction=dict(data.get('friction') or {}),
             )
         except (KeyError, TypeError, ValueError) as error:

@@ -32,8 +32,8 @@ from robot_id.ranges import (
     Slope,
     check,
 )
+from robot_id.regression.derivation import derive_for_loop
 from robot_id.regression.prediction import predict
-from robot_id.regression.sampling import resolve
 
 Array = NDArray[np.float64]
 
@@ -133,7 +133,8 @@ class Rls:
         """
         started = time.perf_counter()
         dataset = dataset.select(robot.joint_names)
-        processing = resolve(self.processing, dataset, robot)
+        derived = derive_for_loop(self.processing, dataset, robot, self.coulomb_slope)
+        processing = derived.processing
         identifier = self.identifier(robot, dataset, processing)
         track, done = Track(len(dataset)), 0
         for number, run in enumerate(dataset.runs):
@@ -178,7 +179,7 @@ class Rls:
         if self.physical:
             found = confined(found, robot)
         prediction = predict(robot, found.chi, dataset, processing, self.coulomb_slope)
-        return assemble(self, robot, dataset, processing, found, prediction, started)
+        return assemble(self, robot, dataset, derived, found, prediction, started)
 
     def _reference(self, run: Run) -> tuple[Array, Array, Array] | None:
         return None
