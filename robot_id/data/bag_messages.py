@@ -8,8 +8,8 @@ from pathlib import Path
 
 from rosbags.rosbag2 import Reader
 
+from robot_id.data.growing_bag import OPEN, STATE
 from robot_id.data.mcap_scan import MAGIC, McapScan
-from robot_id.data.recording import OPEN, STATE
 from robot_id.exceptions import DataError
 
 SUFFIXES = ('.mcap', '.db3')

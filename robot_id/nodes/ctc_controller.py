@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
@@ -16,12 +15,12 @@ from robot_id.control.guards import check_model
 from robot_id.control.learning import Learning
 from robot_id.control.loops import loop_setting
 from robot_id.control.torque_control import Mode, TorqueControl
-from robot_id.data.joint_order import JointMatcher, joint_order
-from robot_id.data.stamps import SECOND, Order, StampWatch, to_ns
+from robot_id.data.joint_order import joint_order
+from robot_id.data.stamps import SECOND, Order
 from robot_id.dynamics.simulation import sample_configurations
 from robot_id.estimation.parameters import parameters_for
 from robot_id.estimation.result import Result
-from robot_id.exceptions import DataError, OptionError, RobotIdError
+from robot_id.exceptions import DataError, OptionError
 from robot_id.nodes.ctc_parameters import TABLE
 from robot_id.ros.base import end, run
 from robot_id.ros.diagnostics import ERROR, OK, WARN, RateMeter, Report
@@ -31,7 +30,7 @@ from robot_id.ros.messages import WrongState, parameters_message
 from robot_id.ros.model_request import requested
 from robot_id.ros.qos import LATCHED, LOCK_STEP, STREAM
 from robot_id.ros.stamps import to_stamp
-from robot_id.ros.wire import POINT, STATE
+from robot_id.ros.wire import POINT
 from robot_id.trajectory.default import motion_of
 from robot_id_msgs.msg import DynamicParameters
 from robot_id_msgs.srv import EnableLearning, SetDynamicParameters
@@ -79,11 +78,10 @@ class CtcController(RobotLifecycleNode):
             at_once=self._lock_step,
         )  # fmt: skip
         self._learns = s['learning']
-        self._matcher = JointMatcher(robot.joint_names)
-        self._watch = StampWatch(round(1e9 / loop.rate_hz))
+        self._period_ns = round(1e9 / loop.rate_hz)
         self._writer = CommandWriter(robot.joint_names, order, self._lock_step)
         self._meter = RateMeter()
-        self._refused, self._last_refusal, self._trips, self._saturated = 0, '', 0, 0
+        self.refused, self.last_refusal, self._trips, self._saturated = 0, '', 0, 0
         self._pending: tuple[int, Any] | None = None
         self._answered: tuple[int, Any] | None = None
         self._updates, self._stale = 0, True
@@ -96,7 +94,9 @@ class CtcController(RobotLifecycleNode):
         qos = LOCK_STEP if self._lock_step else STREAM
         self._efforts = self.tell(Float64MultiArray, 'effort_commands', qos)
         self._latched = self.tell(DynamicParameters, '~/dynamic_parameters', LATCHED, always=True)
-        self.listen(JointState, 'joint_states', self._on_state, STATE)
+        self._states = self.listen_to_robot(
+            self._robot.joint_names, self._on_position, self._period_ns
+        )
         self.listen(JointTrajectory, 'reference', self._on_reference, POINT)
         self.serve(SetDynamicParameters, '~/set_dynamic_parameters', self._set_parameters)
         self.serve(EnableLearning, '~/enable_learning', self._enable_learning)
@@ -104,7 +104,7 @@ class CtcController(RobotLifecycleNode):
     def activate(self) -> None:
         """Begin to answer joint states."""
         self._control.restart()
-        self._watch.clear()
+        self._states.watch.clear()
         self._answered = None
         self._stale = True
         # By a steady clock: a dead simulator takes the simulated one with it.
@@ -124,18 +124,10 @@ class CtcController(RobotLifecycleNode):
             self._learning.close()
         self._control = self._learning = None
 
-    def _on_state(self, message: JointState) -> None:
+    def _on_position(self, ns: int, order: Order, position: Array) -> None:
         # In lock-step the robot waits for the answer to this very state: keep it.
         if not (self.active or self._lock_step):
             return
-        ns = to_ns(message.header.stamp)
-        try:
-            self._matcher.match(message.name)
-            position = self._matcher.take(message.position)
-        except DataError as error:
-            self._refuse('joint state', error)
-            return
-        order = self._watch.judge(ns)
         if order is Order.RESTART:
             self.event('time started anew')
             self._control.restart()
@@ -160,7 +152,7 @@ class CtcController(RobotLifecycleNode):
         try:
             self._control.references.take(message)
         except DataError as error:
-            self._refuse('reference', error)
+            self.refuse('reference', error)
             return
         if self._lock_step:
             self._answer_pending()
@@ -228,11 +220,6 @@ class CtcController(RobotLifecycleNode):
         if not self._lock_step:
             self._efforts.publish(self._writer.write(zero, ns))
 
-    def _refuse(self, what: str, error: RobotIdError) -> None:
-        self._refused += 1
-        self._last_refusal = f'{what}: {error}'
-        self.warning(f'{what} refused: {error}')
-
     def _use(self, chi: Array, blend_s: float) -> None:
         """Lead the model to new parameters; at once when the robot is not under control."""
         controller = self._control.controller
@@ -297,9 +284,9 @@ class CtcController(RobotLifecycleNode):
         values: dict[str, Any] = {
             'mode': control.mode.name.lower(),
             **self._meter.take(),
-            **self._watch.counts(),
-            'refused': self._refused,
-            'last_refusal': self._last_refusal,
+            **self._states.watch.counts(),
+            'refused': self.refused,
+            'last_refusal': self.last_refusal,
             'watchdog_trips': self._trips,
             'saturated_samples': self._saturated,
         }

@@ -21,7 +21,6 @@ from robot_id.estimation.result import Result
 from robot_id.exceptions import (
     DataError,
     OptionError,
-    RobotIdError,
     SimulationError,
     did_you_mean,
 )
@@ -113,7 +112,7 @@ class DdmSimulator(RobotLifecycleNode):
         self._robot, self._rate, self._lock_step = simulated, rate, s['lock_step']
         self._period_ns = 1e9 / rate
         self._clock_every = max(round(rate / s['clock_rate_hz']), 1) if s['clock_rate_hz'] else 1
-        self._rate_meter, self._refused, self._last_refusal = RateMeter(), 0, ''
+        self._rate_meter, self.refused, self.last_refusal = RateMeter(), 0, ''
         self._failed, self._stops, self._zero_ns = '', 0, 0
         zeros = [0.0] * robot.n
         self._layout = Layout(
@@ -209,7 +208,7 @@ class DdmSimulator(RobotLifecycleNode):
 
     def _repeat(self) -> None:
         """Send a state that nobody answers again: soon to newcomers, to others now and then."""
-        around = self._states.get_subscription_count() + self._heard.get_publisher_count()
+        around = self._states.get_subscription_count() + self._heard.publishers
         waits = self._robot.sample == self._seen[0] and not self._failed
         patience = self._seen[2] + 1 if waits else 0
         if waits and (around != self._seen[1] or patience >= PATIENCE):
@@ -224,7 +223,7 @@ class DdmSimulator(RobotLifecycleNode):
         try:
             torque, stamp = self._commands.read(message)
         except DataError as error:
-            self._refuse('effort command', error)
+            self.refuse('effort command', error)
             return
         if self._lock_step:
             if stamp is not None and abs(stamp - self._now) > 0.5 * self._period_ns:
@@ -241,17 +240,12 @@ class DdmSimulator(RobotLifecycleNode):
         try:
             robot.references.take(message)
         except DataError as error:
-            self._refuse('reference', error)
+            self.refuse('reference', error)
             return
         while (
             self._lock_step and not self._failed and robot.references.exact(self._now) is not None
         ):
             self._advance()
-
-    def _refuse(self, what: str, error: RobotIdError) -> None:
-        self._refused += 1
-        self._last_refusal = f'{what}: {error}'
-        self.warning(f'{what} refused: {error}')
 
     def _reset(self, request: ResetSimulation.Request, _: ResetSimulation.Response) -> None:
         if self._robot is None or not self.active:
@@ -287,8 +281,8 @@ class DdmSimulator(RobotLifecycleNode):
         values = {
             'sample': robot.sample,
             **self._rate_meter.take(),
-            'refused': self._refused,
-            'last_refusal': self._last_refusal,
+            'refused': self.refused,
+            'last_refusal': self.last_refusal,
             'safe_stops': self._stops,
             'repeated_commands': robot.repeated,
             'slips': self._pacer.slips if self.active else 0,

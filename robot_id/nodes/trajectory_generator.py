@@ -7,22 +7,22 @@ import os
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.node import Node
-from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from robot_id.data.joint_order import JointMatcher
-from robot_id.data.stamps import Order, StampWatch, to_ns
-from robot_id.exceptions import DataError, RobotIdError
+from robot_id.data.stamps import Order
+from robot_id.exceptions import RobotIdError
 from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.diagnostics import OK, WARN, RateMeter, Report
+from robot_id.ros.joint_states import JointStates
 from robot_id.ros.messages import WrongState
 from robot_id.ros.parameter_table import ROBOT, Row
 from robot_id.ros.qos import LOCK_STEP, STREAM
-from robot_id.ros.wire import POINT, STATE, Layout, subscribe_stream
+from robot_id.ros.wire import POINT, Layout
 from robot_id.trajectory.default import motion_of
 from robot_id.trajectory.player import TrajectoryPlayer
 
+Array = NDArray[np.float64]
 # After a pause in the joint states no more than this is caught up.
 MOST_AT_ONCE = 20
 # rad or m between a held reference and the robot.
@@ -57,10 +57,8 @@ class TrajectoryGenerator(NodeBase, Node):
         self.prepare(TABLE)
         self._robot = self.robot_setting()
         self._player: TrajectoryPlayer | None = None
-        self._matcher = JointMatcher(self._robot.joint_names)
-        self._watch, self._meter = StampWatch(), RateMeter()
-        self._position: NDArray[np.float64] | None = None
-        self._refused, self._last_refusal = 0, ''
+        self._meter = RateMeter()
+        self._position: Array | None = None
         self._wanted = self.settings['autostart']
         self._clocked = self.settings['pace'] == 'clock'
         self._period_ns = 1e9 / (self.settings['rate_hz'] or 1000.0)
@@ -76,7 +74,7 @@ class TrajectoryGenerator(NodeBase, Node):
             # It works ahead of the loop: where cores are few, robot and controller go first.
             os.nice(10)
         self._publisher = self.create_publisher(JointTrajectory, 'reference', qos)
-        subscribe_stream(self, JointState, 'joint_states', self._on_state, STATE)
+        self._states = JointStates(self, self._robot.joint_names, self._on_position)
         self.create_service(Trigger, '~/start', self._on_start)
         self.create_service(Trigger, '~/stop', self._on_stop)
         if self._clocked:
@@ -111,9 +109,7 @@ class TrajectoryGenerator(NodeBase, Node):
         self.event('playing', approach_s=player.approach_s, cycles=player.cycles, start_ns=now)
         self._publish_until(now)
 
-    def _on_state(self, message: JointState) -> None:
-        ns = to_ns(message.header.stamp)
-        order = self._watch.judge(ns)
+    def _on_position(self, ns: int, order: Order, position: Array) -> None:
         if order is Order.RESTART:
             self._time_restarted()
         elif order is Order.DUPLICATE and self._player is not None:
@@ -121,14 +117,7 @@ class TrajectoryGenerator(NodeBase, Node):
             self._count = min(self._count, round((ns - self._zero) / self._period_ns))
         elif order is Order.LATE:
             return
-        try:
-            self._matcher.match(message.name)
-            self._position = self._matcher.take(message.position)
-        except DataError as error:
-            self._refused += 1
-            self._last_refusal = str(error)
-            self.warning(f'joint state refused: {error}')
-            return
+        self._position = position
         if not self._clocked:
             self._go(ns)
 
@@ -175,7 +164,9 @@ class TrajectoryGenerator(NodeBase, Node):
         try:
             if self._player is not None and not self._announced:
                 raise WrongState('a motion is being played: call ~/stop first')
-            begin = self.get_clock().now().nanoseconds if self._clocked else self._watch.last
+            begin = (
+                self.get_clock().now().nanoseconds if self._clocked else self._states.watch.last
+            )
             if self._position is None or begin is None:
                 self._plan()
                 self._wanted = True
@@ -203,9 +194,9 @@ class TrajectoryGenerator(NodeBase, Node):
     def _report(self) -> Report:
         values = {
             **self._meter.take(),
-            **self._watch.counts(),
-            'refused': self._refused,
-            'last_refusal': self._last_refusal,
+            **self._states.watch.counts(),
+            'refused': self.refused,
+            'last_refusal': self.last_refusal,
         }
         if self._position is None:
             return WARN, 'waits for joint_states', values

@@ -36,16 +36,20 @@ class NodeBase:
     :ivar settings: the declared parameters, `self.settings['rate_hz']`.
     :ivar diagnostics: reports on /diagnostics.
     :ivar steady: a clock that never stands still or jumps, for watchdogs and pacing.
+    :ivar refused: messages that were refused; the last reason in `last_refusal`.
     """
 
     settings: ParameterTable
     diagnostics: Diagnostics
     steady: Clock
+    refused: int
+    last_refusal: str
 
     def prepare(self: Any, rows: Iterable[Row]) -> None:
         """Declare the parameters and begin to report."""
         self.steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._warned: dict[str, float] = {}
+        self.refused, self.last_refusal = 0, ''
         self.settings = ParameterTable(self, rows)
         self.diagnostics = Diagnostics(self)
 
@@ -71,6 +75,12 @@ class NodeBase:
         if now - self._warned.get(kind, -QUIET_S) >= QUIET_S:
             self._warned[kind] = now
             self.get_logger().warning(_line(what, facts))
+
+    def refuse(self, what: str, error: RobotIdError) -> None:
+        """Count a message that is not used, and log its reason."""
+        self.refused += 1
+        self.last_refusal = f'{what}: {error}'
+        self.warning(f'{what} refused: {error}')
 
     def failure(self: Any, what: str, **facts: Any) -> None:
         """Log one line of error."""

@@ -12,13 +12,6 @@ STREAM = QoSProfile(
 LOCK_STEP = QoSProfile(
     history=HistoryPolicy.KEEP_LAST, depth=1000, reliability=ReliabilityPolicy.RELIABLE
 )
-# What we listen to: reliable where the publisher is, best effort where it is not.
-MEASUREMENT = QoSProfile(
-    history=HistoryPolicy.KEEP_LAST, depth=DEPTH, reliability=ReliabilityPolicy.BEST_AVAILABLE
-)
-BEST_EFFORT = QoSProfile(
-    history=HistoryPolicy.KEEP_LAST, depth=DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT
-)
 # The last message waits for those who come later.
 LATCHED = QoSProfile(
     history=HistoryPolicy.KEEP_LAST,

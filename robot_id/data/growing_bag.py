@@ -23,7 +23,7 @@ def channel(topic: str, type_name: str) -> Channel:
     return Channel(topic, type_name, definition, typestore().hash_rihs01(type_name))
 
 
-class Recording:
+class GrowingBag:
     """
     Serialised messages of some topics on their way to disk.
 

@@ -14,9 +14,9 @@ from rosbags.rosbag2 import Reader, StoragePlugin, Writer
 
 from robot_id.data import Mapping, load
 from robot_id.data.collector import typestore
+from robot_id.data.growing_bag import GrowingBag, channel
 from robot_id.data.mapping import Topics
 from robot_id.data.mcap_scan import McapScan
-from robot_id.data.recording import Recording, channel
 from robot_id.data.stamp_statistics import StampStatistics
 
 STATES, COMMANDS = 'sensor_msgs/msg/JointState', 'std_msgs/msg/Float64MultiArray'
@@ -43,7 +43,7 @@ MESSAGES = [joint_state(k) for k in range(10 * CHUNK)]
 
 
 def begin(path):
-    return Recording(path, [channel('/joint_states', STATES), channel('/effort', COMMANDS)])
+    return GrowingBag(path, [channel('/joint_states', STATES), channel('/effort', COMMANDS)])
 
 
 def write(recording, chunks):
