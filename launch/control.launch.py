@@ -22,42 +22,42 @@ def generate_launch_description() -> LaunchDescription:
                 'sim',
                 default_value='false',
                 choices=['true', 'false'],
-                description='Simulate the robot; else its driver must be running.',
+                description='Simulate the robot; false: its driver must be running.',
             ),
             *arguments('control.yaml', use_sim_time=LaunchConfiguration('sim')),
             DeclareLaunchArgument(
                 'rate_hz',
                 default_value='1000.0',
-                description='Joint states of the robot and points of the reference per second.',
+                description='Rate of the joint states and of the reference [Hz].',
             ),
             DeclareLaunchArgument(
                 'lock_step',
                 default_value=LaunchConfiguration('sim'),
                 choices=['true', 'false'],
-                description='Simulator and controller wait for each other; with sim:=true '
-                'lock_step:=false runs in real time, which takes a machine with time to spare.',
+                description='Simulator and controller wait for each other (repeatable); '
+                'false with sim:=true runs in real time, which needs a machine that is not busy.',
             ),
             DeclareLaunchArgument(
                 'parameters',
                 default_value='',
-                description='Result file (JSON) to control with; empty: the a priori values.',
+                description='Result file (JSON) with the model; empty: the a priori values.',
             ),
             DeclareLaunchArgument(
                 'learning',
                 default_value='false',
                 choices=['true', 'false'],
-                description='Learn from the first cycle on (ILIC).',
+                description='Update the model from the first cycle on (ILIC).',
             ),
             DeclareLaunchArgument(
                 'trajectory',
                 default_value='',
-                description="A standard motion, 'lively' or a file; empty: the robot's own.",
+                description="Motion: a standard one, 'lively' or a file; empty: the robot file's.",
             ),
             DeclareLaunchArgument(
                 'autostart',
                 default_value=LaunchConfiguration('sim'),
                 choices=['true', 'false'],
-                description='Begin to move with the first joint state; else call '
+                description='Start the motion at the first joint state; false: call '
                 'trajectory_generator/start.',
             ),
             OpaqueFunction(function=check_and_show),

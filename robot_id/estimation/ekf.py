@@ -14,11 +14,12 @@ from robot_id import options
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing, differentiate
 from robot_id.estimation.idim_wls import IdimWls
-from robot_id.estimation.recorded import Track, assemble, per_item, thinned
+from robot_id.estimation.recorded import Track, assemble, thinned
 from robot_id.estimation.result import Iteration, Result
 from robot_id.exceptions import IdentificationError, OptionError
 from robot_id.online.ekf import ExtendedKalmanFilter
 from robot_id.online.kalman import KalmanFilter
+from robot_id.online.settings import per_item
 from robot_id.online.sizes import nominal_sizes
 from robot_id.progress import Progress, part_of, silent
 from robot_id.regression.sampling import resolve

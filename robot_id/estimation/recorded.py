@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ from numpy.typing import NDArray
 
 from robot_id.data.dataset import Run
 from robot_id.estimation.result import Iteration, Result
-from robot_id.exceptions import OptionError
 from robot_id.regression.prediction import predict
 
 Array = NDArray[np.float64]
@@ -52,15 +50,6 @@ def thinned(run: Run, factor: int) -> tuple[Array, Array, float]:
     count = len(run) // factor
     torque = run.torque[: count * factor].reshape(count, factor, -1).mean(axis=1)
     return run.position[: count * factor : factor], torque, run.step * factor
-
-
-def per_item(key: str, value: float | Sequence[float], names: Sequence[str]) -> Array:
-    """Return one number for each name: a list of them, or one for all."""
-    values = np.atleast_1d(np.asarray(value, float))
-    if values.size not in (1, len(names)):
-        some = ', '.join(names[:3])
-        raise OptionError(f'{key}: {values.size} numbers, expected 1 or {len(names)} ({some} ...)')
-    return np.broadcast_to(values, (len(names),)).copy()
 
 
 def assemble(

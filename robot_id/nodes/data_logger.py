@@ -39,11 +39,11 @@ WATCH_S = 0.2
 
 TABLE = (
     DATA_DIRECTORY,
-    Row('flush_period_s', 0.5, 'Time between two writes to disk: what a crash may cost [s].',
+    Row('flush_period_s', 0.5, 'Time between two writes to disk; a crash loses at most this [s].',
         0.05, 1.0),
-    Row('minimum_free_mb', 200.0, 'With less free space on the disk a recording does not start, '
-        'and one under way ends [MB].', 0.0, 1e9),
-    Row('queue_depth', 2000, 'Messages of a topic that may wait when the machine is busy.',
+    Row('minimum_free_mb', 200.0, 'Free disk space that a recording needs to start and to go on '
+        '[MB].', 0.0, 1e9),
+    Row('queue_depth', 2000, 'Messages per topic that may wait while the machine is busy.',
         10, 100000),
 )  # fmt: skip
 

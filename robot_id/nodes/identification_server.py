@@ -40,11 +40,11 @@ FEEDBACK_S = 0.05
 TABLE = (
     ROBOT,
     DATA_DIRECTORY,
-    Row('method', 'idim_wls', 'Method of requests that name none.', live=True),
-    Row('plots', True, 'Draw measured and predicted torques next to the result.', live=True),
-    Row('time_limit_s', 3600.0, 'An identification by the action ends after it [s].',
+    Row('method', 'idim_wls', 'Method for requests that do not name one.', live=True),
+    Row('plots', True, 'Save plots of measured and predicted torques with the result.', live=True),
+    Row('time_limit_s', 3600.0, 'Time limit of an identification by the action [s].',
         1.0, 1e6, live=True),
-    Row('service_time_limit_s', 60.0, 'One by the service ends after it [s].',
+    Row('service_time_limit_s', 60.0, 'Time limit of an identification by the service [s].',
         1.0, 1e6, live=True),
 )  # fmt: skip
 

@@ -23,9 +23,9 @@ from robot_id_msgs.srv import StartRecording, StopRecording
 
 TABLE = (
     Row('method', 'idim_wls', 'Identification method.'),
-    Row('settle_s', 1.0, 'Joint states that pass before the recording begins [s].', 0.0, 1e6),
+    Row('settle_s', 1.0, 'Time to wait before the recording starts [s].', 0.0, 1e6),
     Row('record_s', 10.0, 'Length of the recording [s].', 0.1, 1e6),
-    Row('wait_s', 60.0, 'How long to wait for the other nodes and for joint states [s].',
+    Row('wait_s', 60.0, 'Time limit for the other nodes and the first joint states [s].',
         1.0, 1e6),
 )  # fmt: skip
 

@@ -12,8 +12,9 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_id.data.stamps import SECOND
 from robot_id.exceptions import DataError, RobotIdError
-from robot_id.nodes.online_settings import TABLE, make_identifier, nominal_values, recent_error
+from robot_id.nodes.online_settings import TABLE, make_identifier, nominal_values
 from robot_id.online.identifier import OnlineIdentifier
+from robot_id.online.recent_error import recent_error
 from robot_id.online.sample_stream import Block, SampleStream
 from robot_id.online.status import Status
 from robot_id.ros.base import NodeBase, end, run
@@ -77,7 +78,7 @@ class OnlineIdentifierNode(NodeBase, Node):
             identifier.feed(part[0], part[1], tuple(part) if self._riv else None)
         identifier.new_segment()
         identifier.status()
-        recent_error(self._robot, self.settings, rate, identifier.estimate, motion[0], motion[1])
+        self._error_of(rate, identifier.estimate, motion[0], motion[1])
 
     def _begin(self) -> None:
         """Start with no data."""
@@ -177,10 +178,11 @@ class OnlineIdentifierNode(NodeBase, Node):
             return math.nan
         position = np.concatenate([block.position for block in self._recent])
         torque = np.concatenate([block.torque for block in self._recent])
-        return recent_error(
-            self._robot, self.settings, self._stream.rate_hz, self._identifier.estimate,
-            position, torque,
-        )  # fmt: skip
+        return self._error_of(self._stream.rate_hz, self._identifier.estimate, position, torque)
+
+    def _error_of(self, rate: float, chi: Array, position: Array, torque: Array) -> float:
+        slope = self.settings['coulomb_slope'] or None
+        return recent_error(self._robot, rate, chi, position, torque, slope)
 
     def _memory_s(self) -> float:
         forgets = self.settings['memory'] != 'infinite'

@@ -40,14 +40,15 @@ SETTLE_S = 0.3
 
 TABLE = (
     Row('bag', '', 'The recording: a directory, an .mcap or a .db3 file.'),
-    Row('rate', 1.0, 'Recorded seconds per second.', 0.01, 1000.0, live=True),
-    Row('start_s', 0.0, 'Where to begin, from the first joint state [s].', 0.0, 1e9),
-    Row('loop', False, 'Begin anew at the end.', live=True),
+    Row('rate', 1.0, 'Playback speed: recorded seconds per second.', 0.01, 1000.0, live=True),
+    Row('start_s', 0.0, 'Start time, counted from the first joint state [s].', 0.0, 1e9),
+    Row('loop', False, 'Start again at the end.', live=True),
     Row('clock', False, 'Publish /clock, for nodes with use_sim_time.'),
-    Row('paused', False, 'Wait for ~/pause with false before the first message.'),
-    Row('wait_for_subscribers', 1, 'Begin when so many listen to joint_states.', 0, 1000),
-    Row('wait_timeout_s', 10.0, 'Begin after this time all the same [s].', 0.0, 1e6),
-    Row('exit_at_end', True, 'End the node with the recording.', live=True),
+    Row('paused', False, 'Start paused; ~/pause with false continues.'),
+    Row('wait_for_subscribers', 1, 'Start once this many subscribers of joint_states are '
+        'connected.', 0, 1000),
+    Row('wait_timeout_s', 10.0, 'Start after this time even without them [s].', 0.0, 1e6),
+    Row('exit_at_end', True, 'End the node at the end of the recording.', live=True),
 )  # fmt: skip
 
 

@@ -30,22 +30,22 @@ NEAR = 0.05
 
 TABLE = (
     ROBOT,
-    Row('trajectory', '', "A standard motion, 'lively', or a file (.yaml, .json, .csv, a bag); "
-        "empty: the robot file's."),
+    Row('trajectory', '', "Motion: a standard one, 'lively', or a file (.yaml, .json, .csv, a "
+        "bag); empty: the robot file's."),
     Row('seconds', 0.0, 'Duration of a lively motion [s]; 0: 10 s.', 0.0, 3600.0),
-    Row('seed', 0, 'Of a lively motion.', 0, 2**31 - 1),
-    Row('cycles', 0, 'How often it is played; 0: until ~/stop.', 0, 1_000_000),
-    Row('rate_hz', 0.0, 'Points per second [Hz]; 0: 1000 Hz.', 0.0, 1e5),
-    Row('lead', 4, 'Points that are sent ahead of their time.', 0, 8),
-    Row('pace', 'states', 'What the time is taken from: the stamps of joint_states, or the clock '
-        'of the node.', choices=('states', 'clock')),
-    Row('approach_share', 0.3, 'Share of the velocity and acceleration limits on the way to the '
-        'start of the motion.', 0.01, 1.0),
-    Row('approach_tolerance', 1e-4, 'A robot this near to the start needs no approach '
+    Row('seed', 0, 'Seed of a lively motion.', 0, 2**31 - 1),
+    Row('cycles', 0, 'Number of repetitions; 0: until ~/stop.', 0, 1_000_000),
+    Row('rate_hz', 0.0, 'Rate of the reference points [Hz]; 0: 1000 Hz.', 0.0, 1e5),
+    Row('lead', 4, 'Number of points sent ahead of time.', 0, 8),
+    Row('pace', 'states', "Time base: the stamps of joint_states, or the node's clock.",
+        choices=('states', 'clock')),
+    Row('approach_share', 0.3, 'Fraction of the velocity and acceleration limits used on the '
+        'approach to the start of the motion.', 0.01, 1.0),
+    Row('approach_tolerance', 1e-4, 'No approach move if the robot is this close to the start '
         '[rad or m].', 0.0, 0.1),
     Row('lock_step', False, 'The robot is a simulator in lock-step: keep a longer history for '
-        'those who listen.'),
-    Row('autostart', False, 'Start with the first joint state, without ~/start.'),
+        'slow subscribers.'),
+    Row('autostart', False, 'Start at the first joint state, without a call of ~/start.'),
 )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from robot_id.ros.parameter_table import Row
 DATA_DIRECTORY = Row(
     'data_directory',
     '~/.ros/robot_id',
-    'Directory of recordings and results; requests name files below it, and no others.',
+    'Directory of recordings and results; requests can only name files in it.',
 )
 
 

@@ -31,7 +31,7 @@ def test_three_older_stamps_in_a_row_are_a_new_start_and_two_are_not():
 
 @given(st.lists(st.integers(1, 6), min_size=12, max_size=60), st.integers(1, 20))
 def test_a_stream_and_a_recording_see_the_same_gaps(steps, period_ms):
-    steps = [1] * (len(steps) + 1) + steps  # most steps are whole, so that the median is the period
+    steps = [1] * (len(steps) + 1) + steps  # so that their median is the period
     stamps = np.concatenate(([0], np.cumsum(steps))) * period_ms * MS
     watch, statistics = StampWatch(period_ms * MS), StampStatistics()
     for ns in stamps.tolist():

@@ -19,14 +19,16 @@ from std_msgs.msg import Float64MultiArray
 from robot_id.data.joint_order import joint_order
 from robot_id.data.stamps import to_ns
 from robot_id.exceptions import DataError, OptionError
-from robot_id.nodes.ctc_parameters import TABLE as CONTROLLER_TABLE
-from robot_id.nodes.ddm_simulator import TABLE as SIMULATOR_TABLE
-from robot_id.nodes.trajectory_generator import TABLE as GENERATOR_TABLE
+from robot_id.nodes.tables import TABLES
 from robot_id.ros.data_directory import below
 from robot_id.ros.effort_commands import CommandReader, CommandWriter
-from robot_id.ros.messages import ForbiddenPath
-from robot_id.ros.parameter_table import AUTOSTART, ROBOT, ParameterTable
+from robot_id.ros.lifecycle import RobotLifecycleNode
+from robot_id.ros.messages import ForbiddenPath, WrongState
+from robot_id.ros.parameter_table import ParameterTable
+from robot_id.ros.refusal import Refusal
 from robot_id.ros.stamps import to_stamp
+from robot_id_msgs.msg import ErrorCode
+from robot_id_msgs.srv import EnableLearning
 
 ROOT = Path(__file__).resolve().parents[2]
 MS = 1_000_000
@@ -82,7 +84,7 @@ def context():
     [
         ({'mode': 'plan'}, "mode: 'plan' is none of plant, closed_loop"),
         ({'rate_hz': -1.0}, 'rate_hz: -1.0 is outside'),
-        ({'rate_hz': 'fast'}, "rate_hz: 'fast' is of the wrong type"),
+        ({'rate_hz': 'fast'}, "rate_hz: 'fast' has the wrong type"),
         ({'initial_position': ['a']}, 'initial_position'),
         ({'rate_hs': 5.0}, "no parameter 'rate_hs': did you mean 'rate_hz'"),
     ],
@@ -92,24 +94,20 @@ def test_parameters_that_cannot_be_used_say_why(context, given, told):
     node = Node('parameters', context=context, parameter_overrides=overrides)
     try:
         with pytest.raises(OptionError, match=told):
-            ParameterTable(node, SIMULATOR_TABLE)
+            ParameterTable(node, TABLES['ddm_simulator'])
     finally:
         node.destroy_node()
 
 
-@pytest.mark.parametrize('name', ['ddm_simulator', 'trajectory_generator', 'ctc_controller'])
+@pytest.mark.parametrize('name', TABLES)
 def test_every_parameter_is_described_and_documented(context, name):
-    table = {
-        'ddm_simulator': (ROBOT, AUTOSTART, *SIMULATOR_TABLE),
-        'trajectory_generator': GENERATOR_TABLE,
-        'ctc_controller': (ROBOT, AUTOSTART, *CONTROLLER_TABLE),
-    }[name]
+    table = TABLES[name]
     page = (ROOT / f'doc/nodes/{name}.md').read_text()
     node = Node(name, context=context)
     try:
         settings = ParameterTable(node, table)
         for row in table:
-            assert f'| `{row.name}` |' in page
+            assert row.markdown() in page
             assert settings[row.name] == row.default
             assert row.description in node.describe_parameter(row.name).description
         settings.locked = True
@@ -118,3 +116,27 @@ def test_every_parameter_is_described_and_documented(context, name):
         assert not verdict.successful
     finally:
         node.destroy_node()
+
+
+@pytest.mark.parametrize(
+    ('error', 'code'),
+    [
+        (Refusal(ErrorCode.BUSY, 'no'), ErrorCode.BUSY),
+        (WrongState('no'), ErrorCode.INVALID_STATE),
+        (DataError('no'), ErrorCode.INVALID_DATA),
+    ],
+)
+def test_a_service_of_a_lifecycle_node_answers_the_code_of_its_refusal(error, code):
+    def refuse(request, response):
+        raise error
+
+    rclpy.init()
+    try:
+        node = RobotLifecycleNode('refusing', ())
+        node.serve(EnableLearning, '~/enable_learning', refuse)
+        service = next(s for s in node.services if s.srv_name.endswith('enable_learning'))
+        answer = service.callback(EnableLearning.Request(), EnableLearning.Response())
+        assert (answer.error_code, answer.error_string) == (code, 'no')
+        node.destroy_node()
+    finally:
+        rclpy.shutdown()
