@@ -19,11 +19,11 @@ import numpy as np
 import rclpy  # noqa: F401  # first: a machine without ROS 2 is told so by this name
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / 'test')]
+sys.path[:0] = [str(ROOT / 'tools')]
 
-from ros_helpers.client import Client  # noqa: E402
-from ros_helpers.recorded import simulated_bag  # noqa: E402
-from ros_helpers.robot_graph import START_S, Health, bring_up, graph  # noqa: E402
+from running.client import Client  # noqa: E402
+from running.robot_graph import START_S, Health, bring_up, graph  # noqa: E402
+from running.simulated_bag import simulated_bag  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
 from bench.figure import Figure  # noqa: E402

@@ -99,6 +99,7 @@ class BagThread:
         }
         try:
             self._bag.close(remarks)
+            self.size = self._bag.size
         except OSError as error:
             self._fail(error)
 

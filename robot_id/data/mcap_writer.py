@@ -58,6 +58,7 @@ class McapWriter:
 
     :param path: file to create; it must not exist.
     :param channels: all topics; a message names its channel by its place here, from 0.
+    :ivar size: bytes on disk.
     """
 
     def __init__(self, path: Path, channels: Sequence[Channel], library: str = 'robot_id') -> None:
@@ -68,7 +69,7 @@ class McapWriter:
         self._definitions += [_channel(i, c) for i, c in enumerate(self._channels)]
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         start = MAGIC + _record(_HEADER, _text('ros2') + _text(library))
-        self._end = 0
+        self._end = self.size = 0
         self._append(start + b''.join(self._definitions), _NO_SUMMARY)
 
     @property
@@ -80,11 +81,6 @@ class McapWriter:
     def span(self) -> tuple[int, int]:
         """Times of the first and the last message on disk [ns]; (0, 0) when there are none."""
         return (self._totals.first, self._totals.last) if self._chunk_indexes else (0, 0)
-
-    @property
-    def size(self) -> int:
-        """Bytes on disk."""
-        return os.fstat(self._file).st_size
 
     def write(self, messages: Sequence[tuple[int, int, bytes]]) -> None:
         """
@@ -154,6 +150,7 @@ class McapWriter:
             os.ftruncate(self._file, self._end + len(_NO_SUMMARY))
             raise
         self._end += len(block)
+        self.size = self._end + len(tail)
 
     def _summary(self, at: int) -> bytes:
         """Return everything from the end of the data to the end of the file."""

@@ -6,13 +6,13 @@ import time
 import numpy as np
 import pytest
 
-pytestmark = [pytest.mark.ros, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.ros, pytest.mark.real_processes, pytest.mark.timeout(300)]
 pytest.importorskip('rclpy')
 pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is not built')
 
 from lifecycle_msgs.msg import Transition
-from ros_helpers.client import Client
-from ros_helpers.robot_graph import START_S, Health, bring_up, node
+from running.client import Client
+from running.robot_graph import START_S, Health, bring_up, node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint

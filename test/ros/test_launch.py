@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.ros, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.ros, pytest.mark.real_processes, pytest.mark.timeout(300)]
 pytest.importorskip('rclpy')
 pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is not built')
 pytest.importorskip('launch_ros', reason='launch_ros comes with a ROS installation, not from PyPI')
@@ -14,9 +14,9 @@ from launch.actions import DeclareLaunchArgument
 from launch.launch_description_sources import get_launch_description_from_python_launch_file
 from lifecycle_msgs.srv import GetState
 from rcl_interfaces.srv import GetParameters
-from ros_helpers.client import Client
 from ros_helpers.launching import launched
-from ros_helpers.robot_graph import START_S, Health
+from running.client import Client
+from running.robot_graph import START_S, Health
 from sensor_msgs.msg import JointState
 
 from robot_id.ros.launch_support import root_link

@@ -10,8 +10,8 @@ import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
 from lifecycle_msgs.msg import Transition
 from rclpy.qos import QoSProfile, ReliabilityPolicy
-from ros_helpers.client import Client
-from ros_helpers.node_process import NodeProcess
+from running.client import Client
+from running.node_process import NodeProcess
 
 # A whole recording fits, so nothing is lost while the test looks elsewhere.
 EVERYTHING = QoSProfile(depth=20000, reliability=ReliabilityPolicy.RELIABLE)

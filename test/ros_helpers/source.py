@@ -1,11 +1,10 @@
-"""Recordings with a known truth, and joint states published by the test itself."""
+"""Joint states published by the test itself."""
 
 from __future__ import annotations
 
 import math
 import threading
 import time
-from pathlib import Path
 
 import rclpy
 from rclpy.context import Context
@@ -13,28 +12,6 @@ from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
-
-from robot_id.control import tune
-from robot_id.data import Dataset, load, save
-from robot_id.dynamics import Disturbances, simulate
-from robot_id.model import load_robot
-from robot_id.trajectory.default import motion_of
-
-
-def simulated_bag(path: Path, robot: str = 'emps', seconds: float = 6.0) -> Dataset:
-    """Write a bag of a simulated robot and return what is in it."""
-    model = load_robot(robot)
-    loop = model.loop()
-    reference = motion_of(model, 'lively', seconds, 1).sampled(loop.rate_hz, 1)
-    run = simulate(
-        model,
-        model.truth(),
-        reference,
-        tune(model, loop),
-        disturbances=Disturbances.of_robot(model, 1),
-    )
-    save(Dataset(model.joint_names, (run.to_run(1),), source='simulated'), path)
-    return load(path, robot=model)
 
 
 def joint_state(k: int, rate: float = 500.0, names: tuple[str, ...] = ('joint_1',)) -> JointState:
