@@ -9,12 +9,12 @@ import pinocchio as pin
 
 from bench.figure import Figure, in_turns
 from robot_id.control import tune
-from robot_id.data import Dataset
 from robot_id.data.processing import Processing
-from robot_id.dynamics import Controller, Disturbances, simulate
+from robot_id.dynamics import Controller, simulate
 from robot_id.dynamics.simulation import stable_substeps
 from robot_id.estimation.cloe import Cloe
 from robot_id.estimation.didim import Didim
+from robot_id.experiment import record
 from robot_id.model import Robot, load_robot
 from robot_id.trajectory import Reference
 from robot_id.trajectory.lively import lively_motion
@@ -106,10 +106,7 @@ def bench_didim_and_cloe() -> list[Figure]:
     figures = []
     for loop, decimation, limit in (('one_khz', 20, 1.0), ('default', 100, 5.0)):
         settings = robot.loop(loop)
-        reference = lively_motion(robot.limits, 10.0).sampled(settings.rate_hz)
-        noise = Disturbances.of_robot(robot, 1)
-        run = simulate(robot, robot.truth(), reference, tune(robot, settings), disturbances=noise)
-        measured = Dataset(robot.joint_names, (run.to_run(),))
+        measured = record(robot, lively_motion(robot.limits, 10.0), seed=1, loop=loop)
         processing = Processing(decimation=decimation)
         method = Didim(processing=processing, loop=loop)
         method.estimate(robot, measured)

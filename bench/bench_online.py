@@ -15,8 +15,8 @@ import numpy as np
 
 from bench.figure import Figure
 from robot_id import dynamics
-from robot_id.control.gains import tune
-from robot_id.dynamics.simulation import Disturbances, Simulation, simulate
+from robot_id.dynamics import Simulation
+from robot_id.experiment import perform
 from robot_id.model import Robot, load_robot
 from robot_id.online import ud
 from robot_id.online.ekf import ExtendedKalmanFilter
@@ -49,10 +49,7 @@ def recording(seconds: int = 10) -> tuple[Robot, Simulation]:
     size = np.array([0.2, 0.2, 0.25, 0.35, 0.4, 0.5])[:, None] * 0.5
     sine, cosine = (rng.normal(size=(6, 8)) * size for _ in range(2))
     motion = Fourier.at_rest(5.0, np.zeros(6), sine, cosine)
-    law = tune(robot, robot.loop('one_khz'), robot.truth())
-    reference = motion.sampled(1000.0, cycles=seconds // 5)
-    noise = Disturbances.of_robot(robot, 1)
-    return robot, simulate(robot, robot.truth(), reference, law, disturbances=noise)
+    return robot, perform(robot, motion, seed=1, loop='one_khz', cycles=seconds // 5)
 
 
 def settings_of(robot: Robot) -> dict[str, object]:

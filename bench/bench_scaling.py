@@ -13,9 +13,10 @@ from robot_id import data, dynamics
 from robot_id.control import tune
 from robot_id.data import Dataset, Run
 from robot_id.data.processing import Processing
-from robot_id.dynamics import Disturbances, simulate
+from robot_id.dynamics import simulate
 from robot_id.estimation.didim import Didim
 from robot_id.estimation.idim_wls import IdimWls
+from robot_id.experiment import record
 from robot_id.model import Robot, RobotDescription, build_robot, load_robot
 from robot_id.online.ekf import ExtendedKalmanFilter
 from robot_id.online.recursive_ls import RecursiveLeastSquares
@@ -112,14 +113,12 @@ def bench_samples() -> list[Figure]:
             continue
         reference = lively_motion(robot.limits, N / RATE).sampled(RATE)
         add('closed-loop simulation', lambda r=reference: simulate(robot, chi, r, law))
-        noise = Disturbances.of_robot(robot, 1)
-        run = simulate(robot, chi, reference, law, disturbances=noise)
-        loop_data = Dataset(robot.joint_names, (run.to_run(),))
+        loop_data = record(robot, reference, seed=1, loop=loop)
         didim = Didim(processing=decimation, loop='one_khz')
         if N > 1_000:
             add('DIDIM', lambda m=loop_data, d=didim: d.estimate(robot, m))
         if N <= 10_000:
-            q, tau = run.measured_position, run.measured_torque
+            q, tau = loop_data.runs[0].position, loop_data.runs[0].torque
             add('EKF', lambda q=q, tau=tau: _ekf(robot, chi).update(q, tau))
     return figures
 

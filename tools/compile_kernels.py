@@ -16,11 +16,9 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from robot_id import dynamics
-from robot_id.control import tune
-from robot_id.data import Dataset
 from robot_id.estimation import registry
 from robot_id.exceptions import RobotIdError
-from robot_id.experiment import run_ilic
+from robot_id.experiment import record, run_ilic
 from robot_id.model import load_robot
 from robot_id.online.identifier import OnlineIdentifier
 from robot_id.online.memory import KINDS, Memory
@@ -34,10 +32,8 @@ def main() -> None:
     robot = load_robot('scara')
     loop = robot.loop('default')
     motion = lively_motion(robot.limits, 6.0)
-    reference = motion.sampled(loop.rate_hz)
-    noise = dynamics.Disturbances.of_robot(robot, 1)
-    run = dynamics.simulate(robot, robot.truth(), reference, tune(robot, loop), disturbances=noise)
-    measured = Dataset(robot.joint_names, (run.to_run(),))
+    measured = record(robot, motion, seed=1)
+    run = measured.runs[0]
     for name in registry.names():
         try:
             registry.create(name, {}).estimate(robot, measured)
@@ -53,7 +49,7 @@ def main() -> None:
                 period=10,
                 scale=np.maximum(np.abs(robot.truth()), 0.01),
             )
-            for q, tau in zip(run.measured_position[:300], run.measured_torque[:300]):
+            for q, tau in zip(run.position[:300], run.torque[:300]):
                 online.feed(q, tau)
     run_ilic(robot, robot.truth(), motion, 1)
     dynamics.derivatives(robot, robot.truth(), *np.zeros((3, 2)))

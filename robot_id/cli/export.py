@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
 
-from robot_id.cli.console import check_writable, save, warn
-from robot_id.estimation.parameters import parameters_for
+from robot_id.cli.console import check_writable, messages, save, warn
 from robot_id.estimation.result import Result
-from robot_id.exceptions import DataError, DescriptionError
-from robot_id.model import load_robot
-from robot_id.report.export import FORMATS
+from robot_id.report.export import FORMATS, export
 
 
 @click.command()
@@ -22,39 +20,40 @@ from robot_id.report.export import FORMATS
     type=click.Choice(list(FORMATS)),
     default='yaml',
     show_default=True,
-    help='ros-params: a parameter file for ctc_controller.',
+    help='; '.join(f'{name}: {entry.help}' for name, entry in FORMATS.items()) + '.',
 )
 @click.option('--robot', help="Robot file or URDF, when the result's robot is not a shipped one.")
 @click.option('--out', metavar='FILE', help='Write to a file instead of the terminal.')
 def command(result_file: str, kind: str, robot: str | None, out: str | None) -> None:
-    """Write the parameters of RESULT.json as YAML, as a ROS 2 parameter file or as CSV."""
+    """Write the parameters of RESULT.json in the format of another program."""
     check_writable(out)
     source = Path(result_file)
     result = Result.load(source)
-    name = robot or result.robot
-    if kind == 'ros-params':
-        name = _for_the_controller(result, robot, source)
-    elif not result.converged:
-        warn([f'{source}: {result.method} had not converged, do not trust these values'])
-    text = FORMATS[kind](result, name, source)
-    if out:
-        save(lambda path: path.write_text(text), out)
-    else:
-        click.echo(text, nl=False)
-
-
-def _for_the_controller(result: Result, robot: str | None, source: Path) -> str:
-    """Return the robot as the node finds it; refuse parameters that no robot should move with."""
+    made = export(kind, result, source, robot)
     if not result.converged:
-        raise DataError(
-            f'{source}: {result.method} had not converged, a controller must not start with it'
-        )
-    try:
-        model = load_robot(robot or result.robot)
-    except DescriptionError as error:
-        if robot is not None:
-            raise
-        raise DescriptionError(f'{error}; name the robot file with --robot') from error
-    parameters_for(model, result)
-    given = robot or result.robot
-    return str(Path(given).resolve()) if Path(given).suffix else given
+        warn([f'{source}: {result.method} had not converged, do not trust these values'])
+    console = messages()
+    if out:
+        written = save_all(made.text, made.others, Path(out))
+        text = Path(out).read_text()
+        for path in written[1:]:
+            console.print(f'beside it: {path}', markup=False, soft_wrap=True)
+    else:
+        click.echo(made.text, nl=False)
+        text = made.text
+    if made.check is not None:
+        console.print(made.check(text), markup=False, soft_wrap=True)
+    for note in made.notes:
+        console.print(note, markup=False, soft_wrap=True)
+
+
+def save_all(text: str, others: dict[str, str], out: Path) -> list[Path]:
+    """Write a file and those beside it, and return their paths."""
+    files = {out: text} | {out.with_suffix(ending): other for ending, other in others.items()}
+    for path, content in files.items():
+        save(partial(_write, content), path)
+    return list(files)
+
+
+def _write(content: str, path: Path) -> None:
+    path.write_text(content, encoding='utf-8')

@@ -69,6 +69,8 @@ def _describe(console: Console, robot: Robot, found: dict[str, Any]) -> None:
     if found['mimics']:
         for mimic in found['mimics']:
             console.print(f'mimic joint: {mimic}', markup=False)
+    for note in found['snapped']:
+        console.print(f'snapped: {note}', markup=False, soft_wrap=True)
     if found['coupling']:
         rows = '; '.join(' '.join(f'{x:g}' for x in row) for row in found['coupling'])
         console.print(f'motor speeds = [{rows}] * joint speeds', markup=False, soft_wrap=True)

@@ -10,12 +10,11 @@ import numpy as np
 from robot_id import data
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, output, progress_bar, save, warn
-from robot_id.control import tune
-from robot_id.data import Dataset
-from robot_id.dynamics import Disturbances, Simulation, simulate
+from robot_id.dynamics import Disturbances, Simulation
 from robot_id.estimation.parameters import parameters_for
 from robot_id.estimation.result import Result
 from robot_id.exceptions import OptionError
+from robot_id.experiment import perform, recorded
 from robot_id.model import Robot, load_robot
 from robot_id.trajectory.default import motion_of
 
@@ -53,21 +52,20 @@ def command(
     chi = model.truth() if params is None else parameters_for(model, Result.load(params))
     loop = model.loop(loop_name)
     motion = motion_of(model, trajectory, seconds, seed)
-    reference = motion.sampled(loop.rate_hz, cycles)
-    noise = Disturbances() if no_noise else Disturbances.of_robot(model, seed)
+    noise = Disturbances() if no_noise else None
     compile_first('inertia_matrix', 'simulate')
     with progress_bar() as progress:
         progress(0.0, 'simulating')
-        run = simulate(model, chi, reference, tune(model, loop), disturbances=noise)
-        progress(0.7, 'writing')
-        dataset = Dataset(
-            model.joint_names, (run.to_run(every),), source=f'{model.name} simulated'
+        run = perform(
+            model, motion, seed, loop=loop, parameters=chi, disturbances=noise, cycles=cycles
         )
+        progress(0.7, 'writing')
+        dataset = recorded(model, run, every)
         path = data.save(dataset, out)
     summary = summarise(model, run)
     console = output()
     console.print(
-        f'{model.name}: {reference.duration:.3g} s of {motion.kind} at {loop.rate_hz:g} Hz, '
+        f'{model.name}: {run.reference.duration:.3g} s of {motion.kind} at {loop.rate_hz:g} Hz, '
         f'{len(dataset)} samples -> {path}',
         soft_wrap=True,
     )

@@ -69,7 +69,7 @@ class Clearance:
                 i = kinematics.body_names.index(name)
                 self.velocity_map[v], self.offset[v] = A[i], kinematics.offset[i]
             else:
-                self.offset[v] = robot.description.locked.get(name, 0.0)
+                self.offset[v] = robot.kinematics.locked.get(name, 0.0)
         # Joint j moves point p of body i only if j is among the ancestors of i.
         self.moves = np.zeros((self.model.njoints, self.model.nv), bool)
         for joint_id in range(1, self.model.njoints):

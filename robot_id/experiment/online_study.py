@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.control.gains import tune
-from robot_id.dynamics.simulation import Disturbances, Simulation, simulate
+from robot_id.dynamics.simulation import Disturbances, Simulation
+from robot_id.experiment.recording import perform
 from robot_id.model import Robot
 from robot_id.online.identifier import OnlineIdentifier
 from robot_id.online.memory import Memory
@@ -98,8 +98,7 @@ def record(
         changes=changes,
         seed=seed,
     )
-    law = tune(robot, robot.loop('learning'))
-    return simulate(robot, robot.truth(), reference, law, disturbances=noise)
+    return perform(robot, reference, loop='learning', disturbances=noise)
 
 
 def identify(

@@ -13,13 +13,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from robot_id.control import tune
-from robot_id.data import Dataset
-from robot_id.dynamics import Disturbances, simulate
+from robot_id.dynamics import Disturbances
 from robot_id.estimation.idim_wls import IdimWls
 from robot_id.exceptions import RobotIdError
 from robot_id.excitation.design import Excitation
 from robot_id.excitation.deviations import Deviations
+from robot_id.experiment.recording import record
 from robot_id.model import Robot
 from robot_id.trajectory import Trajectory
 from robot_id.trajectory.trajectory import Array
@@ -39,16 +38,9 @@ def rehearse(
     :param expected: (b,) parameters of the simulated robot.
     :param torque_std: (n,) noise of the torque samples; that of the positions is the robot file's.
     """
-    control = robot.loop(loop)
     noise = replace(Disturbances.of_robot(robot, seed), torque_std=np.asarray(torque_std, float))
-    run = simulate(
-        robot,
-        expected,
-        motion.sampled(control.rate_hz),
-        tune(robot, control),
-        disturbances=noise,
-    )
-    result = IdimWls().estimate(robot, Dataset(robot.joint_names, (run.to_run(),)))
+    measured = record(robot, motion, loop=loop, parameters=expected, disturbances=noise)
+    result = IdimWls().estimate(robot, measured)
     return Deviations(robot.base.names, np.asarray(expected, float), result.std)
 
 

@@ -22,6 +22,9 @@ Array = NDArray[np.float64]
 # So that names match the literature: these of every link first, then the rotor, then the rest.
 PREFERENCE = (('XX', 'XY', 'XZ', 'YZ', 'ZZ', 'MX', 'MY'), ('Ia',), ('YY',), ('MZ',), ('M',))
 
+# A column this small against the largest is zero.
+ZERO = 1e-9
+
 
 @dataclass(frozen=True)
 class BaseParameters:
@@ -105,7 +108,7 @@ def find_base(
     names: tuple[str, ...],
     renamed: dict[str, tuple[str, float]] | None = None,
     last: frozenset[str] = frozenset(),
-    tolerance: float = 1e-9,
+    tolerance: float = 3e-5,
 ) -> BaseParameters:
     """
     Find the base columns of a regressor of random states.
@@ -113,31 +116,36 @@ def find_base(
     :param W: (r, s) standard regressor with many more rows than columns.
     :param renamed: standard name -> (name, factor) of base parameters under another name.
     :param last: names never in the base, since others span their column (direct rotors).
+    :param tolerance: a column of unit length that adds less than this to the others is the
+        rounding of a description; those of real arms add 0.03 and more.
     """
     order = preference_order(names, last)
     norms = np.linalg.norm(W, axis=0)
     scale = norms.max()
-    live = [i for i in order if norms[i] > tolerance * scale]
+    live = [i for i in order if norms[i] > ZERO * scale]
     # Gram-Schmidt, twice for accuracy: what is left of a column is what it adds to the others.
     Q, basis = np.empty((W.shape[0], 0)), []
-    rest = []
+    rest, rounding = [], 0.0
     for i in live:
         column = W[:, i] / norms[i]
         residual = column - Q @ (Q.T @ column)
         residual -= Q @ (Q.T @ residual)
         size = np.linalg.norm(residual)
-        if size > tolerance * 1e2:
+        if size > tolerance:
             Q = np.column_stack([Q, residual / size])
             basis.append(i)
         else:
             rest.append(i)
+            rounding = max(rounding, float(size))
     if not basis:
         raise DescriptionError('no parameter has any effect on the torques')
     columns, dependent = np.array(sorted(basis)), np.array(sorted(rest), np.int64)
     if len(dependent):
-        beta = scipy.linalg.lstsq(W[:, columns] / norms[columns], W[:, dependent])[0]
-        beta /= norms[columns][:, None]
-        beta = _clean(beta)
+        beta = scipy.linalg.lstsq(
+            W[:, columns] / norms[columns], W[:, dependent] / norms[dependent]
+        )[0]
+        beta[np.abs(beta) < 10.0 * rounding] = 0.0
+        beta = _clean(beta * norms[dependent] / norms[columns][:, None])
     else:
         beta = np.zeros((len(columns), 0))
     _refuse_mixed_friction(beta, names, columns, dependent)

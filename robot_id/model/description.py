@@ -36,6 +36,35 @@ class MdhRow(_Strict):
     r: Number = 0.0
 
 
+class DhRow(_Strict):
+    """
+    One row of a standard (distal) Denavit-Hartenberg table.
+
+    T = Rot(z, theta) Trans(z, d) Trans(x, a) Rot(x, alpha); the joint variable adds to theta
+    (revolute) or to d (prismatic).
+    """
+
+    type: Literal['revolute', 'prismatic'] = 'revolute'
+    theta: Number = 0.0
+    d: Number = 0.0
+    a: Number = 0.0
+    alpha: Number = 0.0
+
+
+def modified(rows: tuple[DhRow, ...]) -> tuple[MdhRow, ...]:
+    """
+    Return the modified table of a standard one.
+
+    Both multiply the same factors; a modified row takes Trans(x, a) Rot(x, alpha) of the row
+    before. Those of the last row place the flange and move nothing.
+    """
+    before = (DhRow(), *rows[:-1])
+    return tuple(
+        MdhRow(type=row.type, alpha=last.alpha, d=last.a, theta=row.theta, r=row.d)
+        for last, row in zip(before, rows)
+    )
+
+
 class JointLimits(_Strict):
     """Limits of one joint; None means not given. Position is [lower, upper]."""
 
@@ -129,7 +158,10 @@ class RobotDescription(_Strict):
     A whole robot file.
 
     :param coupling: (n, n) motor speeds = coupling * joint speeds; joint torques by its transpose.
-    :param locked: joints of the URDF that do not move, with their position.
+    :param snap: take rounded angles (1.5708), axes and lengths as what they obviously mean.
+    :param dh: a standard (distal) Denavit-Hartenberg table, in place of `mdh`.
+    :param locked: joints of the URDF that do not move, with their position; 'others': all that
+        are not under `joints`, at zero or the nearest limit.
     :param renamed: base parameters that carry another name (LMX2 = L * MX2).
     :param loops: control loops by name; 'default' is the one of the robot.
     :param a_priori: known values of standard parameters before any identification.
@@ -144,10 +176,12 @@ class RobotDescription(_Strict):
     description: str = ''
     urdf: str | None = None
     mdh: tuple[MdhRow, ...] | None = None
+    dh: tuple[DhRow, ...] | None = None
+    snap: bool = True
     gravity: tuple[Number, Number, Number] = (0.0, 0.0, -9.81)
     joints: tuple[Joint, ...] | None = None
     coupling: tuple[tuple[Number, ...], ...] | None = None
-    locked: dict[str, Number] = {}
+    locked: dict[str, Number] | Literal['others'] = {}
     renamed: dict[str, Alias] = {}
     loops: dict[str, Loop] = {}
     a_priori: dict[str, Number] = {}
@@ -159,22 +193,33 @@ class RobotDescription(_Strict):
 
     @model_validator(mode='after')
     def _complete(self) -> RobotDescription:
-        if self.urdf is None and self.mdh is None:
-            raise ValueError("give the kinematics: 'urdf' or 'mdh'")
+        if self.mdh is not None and self.dh is not None:
+            raise ValueError("give 'mdh' (modified) or 'dh' (standard), not both")
+        if self.urdf is None and self.table is None:
+            raise ValueError("give the kinematics: 'urdf' or 'mdh' (or 'dh')")
+        if self.locked == 'others' and (self.urdf is None or self.joints is None):
+            raise ValueError("locked: 'others' needs a 'urdf' and the 'joints' that stay free")
         if self.joints is not None:
             names = [joint.name for joint in self.joints]
             for name in names:
                 if names.count(name) > 1:
                     raise ValueError(f"joints: '{name}' appears more than once")
             self.check_sizes(len(names))
-        elif self.mdh is not None:
-            raise ValueError("an 'mdh' table needs 'joints' with one entry per row")
+        elif self.table is not None:
+            key = 'mdh' if self.dh is None else 'dh'
+            raise ValueError(f"an '{key}' table needs 'joints' with one entry per row")
         return self
+
+    @property
+    def table(self) -> tuple[MdhRow, ...] | None:
+        """The modified-DH table, also of a standard one."""
+        return self.mdh if self.dh is None else modified(self.dh)
 
     def check_sizes(self, n: int) -> None:
         """Refuse lists that have not one entry per joint."""
-        if self.mdh is not None and len(self.mdh) != n:
-            raise ValueError(f'mdh has {len(self.mdh)} rows for {n} joints')
+        if self.table is not None and len(self.table) != n:
+            key = 'mdh' if self.dh is None else 'dh'
+            raise ValueError(f'{key} has {len(self.table)} rows for {n} joints')
         if self.coupling is not None and (
             len(self.coupling) != n or any(len(row) != n for row in self.coupling)
         ):

@@ -8,7 +8,8 @@ mimic joint shares the dof of another). Inertial parameters live at the origin o
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import pinocchio as pin
@@ -37,6 +38,8 @@ class Kinematics:
     :param offset: (nb,).
     :param inertia: (nb, 10) [XX XY XZ YY YZ ZZ MX MY MZ M] of the URDF, zero for an MDH table.
     :param limits: (n, 4) lower, upper, velocity, effort of the URDF; NaN where not given.
+    :param locked: joints of the URDF that are frozen, with their position.
+    :param notes: a line for each number of the description that was snapped.
     """
 
     joint_names: tuple[str, ...]
@@ -51,6 +54,8 @@ class Kinematics:
     offset: Array
     inertia: Array
     limits: Array
+    locked: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def n(self) -> int:

@@ -13,6 +13,7 @@ from robot_id.model.files import robot_files
 from robot_id.model.kinematics import Kinematics, from_mdh
 from robot_id.model.reading import parse_description, read_description
 from robot_id.model.robot import Robot
+from robot_id.model.snapping import snap_mdh
 from robot_id.model.urdf import from_urdf
 
 
@@ -53,13 +54,13 @@ def build_robot(description: RobotDescription, folder: Path) -> Robot:
         urdf = folder / description.urdf
         if not urdf.is_file():
             raise DescriptionError(f"urdf: no file '{description.urdf}' ({urdf})")
-        kinematics = from_urdf(urdf, description.locked)
+        kinematics = from_urdf(urdf, description.locked, names, description.snap)
         if names:
             kinematics = _order(urdf, kinematics, names)
         else:
             _sizes(description, kinematics.n)
-    if description.mdh is not None:
-        table = from_mdh(description.mdh, names)
+    if (rows := description.table) is not None:
+        table = from_mdh(snap_mdh(rows) if description.snap else rows, names)
         if kinematics is not None:
             _check_agreement(kinematics, table)
         else:
@@ -88,7 +89,8 @@ def _order(urdf: Path, kinematics: Kinematics, names: tuple[str, ...]) -> Kinema
     for name in kinematics.joint_names:
         if name not in names:
             raise DescriptionError(
-                f"joint '{name}' of {urdf.name} is neither under 'joints' nor 'locked'"
+                f"joint '{name}' of {urdf.name} is neither under 'joints' nor 'locked'; "
+                "write 'locked: others' to freeze all that are not named"
             )
     place = np.array([names.index(name) for name in kinematics.joint_names])
     limits = np.empty_like(kinematics.limits)

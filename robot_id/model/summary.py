@@ -24,11 +24,12 @@ def summarise(robot: Robot) -> dict[str, Any]:
         'description': description.description,
         'gravity': [float(g) for g in robot.gravity],
         'urdf': description.urdf,
-        'mdh': [row.model_dump() for row in description.mdh or ()],
+        'mdh': [row.model_dump() for row in description.table or ()],
         'joints': [_joint(robot, j) for j in range(robot.n)],
         'bodies': _bodies(robot),
         'mimics': _mimics(robot),
-        'locked': dict(description.locked),
+        'snapped': list(robot.kinematics.notes),
+        'locked': dict(robot.kinematics.locked),
         'coupling': None if robot.coupling is None else robot.coupling.tolist(),
         'loops': {
             name: loop.model_dump(exclude_none=True) for name, loop in description.loops.items()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pinocchio as pin
@@ -11,26 +13,50 @@ import pinocchio as pin
 from robot_id.exceptions import DescriptionError, did_you_mean
 from robot_id.model.inertia import inertia_row
 from robot_id.model.kinematics import Kinematics
+from robot_id.model.snapping import align_axes
 from robot_id.model.urdf_tags import JointTag, one_line, read_urdf
 
 MOVING = ('revolute', 'continuous', 'prismatic')
 
 
-def from_urdf(path: Path, locked: dict[str, float] | None = None) -> Kinematics:
+def from_urdf(
+    path: Path,
+    locked: dict[str, float] | Literal['others'] | None = None,
+    free: tuple[str, ...] = (),
+    snap: bool = True,
+) -> Kinematics:
     """
     Build the tree of a URDF.
 
-    :param locked: joints that do not move, with their position.
+    :param locked: joints that do not move, with their position; 'others': all but the free ones.
+    :param free: joints that move.
+    :param snap: take rounded angles and axes as what they obviously mean.
     """
-    text, joints = read_urdf(path)
+    text, joints, notes = read_urdf(path, snap)
     try:
         model = pin.buildModelFromXML(text)
     except (ValueError, RuntimeError) as error:
         raise DescriptionError(f'{path}: pinocchio cannot read it ({one_line(error)})') from error
-    frozen = _all_locked(path, joints, list(model.names)[1:], locked or {})
+    moving = list(model.names)[1:]
+    if locked == 'others':
+        locked = _others(joints, moving, free)
+    frozen = _all_locked(path, joints, moving, locked or {})
     if frozen:
         model = _lock(model, frozen)
-    return _extract(path, model, joints)
+    found = replace(_extract(path, model, joints), locked=frozen, notes=notes)
+    return align_axes(found) if snap else found
+
+
+def _others(
+    joints: dict[str, JointTag], moving: list[str], free: tuple[str, ...]
+) -> dict[str, float]:
+    """Return all independent joints but the free ones, at zero or at the limit nearest to it."""
+    locked = {}
+    for name in moving:
+        if name not in free and joints[name].mimic is None:
+            lower, upper = joints[name].limits[:2]
+            locked[name] = 0.0 if math.isnan(lower) else min(max(0.0, lower), upper)
+    return locked
 
 
 def _all_locked(

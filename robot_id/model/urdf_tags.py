@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.exceptions import DescriptionError, did_you_mean
+from robot_id.model.snapping import snap_axis, snap_urdf
 
 Array = NDArray[np.float64]
 
@@ -40,8 +41,12 @@ def _read(path: Path) -> str:
         raise DescriptionError(f'{path}: not a text file') from error
 
 
-def read_urdf(path: Path) -> tuple[str, dict[str, JointTag]]:
-    """Return the text for pinocchio and the joints by name, after the checks that name a tag."""
+def read_urdf(path: Path, snap: bool = True) -> tuple[str, dict[str, JointTag], tuple[str, ...]]:
+    """
+    Return the text for pinocchio, the joints by name, and a line for each number that was snapped.
+
+    :param snap: take angles and lengths as what they obviously mean (see snapping.py).
+    """
     text = _read(path)
     try:
         robot = ElementTree.fromstring(text)
@@ -52,13 +57,14 @@ def read_urdf(path: Path) -> tuple[str, dict[str, JointTag]]:
     if any('xacro' in element.tag for element in robot.iter()):
         raise DescriptionError(f'{path}: has xacro tags, expand them first: xacro {path.name}')
     _check_links(path, robot)
+    notes = snap_urdf(robot) if snap else ()
     joints = {}
     for element in robot.findall('joint'):
         name = element.get('name', '')
         if name in joints:
             raise DescriptionError(f"{path}: joint '{name}' appears more than once")
-        joints[name] = _joint(f"{path}: joint '{name}'", element)
-    return ElementTree.tostring(robot, encoding='unicode'), joints
+        joints[name] = _joint(f"{path}: joint '{name}'", element, snap)
+    return ElementTree.tostring(robot, encoding='unicode'), joints, notes
 
 
 def _check_links(path: Path, robot: ElementTree.Element) -> None:
@@ -89,7 +95,7 @@ def _check_links(path: Path, robot: ElementTree.Element) -> None:
         raise DescriptionError(f'{path}: one link must have no parent, here: {names}')
 
 
-def _joint(place: str, element: ElementTree.Element) -> JointTag:
+def _joint(place: str, element: ElementTree.Element, snap: bool) -> JointTag:
     kind = element.get('type', '')
     axis = np.array([1.0, 0.0, 0.0])
     if (tag := element.find('axis')) is not None:
@@ -98,6 +104,7 @@ def _joint(place: str, element: ElementTree.Element) -> JointTag:
             raise DescriptionError(f'{place}: axis has {len(values)} numbers, not 3')
         axis = np.array([_number(place, 'axis', value) for value in values])
         axis /= np.linalg.norm(axis) or 1.0
+        axis = snap_axis(axis) if snap else axis
     limits = np.full(4, np.nan)
     tag = element.find('limit')
     if tag is None and kind in ('revolute', 'prismatic'):

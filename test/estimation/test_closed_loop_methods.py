@@ -7,18 +7,17 @@ import pytest
 import yaml
 
 from robot_id import data, dynamics
-from robot_id.control import tune
 from robot_id.data import Dataset
 from robot_id.data.processing import Processing
-from robot_id.dynamics import Disturbances, simulate
+from robot_id.dynamics import Disturbances
 from robot_id.estimation.cloe import Clie, Cloe
 from robot_id.estimation.didim import Didim
 from robot_id.estimation.idim_iv import IdimIv, instrumental_solution
 from robot_id.estimation.idim_wls import IdimWls
 from robot_id.exceptions import DataError, IdentificationError, RobotIdError
+from robot_id.experiment import record
 from robot_id.experiment.validation import validate
 from robot_id.model import load_robot
-from robot_id.trajectory.default import motion_of
 from robot_id.trajectory.lively import lively_motion
 
 PAPER = Processing(
@@ -26,16 +25,6 @@ PAPER = Processing(
 )  # paper 000: 20 Hz, 4 Hz after decimation at 200 Hz
 RAW = Processing(filter='none', decimation=1)
 MAIN = ('ZZ1R', 'ZZ2R', 'LMX2')
-
-
-def record(robot, loop='default', motion=None, seed=1, noise=True):
-    settings = robot.loop(loop)
-    reference = (motion or motion_of(robot)).sampled(settings.rate_hz)
-    disturbances = Disturbances.of_robot(robot, seed) if noise else None
-    run = simulate(
-        robot, robot.truth(), reference, tune(robot, settings), disturbances=disturbances
-    )
-    return Dataset(robot.joint_names, (run.to_run(),), source='simulated')
 
 
 def off_percent(robot, result, names=MAIN):
@@ -50,12 +39,12 @@ def scara():
 
 @pytest.fixture(scope='module')
 def fast_loop(scara):
-    return record(scara)
+    return record(scara, seed=1)
 
 
 @pytest.fixture(scope='module')
 def slow_loop(scara):
-    return record(scara, 'paper')
+    return record(scara, seed=1, loop='paper')
 
 
 @pytest.mark.parametrize('method', [IdimIv, Didim])
@@ -68,7 +57,7 @@ def test_scara_from_the_regular_start(scara, fast_loop, method):
 
 def test_a_held_torque_is_half_a_sample_late(scara):
     """Fast motion at 200 Hz: lined up, least squares and IV lose their bias."""
-    quick = record(scara, motion=lively_motion(scara.limits, 30.0, seed=1))
+    quick = record(scara, lively_motion(scara.limits, 30.0, seed=1), seed=1)
     slope = scara.description.coulomb_slope
     for method in (IdimWls(coulomb_slope=slope, processing=PAPER), IdimIv(processing=PAPER)):
         late = off_percent(scara, method.estimate(scara, quick))
@@ -130,7 +119,7 @@ def test_didim_never_looks_at_the_positions(scara, fast_loop):
 
 @pytest.mark.parametrize('method', [Didim, Cloe, Clie])
 def test_exact_data_give_the_exact_parameters_and_are_called_converged(scara, method):
-    exact = record(scara, noise=False)
+    exact = record(scara, disturbances=Disturbances())
     result = method(processing=PAPER).estimate(scara, exact)
     assert result.converged
     assert not any('converged' in line for line in result.warnings)
@@ -159,7 +148,7 @@ def test_nelder_mead_to_its_end_on_scara_agrees_with_didim(scara, fast_loop):
 
 def test_nelder_mead_lands_on_the_gauss_newton_minimum():
     robot = load_robot('emps')
-    measured = record(robot)
+    measured = record(robot, seed=1)
     didim = Didim(coulomb_slope=1000.0).estimate(robot, measured)
     newton = Cloe(coulomb_slope=1000.0).estimate(robot, measured)
     simplex = Cloe(coulomb_slope=1000.0, optimizer='nelder_mead').estimate(robot, measured)
@@ -207,7 +196,7 @@ def test_tx40_reaches_the_statistical_optimum_from_unit_rotors():
     robot = load_robot('tx40')
     motion = lively_motion(robot.limits, 10.0, seed=0)
     assert np.all(motion.extremes().acceleration > 20.0)
-    measured = record(robot, motion=motion)
+    measured = record(robot, motion, seed=1)
     result = Didim(processing=Processing(decimation=100)).estimate(robot, measured)
     z = np.abs(result.values - robot.truth()) / result.std
     assert result.converged

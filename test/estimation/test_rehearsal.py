@@ -11,11 +11,10 @@ import pytest
 from click.testing import CliRunner
 
 from robot_id.cli.main import cli
-from robot_id.control import tune
-from robot_id.data import Dataset
-from robot_id.dynamics import Disturbances, simulate
+from robot_id.dynamics import Disturbances
 from robot_id.estimation.idim_wls import IdimWls
 from robot_id.excitation.design import ExcitationOptions, excite
+from robot_id.experiment import record
 from robot_id.experiment.rehearsal import rehearsed
 from robot_id.model import load_robot
 
@@ -50,15 +49,8 @@ def test_a_larger_torque_noise_is_predicted_too(name):
     assert formula.prediction == 'torque noise'
     found = rehearsed(robot, formula)
     assert found.prediction == 'rehearsal'
-    loop = robot.loop()
-    run = simulate(
-        robot,
-        robot.truth(),
-        found.trajectory.sampled(loop.rate_hz),
-        tune(robot, loop),
-        disturbances=replace(Disturbances.of_robot(robot, 7), torque_std=noise),
-    )
-    result = IdimWls().estimate(robot, Dataset(robot.joint_names, (run.to_run(),)))
+    noisy = replace(Disturbances.of_robot(robot, 7), torque_std=noise)
+    result = IdimWls().estimate(robot, record(robot, found.trajectory, disturbances=noisy))
     np.testing.assert_allclose(found.deviations.std, result.std, rtol=0.3)
 
 

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from robot_id.control.gains import tune
 from robot_id.data.dataset import Dataset
-from robot_id.dynamics.simulation import Disturbances, simulate
 from robot_id.estimation.ekf import Ekf
 from robot_id.estimation.ukf import Ukf
 from robot_id.exceptions import IdentificationError, OptionError
+from robot_id.experiment import perform, recorded
 from robot_id.model import load_robot
 from robot_id.online.ekf import ExtendedKalmanFilter
 from robot_id.online.ukf import UnscentedKalmanFilter
@@ -43,14 +42,12 @@ def recording(robot, seed, seconds=30.0, move=0.6):
     moves = round(seconds / move)
     way = np.zeros((moves + 1, 2))
     way[1:-1] = rng.uniform(-1, 1, (moves - 1, 2)) * [1.2, 2.0]
-    reference = Quintic(way, np.full(moves, move)).sampled(1 / STEP)
     loop = robot.loop().model_copy(update={'rate_hz': 1 / STEP})
-    noise = Disturbances.of_robot(robot, seed)
-    return simulate(robot, robot.truth(), reference, tune(robot, loop), disturbances=noise)
+    return perform(robot, Quintic(way, np.full(moves, move)), seed, loop=loop)
 
 
 def dataset(robot, seed=0, **options):
-    return Dataset(robot.joint_names, (recording(robot, seed, **options).to_run(),))
+    return recorded(robot, recording(robot, seed, **options))
 
 
 def errors(result, robot):

@@ -13,14 +13,12 @@ from click.testing import CliRunner
 
 from robot_id import data
 from robot_id.cli.main import cli
-from robot_id.control import tune
 from robot_id.data import Dataset, Run
-from robot_id.dynamics import Disturbances, simulate
 from robot_id.estimation.result import Iteration, Result
+from robot_id.experiment import record
 from robot_id.model import load_robot
 from robot_id.regression.prediction import PredictedRun, Prediction
 from robot_id.report.html import Provenance, series, write_report
-from robot_id.trajectory.default import motion_of
 
 CHROMIUM = next(filter(None, map(shutil.which, ('chromium', 'chromium-browser'))), None)
 
@@ -30,14 +28,8 @@ def report(tmp_path_factory):
     """Identify the simulated SCARA by DIDIM with a report, and validate on a second recording."""
     folder = tmp_path_factory.mktemp('report')
     robot = load_robot('scara')
-    loop = robot.loop()
-    reference = motion_of(robot).sampled(loop.rate_hz)
     for seed in (1, 2):
-        run = simulate(
-            robot, robot.truth(), reference, tune(robot, loop),
-            disturbances=Disturbances.of_robot(robot, seed),
-        )  # fmt: skip
-        data.save(Dataset(robot.joint_names, (run.to_run(),)), folder / f'{seed}.csv')
+        data.save(record(robot, seed=seed), folder / f'{seed}.csv')
     arguments = ['identify', '--robot', 'scara', '--method', 'didim', '--data', folder / '1.csv']
     arguments += ['--validate', folder / '2.csv', '--set', 'decimation=20']
     arguments += ['--json', folder / 'r.json', '--report', folder / 'r.html']

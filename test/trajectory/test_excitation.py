@@ -11,8 +11,6 @@ import pytest
 import scipy.linalg
 
 from robot_id import dynamics
-from robot_id.control import tune
-from robot_id.data import Dataset
 from robot_id.estimation.idim_wls import IdimWls
 from robot_id.exceptions import OptionError, TrajectoryError
 from robot_id.excitation.clearance import clearance_of
@@ -20,6 +18,7 @@ from robot_id.excitation.design import Excitation, ExcitationOptions, excite, ma
 from robot_id.excitation.deviations import predict_deviations
 from robot_id.excitation.random_motion import draw
 from robot_id.excitation.search import search
+from robot_id.experiment import record
 from robot_id.model import load_robot
 from robot_id.progress import Cancelled
 
@@ -93,17 +92,11 @@ def test_predicted_deviations_match_a_simulated_identification(name, loop) -> No
     robot = load_robot(name)
     options = ExcitationOptions(budget_s=2.0)
     motion = excite(robot, options).trajectory
-    control, slope = robot.loop(loop), robot.description.coulomb_slope
-    reference = motion.sampled(control.rate_hz)
+    slope = robot.description.coulomb_slope
+    reference = motion.sampled(robot.loop(loop).rate_hz)
     noise = 0.01 * robot.limits.torque
-    simulation = dynamics.simulate(
-        robot,
-        robot.truth(),
-        reference,
-        tune(robot, control),
-        disturbances=dynamics.Disturbances(torque_std=noise, seed=1),
-    )
-    data = Dataset(robot.joint_names, (simulation.to_run(),))
+    world = dynamics.Disturbances(torque_std=noise, seed=1)
+    data = record(robot, reference, loop=loop, disturbances=world)
     result = IdimWls(coulomb_slope=slope).estimate(robot, data)
     predicted = predict_deviations(robot, reference, noise, robot.truth(), slope)
     np.testing.assert_allclose(result.std, predicted.std, rtol=0.3)

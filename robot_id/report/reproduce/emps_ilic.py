@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id import dynamics
-from robot_id.data import Dataset
 from robot_id.dynamics.simulation import Disturbances
 from robot_id.estimation import registry
-from robot_id.experiment.learning_run import Cycle, LearningRun, run_ilic
+from robot_id.experiment import Cycle, LearningRun, recorded, run_ilic
 from robot_id.model import Robot, load_robot
 from robot_id.progress import Progress, silent
 from robot_id.report.reproduce.claim import Claim
@@ -145,7 +144,7 @@ def _table_2(robot: Robot) -> Section:
 
 def _offline(robot: Robot, cycle: Cycle) -> tuple[Array, float]:
     """Return IDIM-LS on what a logger records of a cycle: values and relative error, percent."""
-    dataset = Dataset(robot.joint_names, (_simulation(cycle).to_run(),))
+    dataset = recorded(robot, _simulation(cycle))
     # The simulated friction is smooth, so is that of the regressor.
     method = registry.create('idim_ols', {'coulomb_slope': robot.description.coulomb_slope})
     result = method.estimate(robot, dataset)

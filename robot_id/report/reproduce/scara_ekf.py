@@ -15,7 +15,7 @@ from robot_id.progress import Progress, silent
 from robot_id.report.reproduce.claim import Claim
 from robot_id.report.reproduce.comparison import Comparison, Section
 from robot_id.report.reproduce.printed import printed
-from robot_id.report.reproduce.scara_recording import dataset_of, quintics
+from robot_id.report.reproduce.scara_recording import quintics
 
 Array = NDArray[np.float64]
 SOURCE = (
@@ -58,7 +58,7 @@ NOTES = (
 def build(progress: Progress = silent) -> Comparison:
     """Compute both tables."""
     robot, paper = load_robot('scara'), printed('scara_ekf')
-    recorded = dataset_of(robot, quintics(robot, SECONDS, POSITION_STD))
+    recorded = quintics(robot, SECONDS, POSITION_STD)
     slope = robot.description.coulomb_slope
 
     def wls(processing: Processing) -> Result:

@@ -15,12 +15,12 @@ from robot_id.dynamics import Simulation, simulate
 from robot_id.estimation.idim_iv import IdimIv
 from robot_id.estimation.idim_wls import IdimWls
 from robot_id.estimation.result import Result
+from robot_id.experiment import perform, recorded
 from robot_id.model import Robot, load_robot
 from robot_id.progress import Progress, silent
 from robot_id.report.reproduce.claim import Claim
 from robot_id.report.reproduce.comparison import Comparison, Section
 from robot_id.report.reproduce.printed import printed
-from robot_id.report.reproduce.scara_recording import dataset_of, in_loop
 
 Array = NDArray[np.float64]
 SOURCE = (
@@ -47,8 +47,8 @@ NOTES = (
 def build(progress: Progress = silent) -> Comparison:
     """Compute all tables."""
     robot, paper = load_robot('scara'), printed('scara_iv')
-    run = in_loop(robot, LOOP)
-    data = dataset_of(robot, run)
+    run = perform(robot, seed=1, loop=LOOP)
+    data = recorded(robot, run)
     slope = robot.description.coulomb_slope
 
     def least_squares(processing: Processing) -> Result:

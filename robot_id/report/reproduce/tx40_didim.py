@@ -7,14 +7,12 @@ import time
 import numpy as np
 
 from robot_id import data
-from robot_id.control import tune
-from robot_id.data import Dataset
 from robot_id.data.processing import Processing
-from robot_id.dynamics import Disturbances, simulate
 from robot_id.estimation.cloe import Cloe
 from robot_id.estimation.didim import Didim
 from robot_id.estimation.idim_wls import IdimWls
 from robot_id.estimation.result import Result
+from robot_id.experiment import record
 from robot_id.model import Robot, load_robot
 from robot_id.progress import Progress, silent
 from robot_id.report.reproduce.claim import Claim
@@ -45,7 +43,7 @@ def build(progress: Progress = silent) -> Comparison:
     """Identify real and simulated TX40, and the cost of the simplex on the EMPS."""
     robot, paper = load_robot('tx40'), printed('tx40_didim')
     progress(0.0, 'tx40-didim: simulation')
-    recorded = _record(robot, lively_motion(robot.limits, 10.0, seed=0))
+    recorded = record(robot, lively_motion(robot.limits, 10.0, seed=0), seed=1)
     coarse = Processing(decimation=100)
     simulated = Didim(processing=coarse).estimate(robot, recorded)
     progress(0.4, 'tx40-didim: CLOE')
@@ -63,14 +61,6 @@ def build(progress: Progress = silent) -> Comparison:
     return Comparison('tx40-didim', SOURCE, tuple(sections), NOTES, claims)
 
 
-def _record(robot: Robot, motion) -> Dataset:  # type: ignore[no-untyped-def]
-    loop = robot.loop()
-    noise = Disturbances.of_robot(robot, 1)
-    reference = motion.sampled(loop.rate_hz)
-    run = simulate(robot, robot.truth(), reference, tune(robot, loop), disturbances=noise)
-    return Dataset(robot.joint_names, (run.to_run(),), source='simulated')
-
-
 def _real(robot: Robot) -> tuple[Result, Result] | None:
     """Return DIDIM and IDIM-WLS of the measurements, None where there are none."""
     folder = measured('tx40')
@@ -85,7 +75,7 @@ def _real(robot: Robot) -> tuple[Result, Result] | None:
 def _simplex() -> tuple[tuple[Result, float], tuple[Result, float]]:
     """CLOE by Nelder-Mead and DIDIM on the EMPS, three parameters and an offset, with seconds."""
     robot = load_robot('emps')
-    recorded = _record(robot, motion_of(robot))
+    recorded = record(robot, motion_of(robot), seed=1)
     slope, found = 1000.0, []
     for method in (Cloe(coulomb_slope=slope, optimizer='nelder_mead'), Didim(coulomb_slope=slope)):
         started = time.perf_counter()

@@ -1,0 +1,19 @@
+"""CSV: one line for each parameter; an empty cell where a number is not known."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from robot_id.report.export.parts import Exported, Request, number, rows
+
+
+def write(request: Request) -> Exported:
+    """Return the table."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator='\n')
+    writer.writerow(('name', 'value', 'std', 'percent_std', 'essential'))
+    for name, value, std, percent, flag in rows(request.result):
+        cells = ('' if number(x) is None else repr(float(x)) for x in (value, std, percent))
+        writer.writerow((name, *cells, 'true' if flag else 'false'))
+    return Exported(text.getvalue())

@@ -1,0 +1,78 @@
+"""What a format is asked for, and what it hands back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from robot_id.estimation.result import Result
+from robot_id.model import Robot
+
+
+@dataclass(frozen=True)
+class Request:
+    """
+    What a format gets.
+
+    :param result: what was identified.
+    :param name: the robot as the user named it: a shipped name or a file.
+    :param source: the file of the result.
+    :param robot: the Robot; None only for formats that need none and a robot that is not at hand.
+    """
+
+    result: Result
+    name: str
+    source: Path
+    robot: Robot | None = None
+
+    @property
+    def loaded(self) -> Robot:
+        """The Robot, in formats that need one."""
+        assert self.robot is not None
+        return self.robot
+
+
+@dataclass(frozen=True)
+class Exported:
+    """
+    What a format hands back.
+
+    :param text: the file.
+    :param others: more files beside it, by the ending that takes the place of its own ('.h').
+    :param notes: what the format cannot hold, one line each.
+    :param check: reads the finished file again and returns one line on how well it agrees, or
+        raises; None where there is nothing to compare.
+    """
+
+    text: str
+    others: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    check: Callable[[str], str] | None = None
+
+
+def rows(result: Result) -> list[tuple[str, float, float, float, bool]]:
+    """Return name, value, deviation, percent deviation and flag of every parameter."""
+    flags = [True] * len(result.names) if result.essential is None else result.essential
+    return list(zip(result.names, result.values, result.std, result.percent_std, flags))
+
+
+def head(result: Result, note: str) -> str:
+    """Return two lines of comment that say what the file is."""
+    return (
+        f'# {len(result.names)} base parameters of {result.robot} by {result.method}\n# {note}\n'
+    )
+
+
+def dump(content: Any) -> str:
+    """Return YAML in the order of the content."""
+    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=99)
+
+
+def number(value: float) -> float | None:
+    """Return a plain number, None where there is none."""
+    value = float(value)
+    return value if abs(value) < float('inf') else None

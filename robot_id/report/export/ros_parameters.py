@@ -1,0 +1,36 @@
+"""The parameter file of `ctc_controller`: its robot, and the result it starts with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from robot_id.estimation.parameters import parameters_for
+from robot_id.exceptions import DataError
+from robot_id.report.export.parts import Exported, Request, dump, head, rows
+
+CONTROLLER = '/**/ctc_controller'
+
+
+def write(request: Request) -> Exported:
+    """
+    Return the file; refuse parameters that no robot should move with.
+
+    The controller reads the values from the result itself, so that nothing is rounded and names
+    are checked; the file lists them for the reader.
+    """
+    result, source = request.result, request.source
+    if not result.converged:
+        raise DataError(
+            f'{source}: {result.method} had not converged, a controller must not start with it'
+        )
+    parameters_for(request.loaded, result)
+    lines = ''.join(
+        f'#   {name} = {value:.6g} (deviation {std:.2g})\n'
+        for name, value, std, _, _ in rows(result)
+    )
+    given = Path(request.name)
+    robot = str(given.resolve()) if given.suffix else request.name
+    settings = {'robot': robot, 'parameters': str(source.resolve())}
+    content = {CONTROLLER: {'ros__parameters': settings}}
+    usage = 'ros2 run robot_id ctc_controller --ros-args --params-file THIS_FILE'
+    return Exported(head(result, usage) + lines + dump(content))

@@ -1,0 +1,27 @@
+"""YAML: every parameter by its name, with what one needs to judge it."""
+
+from __future__ import annotations
+
+from robot_id.report.export.parts import Exported, Request, dump, head, number, rows
+
+
+def write(request: Request) -> Exported:
+    """Return the parameters by name."""
+    result = request.result
+    content = {
+        'robot': request.name,
+        'method': result.method,
+        'source': str(request.source),
+        'relative_error_percent': number(result.relative_error_percent),
+        'converged': result.converged,
+        'parameters': {
+            name: {
+                'value': number(value),
+                'std': number(std),
+                'percent_std': number(percent),
+                'essential': bool(flag),
+            }
+            for name, value, std, percent, flag in rows(result)
+        },
+    }
+    return Exported(head(result, 'SI units on the joint side') + dump(content))
