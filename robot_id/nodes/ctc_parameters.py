@@ -1,7 +1,7 @@
 """The parameters of the node `ctc_controller`."""
 
 from robot_id.ros.data_directory import DATA_DIRECTORY
-from robot_id.ros.parameter_table import Row
+from robot_id.ros.parameter_table import REAL_TIME_PRIORITY, Row
 
 TABLE = (
     DATA_DIRECTORY,
@@ -29,4 +29,6 @@ TABLE = (
         10.0, 30.0),
     Row('lock_step', False, 'Answer each joint state exactly once, with the reference of the same '
         'stamp; for a simulator in lock-step.'),
+    Row('dry_run', False, 'Compute the commands and show them on ~/dry_run_commands; send none.'),
+    REAL_TIME_PRIORITY,
 )  # fmt: skip

@@ -26,11 +26,11 @@ from robot_id.exceptions import (
 )
 from robot_id.model.payload import Payload
 from robot_id.ros.base import end, run
-from robot_id.ros.diagnostics import ERROR, OK, WARN, RateMeter, Report
+from robot_id.ros.diagnostics import ERROR, OK, WARN, LatencyMeter, RateMeter, Report
 from robot_id.ros.effort_commands import CommandReader
 from robot_id.ros.lifecycle import RobotLifecycleNode
 from robot_id.ros.messages import WrongState
-from robot_id.ros.parameter_table import Row
+from robot_id.ros.parameter_table import REAL_TIME_PRIORITY, Row
 from robot_id.ros.qos import LOCK_STEP, STREAM
 from robot_id.ros.stamps import to_stamp
 from robot_id.ros.wire import EFFORTS, POINT, STATE, Layout
@@ -63,6 +63,7 @@ TABLE = (
         "the robot's own loop.", choices=('zero', 'hold')),
     Row('clock_rate_hz', 100.0, 'Rate of /clock in simulated time [Hz]; 0: one per state. '
         'The nodes of robot_id use the stamps of joint_states.', 0.0, 1e5),
+    REAL_TIME_PRIORITY,
 )  # fmt: skip
 
 
@@ -113,7 +114,8 @@ class DdmSimulator(RobotLifecycleNode):
         self._robot, self._rate, self._lock_step = simulated, rate, s['lock_step']
         self._period_ns = 1e9 / rate
         self._clock_every = max(round(rate / s['clock_rate_hz']), 1) if s['clock_rate_hz'] else 1
-        self._rate_meter, self.refused, self.last_refusal = RateMeter(), 0, ''
+        self._rate_meter, self._latency = RateMeter(), LatencyMeter()
+        self.refused, self.last_refusal = 0, ''
         self._failed, self._stops, self._zero_ns = '', 0, 0
         zeros = [0.0] * robot.n
         self._layout = Layout(
@@ -145,6 +147,7 @@ class DdmSimulator(RobotLifecycleNode):
     def activate(self) -> None:
         """Start the time."""
         rate = self._rate * self.settings['real_time_factor']
+        self.ask_for_real_time()
         self._pacer = Pacer(rate)
         self._begin(self._start, np.zeros(len(self._start)))
         if self._lock_step:
@@ -200,6 +203,7 @@ class DdmSimulator(RobotLifecycleNode):
 
     def _publish(self) -> None:
         robot = self._robot
+        self._latency.ask()
         self._states.publish(
             self._layout.write(self._now, robot.plant.measured, robot.speed(), robot.effort)
         )
@@ -226,6 +230,7 @@ class DdmSimulator(RobotLifecycleNode):
         except DataError as error:
             self.refuse('effort command', error)
             return
+        self._latency.answer()
         if self._lock_step:
             if stamp is not None and abs(stamp - self._now) > 0.5 * self._period_ns:
                 return
@@ -282,6 +287,8 @@ class DdmSimulator(RobotLifecycleNode):
         values = {
             'sample': robot.sample,
             **self._rate_meter.take(),
+            **self._latency.take(),
+            **self.process_values(),
             'refused': self.refused,
             'last_refusal': self.last_refusal,
             'safe_stops': self._stops,

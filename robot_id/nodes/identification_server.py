@@ -268,4 +268,4 @@ class IdentificationServer(NodeBase, Node):
 
 def main() -> None:
     """Run the node until Ctrl-C."""
-    end(run(IdentificationServer, lambda: MultiThreadedExecutor(THREADS)))
+    end(run(IdentificationServer, executor=lambda: MultiThreadedExecutor(THREADS)))

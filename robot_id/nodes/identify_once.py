@@ -138,5 +138,5 @@ def main() -> None:
         made.append(IdentifyOnce())
         return made[0]
 
-    code = run(make, lambda: MultiThreadedExecutor(2))
+    code = run(make, executor=lambda: MultiThreadedExecutor(2))
     end(code or int(bool(made) and made[0].failed))

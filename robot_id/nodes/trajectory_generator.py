@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.diagnostics import OK, WARN, RateMeter, Report
 from robot_id.ros.joint_states import JointStates
 from robot_id.ros.messages import WrongState
-from robot_id.ros.parameter_table import ROBOT, Row
+from robot_id.ros.parameter_table import REAL_TIME_PRIORITY, ROBOT, Row
 from robot_id.ros.qos import LOCK_STEP, STREAM
 from robot_id.ros.wire import POINT, Layout
 from robot_id.trajectory.default import motion_of
@@ -25,6 +26,8 @@ from robot_id.trajectory.player import TrajectoryPlayer
 Array = NDArray[np.float64]
 # After a pause in the joint states no more than this is caught up.
 MOST_AT_ONCE = 20
+# Points that are computed at once.
+BLOCK = 20
 # rad or m between a held reference and the robot.
 NEAR = 0.05
 
@@ -46,13 +49,19 @@ TABLE = (
     Row('lock_step', False, 'The robot is a simulator in lock-step: keep a longer history for '
         'slow subscribers.'),
     Row('autostart', False, 'Start at the first joint state, without a call of ~/start.'),
+    REAL_TIME_PRIORITY,
 )  # fmt: skip
 
 
 class TrajectoryGenerator(NodeBase, Node):
-    """Publishes one point of the reference per sample, stamped with the time it is meant for."""
+    """
+    Publishes one point of the reference per sample, stamped with the time it is meant for.
 
-    def __init__(self) -> None:
+    :param listens: False takes positions from a controller in the same process, by `states.take`.
+    :ivar on_point: called with the stamp and the point (3, n) of what is published.
+    """
+
+    def __init__(self, listens: bool = True) -> None:
         super().__init__('trajectory_generator')
         self.prepare(TABLE)
         self._robot = self.robot_setting()
@@ -64,6 +73,7 @@ class TrajectoryGenerator(NodeBase, Node):
         self._period_ns = 1e9 / (self.settings['rate_hz'] or 1000.0)
         self._lead = self.settings['lead']
         self._zero, self._count, self._announced = 0, 0, False
+        self._ahead: dict[int, Array] = {}
         zeros = [0.0] * self._robot.n
         point = JointTrajectoryPoint(positions=zeros, velocities=zeros, accelerations=zeros)
         message = JointTrajectory(joint_names=list(self._robot.joint_names), points=[point])
@@ -74,7 +84,10 @@ class TrajectoryGenerator(NodeBase, Node):
             # It works ahead of the loop: where cores are few, robot and controller go first.
             os.nice(10)
         self._publisher = self.create_publisher(JointTrajectory, 'reference', qos)
-        self._states = JointStates(self, self._robot.joint_names, self._on_position)
+        self.on_point: Callable[[int, Array], None] | None = None
+        self.states = JointStates(
+            self, self._robot.joint_names, self._on_position, listens=listens
+        )
         self.create_service(Trigger, '~/start', self._on_start)
         self.create_service(Trigger, '~/stop', self._on_stop)
         if self._clocked:
@@ -82,6 +95,7 @@ class TrajectoryGenerator(NodeBase, Node):
         self.diagnostics.add('reference', self._report)
         if self._wanted:
             self._plan()
+        self.ask_for_real_time()
         self.event('ready', node=self.get_fully_qualified_name(), robot=self._robot.name)
 
     def _plan(self) -> TrajectoryPlayer:
@@ -104,6 +118,7 @@ class TrajectoryGenerator(NodeBase, Node):
             start = held if np.abs(held - start).max() < NEAR else start
         player.start(now, start)
         self._player, self._wanted = player, False
+        self._ahead.clear()
         self._zero, self._count, self._announced = now, 0, False
         self.settings.locked = True
         self.event('playing', approach_s=player.approach_s, cycles=player.cycles, start_ns=now)
@@ -152,7 +167,10 @@ class TrajectoryGenerator(NodeBase, Node):
             self._count = last - self._lead
         while self._count <= last:
             stamp = self._zero + round(self._count * self._period_ns)
-            self._publisher.publish(self._layout.write(stamp, *player.at(stamp)))
+            point = self._point(stamp)
+            self._publisher.publish(self._layout.write(stamp, *point))
+            if self.on_point is not None:
+                self.on_point(stamp, point)
             self._meter.tick()
             self._count += 1
         if not self._announced and player.over(now):
@@ -160,13 +178,22 @@ class TrajectoryGenerator(NodeBase, Node):
             self.settings.locked = False
             self.event('motion is over, its end is held')
 
+    def _point(self, stamp: int) -> Array:
+        """Return (3, n) the point of a stamp, from a block that was computed ahead."""
+        assert self._player is not None
+        point = self._ahead.get(stamp)
+        if point is None:
+            counts = self._count + np.arange(BLOCK)
+            stamps = self._zero + np.rint(counts * self._period_ns).astype(np.int64)
+            self._ahead = dict(zip(stamps.tolist(), self._player.block(stamps)))
+            point = self._ahead[stamp]
+        return point
+
     def _on_start(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         try:
             if self._player is not None and not self._announced:
                 raise WrongState('a motion is being played: call ~/stop first')
-            begin = (
-                self.get_clock().now().nanoseconds if self._clocked else self._states.watch.last
-            )
+            begin = self.get_clock().now().nanoseconds if self._clocked else self.states.watch.last
             if self._position is None or begin is None:
                 self._plan()
                 self._wanted = True
@@ -187,6 +214,7 @@ class TrajectoryGenerator(NodeBase, Node):
             return response
         last = self._zero + round((self._count - 1) * self._period_ns)
         self._player.stop(last)
+        self._ahead.clear()
         self.event('stopping')
         response.success, response.message = True, 'slows down and holds'
         return response
@@ -194,7 +222,8 @@ class TrajectoryGenerator(NodeBase, Node):
     def _report(self) -> Report:
         values = {
             **self._meter.take(),
-            **self._states.watch.counts(),
+            **self.process_values(),
+            **self.states.watch.counts(),
             'refused': self.refused,
             'last_refusal': self.last_refusal,
         }

@@ -38,8 +38,8 @@ class OnlineSettings:
 
     :param filtering: 'model' filters the regressor and the torques alike, 'input' the positions
         only (biased, for comparison), 'none' nothing.
-    :param low_pass_hz: Cut-off of the causal low-pass [Hz]; derived: 40 % of the rate of the
-        equations.
+    :param low_pass_hz: Cut-off of the causal low-pass [Hz]; derived: 40 % of the rate of nearly
+        independent equations, whatever `every` says.
     :param filter_order: Order of the causal low-pass.
     :param every: One sample in so many gives an equation; derived: so that the equations are
         nearly independent.
@@ -116,7 +116,8 @@ class OnlineSettings:
             rate_hz,
             method=method,
             filtering=self.filtering,
-            cutoff_hz=self.low_pass_hz or 0.4 * rate_hz / max(used, 2),
+            # Not by `used`: a wider low-pass lets the noise of the derivatives bias the estimate.
+            cutoff_hz=self.low_pass_hz or 0.4 * rate_hz / max(every, 2),
             order=self.filter_order,
             decimation=used,
             rest_velocity=None if rest is None else per_item('rest_velocity', rest, names),

@@ -18,6 +18,7 @@ from robot_id.ros.wire import STATE
 
 Array = NDArray[np.float64]
 OnPosition = Callable[[int, Order, Array], None]
+Follower = Callable[[int, Array], None]
 
 
 class JointStates:
@@ -30,6 +31,9 @@ class JointStates:
     :param joint_names: of the robot.
     :param on_position: called with the stamp [ns], its order and the position (n,).
     :param period_ns: expected time between two joint states; None learns it.
+    :param listens: False takes positions by `take` only, from a node of the same process.
+    :ivar followers: called afterwards with the stamp and the position, such as the `take` of
+        another node.
     """
 
     def __init__(
@@ -38,15 +42,24 @@ class JointStates:
         joint_names: Sequence[str],
         on_position: OnPosition,
         period_ns: int | None = None,
+        listens: bool = True,
     ) -> None:
         self._node, self._on_position = node, on_position
         self._matcher = JointMatcher(joint_names)
         self.watch = StampWatch(period_ns)
-        self._listener = hear(node, JointState, 'joint_states', self._on_message, STATE)
+        self.followers: list[Follower] = []
+        self._listener = None
+        if listens:
+            self._listener = hear(node, JointState, 'joint_states', self._on_message, STATE)
 
     def close(self) -> None:
         """Hear nothing any more."""
-        self._listener.close()
+        if self._listener is not None:
+            self._listener.close()
+
+    def take(self, ns: int, position: Array) -> None:
+        """Take in a position (n,) in the robot's order of joints."""
+        self._on_position(ns, self.watch.judge(ns), position)
 
     def _on_message(self, message: JointState) -> None:
         try:
@@ -56,7 +69,9 @@ class JointStates:
             self._node.refuse('joint state', error)
             return
         ns = to_ns(message.header.stamp)
-        self._on_position(ns, self.watch.judge(ns), position)
+        self.take(ns, position)
+        for follower in self.followers:
+            follower(ns, position)
 
 
 class MeasuredTorques:

@@ -80,6 +80,22 @@ def _common(parameters: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def nodes_in_one_process(
+    executable: str, parameters: dict[str, Any], own: dict[str, dict[str, Any]], **options: Any
+) -> Node:
+    """
+    Return an executable with several nodes, which keep their own names.
+
+    :param parameters: of all of them.
+    :param own: name of a node to parameters that only it gets.
+    """
+    arguments = []
+    for node, values in own.items():
+        for name, value in values.items():
+            arguments += ['-p', [f'{node}:{name}:=', value]]
+    return Node(executable=executable, ros_arguments=arguments, **_common(parameters), **options)
+
+
 def plain_node(executable: str, parameters: dict[str, Any], **options: Any) -> Node:
     """Return a node without states of its own."""
     return Node(executable=executable, name=executable, **_common(parameters), **options)

@@ -17,6 +17,18 @@ from robot_id.ros.messages import parameters_from
 Array = NDArray[np.float64]
 
 
+def start_values(robot: Robot, path: str) -> tuple[Array, str]:
+    """
+    Return (b,) the values that a node starts with, and the method that they come from.
+
+    :param path: a result file; '' takes the a priori values of the robot file.
+    """
+    if not path:
+        return robot.a_priori(), 'a_priori'
+    result = Result.load(path)
+    return parameters_for(robot, result), result.method
+
+
 def requested(
     robot: Robot, request: Any, current: Array, data_directory: str
 ) -> tuple[Array, str]:

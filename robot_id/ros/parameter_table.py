@@ -109,6 +109,10 @@ class Row:
 
 
 ROBOT = Row('robot', '', 'Robot: a shipped name, or the path of a robot file or URDF.')
+REAL_TIME_PRIORITY = Row(
+    'real_time_priority', 0, 'Priority of SCHED_FIFO for the process, with its memory locked; 0: '
+    'none.', 0, 98
+)  # fmt: skip
 AUTOSTART = Row(
     'autostart', False, 'Configure and activate at start, without a lifecycle manager.'
 )

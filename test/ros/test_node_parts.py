@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rclpy.serialization import deserialize_message
 from std_msgs.msg import Float64MultiArray
 
 from robot_id.data.joint_order import joint_order
@@ -43,7 +44,8 @@ def test_a_stamp_survives_the_message(ns):
 def test_effort_commands_arrive_whatever_the_order(names, stamped):
     joints = ('a', 'b', 'c')
     order = joint_order(joints, names, 'joints')
-    message = CommandWriter(joints, order, stamped).write(np.array([1.0, 2.0, 3.0]), 7 * MS)
+    data = CommandWriter(joints, order, stamped).write(np.array([1.0, 2.0, 3.0]), 7 * MS)
+    message = deserialize_message(data, Float64MultiArray)
     assert message.data[names.index('b')] == 2.0
     torque, stamp = CommandReader(joints, [0, 1, 2]).read(message)
     assert torque.tolist() == [1.0, 2.0, 3.0]

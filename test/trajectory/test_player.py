@@ -22,10 +22,17 @@ def test_a_player_goes_smoothly_from_the_robot_into_the_motion_and_stops_within_
     assert player.approach_s > 0.0
     step = 2 * MS
     stop = round((player.approach_s + 0.37 * motion.duration) * 1e9)
+    before = np.arange(0, stop, step)
+    moving = np.array([player.at(int(t)) for t in before])
+    ahead = [player.block(part) for part in np.array_split(before, len(before) // 20)]
+    np.testing.assert_allclose(np.concatenate(ahead), moving, rtol=0, atol=1e-9)
     player.stop(stop)
     end = stop + 3 * 10**9
     times = np.arange(0, end, step)
-    q, dq, ddq = np.moveaxis(np.array([player.at(int(t)) for t in times]), 1, 0)
+    points = np.array([player.at(int(t)) for t in times])
+    blocks = [player.block(part) for part in np.array_split(times, len(times) // 20)]
+    np.testing.assert_allclose(np.concatenate(blocks), points, rtol=0, atol=1e-12)
+    q, dq, ddq = np.moveaxis(points, 1, 0)
     assert np.allclose(q[0], start)
     assert np.all(np.abs(dq[-1]) < 1e-12)
     assert player.over(end)
