@@ -100,11 +100,8 @@ def generate_launch_description() -> LaunchDescription:
             ),
             nodes_in_one_process(
                 'control_loop',
-                {**CONTROLLER, **GENERATOR},
-                {
-                    'ctc_controller': {'autostart': 'true'},
-                    'trajectory_generator': {'autostart': LaunchConfiguration('autostart')},
-                },
+                {**CONTROLLER, **GENERATOR, 'autostart': configuration('autostart', bool)},
+                'control_loop.yaml',
                 condition=IfCondition(LaunchConfiguration('composed')),
             ),
             *lifecycle_node(

@@ -37,6 +37,8 @@ Array = NDArray[np.float64]
 COMMANDS = 'effort_commands'
 # Time for which a second controller listens to the first.
 LISTEN_S = 0.5
+# Between the rate of the joint states and the one that was given.
+RATE_TOLERANCE = 0.2
 
 
 class CtcController(RobotLifecycleNode):
@@ -92,6 +94,8 @@ class CtcController(RobotLifecycleNode):
         self.refused, self.last_refusal, self._trips, self._saturated = 0, '', 0, 0
         self._pending: tuple[int, Any] | None = None
         self._answered: tuple[int, Any] | None = None
+        self._answers = 0
+        self._since: int | None = None
         self._stale = True
         self._make_topics()
         learns = s['learning'] and not s['dry_run']
@@ -117,6 +121,7 @@ class CtcController(RobotLifecycleNode):
         self._control.restart()
         self._states.watch.clear()
         self._answered = None
+        self._answers, self._since = 0, None
         self._stale = True
         # By a steady clock: a dead simulator takes the simulated one with it.
         self._timeout_s = self.settings['state_timeout_s']
@@ -208,6 +213,7 @@ class CtcController(RobotLifecycleNode):
         self._answered = ns, command.torque
         self._heard, self._stale = time.monotonic(), False
         self._meter.tick()
+        self._answers += 1
         self._saturated += bool(control.controller.saturated().any())
         if control.mode is not before:
             self._tell_mode(before)
@@ -250,6 +256,17 @@ class CtcController(RobotLifecycleNode):
         """Return how many others can send commands."""
         return self.count_publishers(COMMANDS) - (not self._dry_run)
 
+    def _wrong_rate(self) -> str:
+        """Return what is wrong with the rate of the joint states, by their stamps."""
+        last, begun = self._states.watch.last, self._since
+        count, self._answers, self._since = self._answers, 0, last
+        if begun is None or last is None or last <= begun or not count or self._lock_step:
+            return ''
+        rate, wanted = 1e9 * count / (last - begun), 1e9 / self._period_ns
+        if abs(rate - wanted) <= RATE_TOLERANCE * wanted:
+            return ''
+        return f'joint states come at {rate:.4g} Hz, rate_hz is {wanted:.4g}'
+
     def _report(self) -> Report:
         control = self._control
         values: dict[str, Any] = {
@@ -269,6 +286,7 @@ class CtcController(RobotLifecycleNode):
         control.peak_error[:] = 0.0
         if not self.active:
             return OK, 'inactive', values
+        wrong_rate = self._wrong_rate()
         if self._dry_run:
             return OK, f'dry run, {control.mode.value}', values
         if control.mode is Mode.STOPPED:
@@ -277,7 +295,7 @@ class CtcController(RobotLifecycleNode):
             return ERROR if self._trips else WARN, 'no valid joint states: zero torque', values
         if control.reason or control.mode is Mode.BRAKING:
             return WARN, control.reason or control.mode.value, values
-        return OK, control.mode.value, values
+        return (WARN, wrong_rate, values) if wrong_rate else (OK, control.mode.value, values)
 
 
 def main() -> None:

@@ -16,12 +16,12 @@ from robot_id.data.bag_thread import BagThread, Limits
 from robot_id.data.growing_bag import channel
 from robot_id.exceptions import OptionError, RobotIdError
 from robot_id.ros.base import NodeBase, end, run
-from robot_id.ros.data_directory import DATA_DIRECTORY
+from robot_id.ros.data_directory import DATA_DIRECTORY, shortened
 from robot_id.ros.diagnostics import ERROR, OK, WARN, Report
 from robot_id.ros.listener import Listener
 from robot_id.ros.messages import ForbiddenPath, WrongState
 from robot_id.ros.parameter_table import Row
-from robot_id.ros.qos import LATCHED
+from robot_id.ros.qos import LATCHED, SERVICE
 from robot_id.ros.refusal import Refusal, code_of
 from robot_id.ros.stamps import to_stamp
 from robot_id_msgs.msg import ErrorCode, RecordingStatus
@@ -70,8 +70,8 @@ class DataLogger(NodeBase, Node):
         self._reported = True
         self._trouble = ''
         self._statuses = self.create_publisher(RecordingStatus, '~/status', LATCHED)
-        self.create_service(StartRecording, '~/start', self._start)
-        self.create_service(StopRecording, '~/stop', self._stop)
+        self.create_service(StartRecording, '~/start', self._start, qos_profile=SERVICE)
+        self.create_service(StopRecording, '~/stop', self._stop, qos_profile=SERVICE)
         self.create_timer(WATCH_S, self._watch, clock=self.steady)
         self.create_timer(1.0, self._publish, clock=self.steady)
         self.diagnostics.add('recording', self._report)
@@ -131,7 +131,8 @@ class DataLogger(NodeBase, Node):
     def _checked(self, name: str) -> str:
         if not NAME.fullmatch(name) or '..' in name:
             raise ForbiddenPath(
-                f"'{name}' is no name for a bag: letters, digits, '-', '_' and '.', no path"
+                f"'{shortened(name)}' is no name for a bag: letters, digits, '-', '_' and '.', "
+                'no path'
             )
         if (self._root / name).exists() or (self._root / name).is_symlink():
             raise ForbiddenPath(f"'{name}' exists already in {self._root}: take another name")

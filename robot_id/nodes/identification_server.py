@@ -21,11 +21,11 @@ from robot_id.model.files import robot_files
 from robot_id.progress import Cancelled, read_iteration
 from robot_id.ros.bag_names import newest, recording_below
 from robot_id.ros.base import NodeBase, end, run
-from robot_id.ros.data_directory import DATA_DIRECTORY, below
+from robot_id.ros.data_directory import DATA_DIRECTORY, LONGEST, below, shortened
 from robot_id.ros.diagnostics import OK, WARN, Report
 from robot_id.ros.messages import WrongState
 from robot_id.ros.parameter_table import ROBOT, Row
-from robot_id.ros.qos import LATCHED
+from robot_id.ros.qos import LATCHED, SERVICE
 from robot_id.ros.refusal import Refusal, code_of
 from robot_id.ros.result_message import method_message, result_message
 from robot_id.ros.worker_process import WorkerProcess
@@ -76,8 +76,11 @@ class IdentificationServer(NodeBase, Node):
             callback_group=group,
         )
         # A service of the same name as the action stands beside it: they share no topic.
-        self.create_service(IdentifyService, '~/identify', self._serve, callback_group=group)
-        self.create_service(ListMethods, '~/list_methods', self._list, callback_group=group)
+        for kind, name, answer in (
+            (IdentifyService, '~/identify', self._serve),
+            (ListMethods, '~/list_methods', self._list),
+        ):
+            self.create_service(kind, name, answer, qos_profile=SERVICE, callback_group=group)
         self.diagnostics.add('identification', self._report)
         self.event('ready', node=self.get_fully_qualified_name(), data_directory=self._root)
 
@@ -156,6 +159,9 @@ class IdentificationServer(NodeBase, Node):
 
         :raises RobotIdError: with the reason why there is no result.
         """
+        for text in (request.method, request.robot, *request.option_keys, *request.option_values):
+            if len(text) > LONGEST:
+                raise OptionError(f"'{shortened(text)}' is too long for a request")
         method = request.method or self.settings['method']
         if method not in registry.names():
             raise Refusal(

@@ -18,7 +18,7 @@ from robot_id.ros.diagnostics import OK, WARN, RateMeter, Report
 from robot_id.ros.joint_states import JointStates
 from robot_id.ros.messages import WrongState
 from robot_id.ros.parameter_table import REAL_TIME_PRIORITY, ROBOT, Row
-from robot_id.ros.qos import LOCK_STEP, STREAM
+from robot_id.ros.qos import LOCK_STEP, SERVICE, STREAM
 from robot_id.ros.wire import POINT, Layout
 from robot_id.trajectory.default import motion_of
 from robot_id.trajectory.player import TrajectoryPlayer
@@ -82,14 +82,15 @@ class TrajectoryGenerator(NodeBase, Node):
         if self.settings['lock_step']:
             qos = LOCK_STEP
             # It works ahead of the loop: where cores are few, robot and controller go first.
-            os.nice(10)
+            if listens:
+                os.nice(10)
         self._publisher = self.create_publisher(JointTrajectory, 'reference', qos)
         self.on_point: Callable[[int, Array], None] | None = None
         self.states = JointStates(
             self, self._robot.joint_names, self._on_position, listens=listens
         )
-        self.create_service(Trigger, '~/start', self._on_start)
-        self.create_service(Trigger, '~/stop', self._on_stop)
+        self.create_service(Trigger, '~/start', self._on_start, qos_profile=SERVICE)
+        self.create_service(Trigger, '~/stop', self._on_stop, qos_profile=SERVICE)
         if self._clocked:
             self.create_timer(self._period_ns / 1e9, self._on_timer)
         self.diagnostics.add('reference', self._report)

@@ -14,6 +14,15 @@ DATA_DIRECTORY = Row(
 )
 
 
+# Longer names are no names: they are neither resolved nor repeated.
+LONGEST = 1000
+
+
+def shortened(text: str) -> str:
+    """Return a text of a request for a message of one line."""
+    return text if len(text) <= LONGEST else f'{text[:40]}... ({len(text)} characters)'
+
+
 def below(directory: str | Path, name: str) -> Path:
     """
     Return the path of a file below the data directory.
@@ -21,6 +30,8 @@ def below(directory: str | Path, name: str) -> Path:
     :raises ForbiddenPath: for absolute names, '..' and links that lead out of it.
     """
     root = Path(directory).expanduser().resolve()
+    if len(name) > LONGEST:
+        raise ForbiddenPath(f"'{shortened(name)}' is no path below the data directory {root}")
     given = Path(name)
     if not name or '\0' in name or given.is_absolute() or '..' in given.parts:
         raise ForbiddenPath(f"'{name}' is no path below the data directory {root}")

@@ -81,19 +81,18 @@ def _common(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def nodes_in_one_process(
-    executable: str, parameters: dict[str, Any], own: dict[str, dict[str, Any]], **options: Any
+    executable: str, parameters: dict[str, Any], own: str, **options: Any
 ) -> Node:
     """
     Return an executable with several nodes, which keep their own names.
 
     :param parameters: of all of them.
-    :param own: name of a node to parameters that only it gets.
+    :param own: file of config/ with parameters that one of them needs to be different.
     """
-    arguments = []
-    for node, values in own.items():
-        for name, value in values.items():
-            arguments += ['-p', [f'{node}:{name}:=', value]]
-    return Node(executable=executable, ros_arguments=arguments, **_common(parameters), **options)
+    common = _common(parameters)
+    path = PathJoinSubstitution([FindPackageShare(PACKAGE), 'config', own])
+    common['parameters'].append(ParameterFile(path))
+    return Node(executable=executable, **common, **options)
 
 
 def plain_node(executable: str, parameters: dict[str, Any], **options: Any) -> Node:

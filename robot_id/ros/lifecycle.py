@@ -14,6 +14,7 @@ from robot_id.ros.base import NodeBase
 from robot_id.ros.joint_states import JointStates, OnPosition
 from robot_id.ros.listener import Listener, hear
 from robot_id.ros.parameter_table import AUTOSTART, ROBOT, Row
+from robot_id.ros.qos import SERVICE
 from robot_id.ros.refusal import code_of
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
@@ -81,7 +82,8 @@ class RobotLifecycleNode(NodeBase, LifecycleNode):
                 response.error_code, response.error_string = code_of(error), str(error)
             return response
 
-        self._own(self.destroy_service, self.create_service(kind, name, answer))
+        made = self.create_service(kind, name, answer, qos_profile=SERVICE)
+        self._own(self.destroy_service, made)
 
     def _guard_transitions(self) -> None:
         """Refuse a transition that the present state does not have; rclpy alone would raise."""

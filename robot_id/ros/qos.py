@@ -12,6 +12,10 @@ STREAM = QoSProfile(
 LOCK_STEP = QoSProfile(
     history=HistoryPolicy.KEEP_LAST, depth=1000, reliability=ReliabilityPolicy.RELIABLE
 )
+# Requests of many clients at once: by default the eleventh would push out the first.
+SERVICE = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST, depth=1000, reliability=ReliabilityPolicy.RELIABLE
+)
 # The last message waits for those who come later.
 LATCHED = QoSProfile(
     history=HistoryPolicy.KEEP_LAST,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import time
 
 import numpy as np
@@ -174,6 +175,25 @@ def test_disk_that_is_nearly_full(client, folder):
     assert answer.error_code == ErrorCode.STORAGE_FAILED
     assert 'minimum_free_mb' in answer.error_string
     assert not (folder / 'full').exists()
+
+
+def test_a_data_folder_that_is_removed_while_it_records(client, folder):
+    from ros_helpers.source import Source
+
+    from robot_id_msgs.msg import ErrorCode
+
+    assert start(client, 'gone').error_code == 0
+    shutil.rmtree(folder)
+    with Source(NAMESPACE) as source:
+        source.start(count=600).wait()
+        answer = stop(client)
+    assert answer.error_code == ErrorCode.STORAGE_FAILED
+    assert 'gone' in answer.error_string
+    answer = start(client, 'again')
+    assert answer.error_code == ErrorCode.STORAGE_FAILED
+    folder.mkdir()
+    assert start(client, 'again').error_code == 0
+    assert stop(client).error_code == 0
 
 
 def test_states_that_are_not_finite_are_kept_and_told_by_the_reader(client, folder):

@@ -171,11 +171,15 @@ REFUSED = [
     ({'robot': 'empss'}, 'INVALID_ROBOT', "did you mean 'emps'"),
     ({'robot': '/etc/passwd'}, 'INVALID_ROBOT', 'no robot'),
     ({'robot': 'tx40'}, 'INVALID_DATA', 'joint'),
+    ({'bag': 'b' * 10**6}, 'FORBIDDEN_PATH', '1000000 characters'),
+    ({'method': 'm' * 10**6}, 'INVALID_OPTION', 'too long'),
+    ({'cutoff_hz': '$(touch /tmp/x); `id`'}, 'INVALID_OPTION', 'cutoff_hz'),
+    ({'cutoff_hz': '!!python/object/apply:os.system [id]'}, 'INVALID_OPTION', 'cutoff_hz'),
     ({'method': 'didim', 'start': '/etc/passwd.json'}, 'FORBIDDEN_PATH', 'no path below'),
 ]
 
 
-@pytest.mark.parametrize(('fields', 'code', 'text'), REFUSED, ids=[str(r[0]) for r in REFUSED])
+@pytest.mark.parametrize(('fields', 'code', 'text'), REFUSED, ids=lambda x: str(x)[:40])
 def test_bad_requests_get_a_code_and_one_line(client, folder, fields, code, text):
     from robot_id_msgs.msg import ErrorCode
 
