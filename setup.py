@@ -19,6 +19,15 @@ NODES = [
 ]
 
 
+ROOT = Path(__file__).resolve().parent
+
+
+def requirements(name):
+    """Return the lines of requirements/NAME.in: what is needed is declared there alone."""
+    lines = (ROOT / 'requirements' / f'{name}.in').read_text().splitlines()
+    return [line for line in lines if line and not line.startswith('#')]
+
+
 def data_files(*folders):
     """Return what goes below share/robot_id, folder by folder."""
     found = {}
@@ -40,7 +49,11 @@ setup(
         *data_files('launch', 'config', 'urdf'),
     ],
     python_requires='>=3.10',
-    install_requires=['setuptools'],
+    install_requires=requirements('core'),
+    extras_require={
+        **{extra: requirements(extra) for extra in ('plots', 'physical', 'campaign')},
+        'test': requirements('develop'),
+    },
     zip_safe=False,
     maintainer='robot_id maintainers',
     maintainer_email='maintainers@robot-id.example',

@@ -1,9 +1,9 @@
 """How long work reports its progress: a callback that the doors supply."""
 
-import re
-from typing import Protocol
+from __future__ import annotations
 
-_ITERATIONS = re.compile(r'iterations done: (\d+)(?:, error (\S+) %)?')
+import math
+from typing import Any, Protocol
 
 
 class Progress(Protocol):
@@ -16,27 +16,48 @@ class Cancelled(Exception):
     """Raised by a progress callback when the user no longer wants the result."""
 
 
+class IterationText(str):
+    """
+    The text of an iterative method's progress, with its numbers.
+
+    :param iteration: iterations done.
+    :param error_percent: relative error of the last one, NaN before the first.
+    """
+
+    iteration: int
+    error_percent: float
+
+    def __new__(cls, iteration: int, error_percent: float = math.nan) -> IterationText:
+        """Write the numbers out."""
+        text = f'iterations done: {iteration}'
+        if math.isfinite(error_percent):
+            text += f', error {error_percent:.4g} %'
+        made = super().__new__(cls, text)
+        made.iteration, made.error_percent = iteration, error_percent
+        return made
+
+
+def to_message(fraction: float, text: str) -> dict[str, Any]:
+    """Return a report as a JSON object, for a process that listens."""
+    message: dict[str, Any] = {'at': fraction, 'text': str(text)}
+    if isinstance(text, IterationText):
+        message['iteration'] = text.iteration
+        if math.isfinite(text.error_percent):
+            message['error_percent'] = text.error_percent
+    return message
+
+
+def from_message(message: dict[str, Any]) -> tuple[float, str]:
+    """Return the fraction and the text of a report that came as a JSON object."""
+    if 'iteration' not in message:
+        return message['at'], message['text']
+    return message['at'], IterationText(
+        message['iteration'], message.get('error_percent', math.nan)
+    )
+
+
 def silent(fraction: float, text: str = '') -> None:
     """Report nothing."""
-
-
-def iteration_text(done: int, error_percent: float | None = None) -> str:
-    """
-    Return the text of an iterative method's progress, which `read_iteration` understands.
-
-    :param done: iterations so far.
-    :param error_percent: relative error of the last one.
-    """
-    text = f'iterations done: {done}'
-    return text if error_percent is None else f'{text}, error {error_percent:.4g} %'
-
-
-def read_iteration(text: str) -> tuple[int, float] | None:
-    """Return iterations and error [%] (NaN before the first) of a text, None if it has none."""
-    found = _ITERATIONS.search(text)
-    if found is None:
-        return None
-    return int(found[1]), float(found[2] or 'nan')
 
 
 def part_of(progress: Progress, start: float, end: float, part: str = '') -> Progress:

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 from rich.table import Table
 
+from robot_id import files
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import output, progress_bar, save, warn
 from robot_id.exceptions import DataError, OptionError
@@ -41,7 +42,7 @@ from robot_id.trajectory.store import save_trajectory
     type=click.Choice(list(CRITERIA)),
     default='weighted',
     show_default=True,
-    help='; '.join(f'{name}: {text}' for name, text in CRITERIA.items()),
+    help='; '.join(f'{name}: {criterion.text}' for name, criterion in CRITERIA.items()),
 )
 @click.option('--use', 'fraction', default=0.9, show_default=True, help='Share of the limits.')
 @click.option(
@@ -132,12 +133,17 @@ def command(
         reference = motion.sampled(rate)
         save(lambda path: write_reference_csv(reference, path, model.joint_names), csv)
         save(lambda path: save_trajectory(motion, path, model.joint_names), yaml)
-        save(lambda path: write_reference_bag(reference, path, model.joint_names), bag)
+        save(
+            lambda path: write_reference_bag(reference, path, model.joint_names), bag, folder=True
+        )
         output().print(f'written: {csv}, {yaml}, {bag}', markup=False, soft_wrap=True)
     if json_file:
-        save(lambda path: path.write_text(json.dumps(found.to_dict(), indent=1) + '\n'), json_file)
+        save(
+            lambda path: files.write_text(path, json.dumps(found.to_dict(), indent=1) + '\n'),
+            json_file,
+        )
     if picture:
-        title = f'{model.name}: {CRITERIA[criterion]}'
+        title = f'{model.name}: {CRITERIA[criterion].text}'
         save(lambda p: plot_motion(found.trajectory, found.limits, p, title), picture)
 
 
@@ -167,12 +173,8 @@ def _report(found: excitation.Excitation) -> None:
     table.add_column('criterion')
     table.add_column(f'best of {found.search.random_motions} random', justify='right')
     table.add_column('optimised', justify='right')
-    for name, a, b in (
-        ('cond(W)', before.condition, after.condition),
-        ('cond(Phi)', before.weighted, after.weighted),
-        ('D-optimality', before.determinant, after.determinant),
-    ):
-        table.add_row(name, f'{a:.4g}', f'{b:.4g}')
+    for name, criterion in CRITERIA.items():
+        table.add_row(criterion.label, f'{before[name]:.4g}', f'{after[name]:.4g}')
     console.print(table)
     noise = ', '.join(f'{s:g}' for s in found.torque_std)
     table = Table(title=f'expected deviations for a torque noise of {noise}')

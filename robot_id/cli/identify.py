@@ -7,10 +7,7 @@ import click
 from robot_id import options
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, details, output, progress_bar, save, warn
-from robot_id.cli.measurements import load_for
-from robot_id.estimation import registry
-from robot_id.experiment.validation import validate
-from robot_id.model import load_robot
+from robot_id.experiment.identify import Request, identify
 from robot_id.report.html import write_report
 from robot_id.report.html.provenance import provenance
 from robot_id.report.plots import plot_prediction
@@ -55,36 +52,40 @@ def command(
 ) -> None:
     """Identify the base parameters of a robot from measurements."""
     check_writable(json_file, report_file)
-    estimator = registry.create(method, options.parse(settings))
-    model = load_robot(robot)
-    dataset = load_for(model, paths, mapping)
-    unseen = load_for(model, others, mapping) if others else None
     compile_first('regressor')
+    request = Request(robot, paths, method, options.parse(settings), mapping, others)
     with progress_bar() as progress:
-        result = estimator.estimate(model, dataset, progress)
+        found = identify(request, progress)
+    result, validation = found.result, found.validation
     details(f'option {key} = {value}' for key, value in result.options.items())
     console = output()
     console.print(parameter_table(result))
     per_joint = result.relative_error_percent_per_joint.tolist()
-    console.print(error_table(model.joint_names, result.relative_error_percent, per_joint))
+    console.print(error_table(found.robot.joint_names, result.relative_error_percent, per_joint))
     for line in result_lines(result):
         console.print(line, markup=False, soft_wrap=True)
-    validation = None if unseen is None else validate(model, result, unseen)
     if validation is not None:
         console.print(validation_table(validation, 'torque error on the other data'))
-    warn((*result.warnings, *(validation.warnings if validation else ())))
+    warn(found.warnings)
     if json_file:
         save(result.save, json_file)
-    if not plot_directory and not report_file:
-        return
-    fitted = validate(model, result, dataset).prediction
     if plot_directory:
-        for path in plot_prediction(fitted, plot_directory, f'{model.name}, {method}'):
+        title = f'{found.robot.name}, {method}'
+        for path in plot_prediction(found.prediction, plot_directory, title):
             console.print(f'picture: {path}', markup=False, soft_wrap=True)
     if report_file:
         source = provenance(_command_line(click.get_current_context()), (*paths, *others))
         save(
-            lambda path: write_report(path, model, dataset, result, fitted, source, validation),
+            lambda path: write_report(
+                path,
+                found.robot,
+                found.dataset,
+                result,
+                found.prediction,
+                source,
+                validation,
+                found.findings,
+            ),
             report_file,
         )
         console.print(f'report: {report_file}', markup=False, soft_wrap=True)

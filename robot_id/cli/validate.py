@@ -7,8 +7,8 @@ import click
 from robot_id import options
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, output, progress_bar, save, warn
-from robot_id.cli.measurements import load_for
 from robot_id.estimation.result import Result
+from robot_id.experiment.measurements import implausible, load_for
 from robot_id.experiment.validation import Conditions, validate
 from robot_id.model import load_robot
 from robot_id.report.plots import plot_prediction
@@ -58,7 +58,7 @@ def command(
         console.print(f'closed-loop simulation: {errors}', soft_wrap=True)
     for note in validation.notes:
         console.print(note, markup=False, soft_wrap=True)
-    warn(validation.warnings)
+    warn((*implausible(model, dataset), *validation.warnings))
     if json_file:
         save(validation.save, json_file)
     if plot_directory:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.control.ilic import Ilic, Update
+from robot_id.control.ilic import OVERTAKEN, Ilic, Update
 from robot_id.control.learner_process import LearnerProcess, rest_window
 from robot_id.control.torque_control import Command
 from robot_id.control.window import Window
@@ -61,7 +62,7 @@ class Learning:
 
     def set_parameters(self, chi: Array) -> None:
         """Tell the learner what the controller has now; a window under way comes too late."""
-        self.ilic.parameters = chi.copy()
+        self.ilic.parameters = chi
 
     def close(self) -> None:
         """End the process and the thread that waits for it."""
@@ -88,11 +89,9 @@ class Learning:
             self.last_refusal = str(error)
             return None
         if self.ilic.parameters is not self._asked:
-            self.refused += 1
-            self.last_refusal = 'the parameters were set while the window was identified'
-            return None
-        if update.accepted:
-            self.ilic.parameters = update.parameters.copy()
+            update = replace(update, accepted=False, reason=OVERTAKEN, payload=None)
+        elif update.accepted:
+            self.ilic.parameters = update.parameters
         return self._count(update)
 
     def _count(self, update: Update) -> Update:

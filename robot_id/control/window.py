@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robot_id import dynamics
-from robot_id.data.decimation import Decimator
 from robot_id.exceptions import ControlError
 from robot_id.model import Robot
-from robot_id.regression.observation import acting_columns
+from robot_id.regression.decimated import decimated
 from robot_id.regression.triangular import JointFactors, RowFactor
+from robot_id.regression.wide_regressor import WideRegressor
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -115,35 +113,27 @@ class ReferenceObservation:
         self.robot = robot
         self.decimation = decimation
         self.coulomb_slope = coulomb_slope
-        self.columns = acting_columns(robot)
+        self.wide = WideRegressor(robot, coulomb_slope)
 
     def factors(self, window: Window) -> JointFactors:
         """Return the triangular factors of [W_j Y_j] of every joint."""
         factor = self.decimation
         order = extended_order(len(window.torque), BORDER * factor, closes(window))
-        rows = decimated_rows(self._wide, window, order, factor)
+        parts = (window.position, window.velocity, window.acceleration, window.torque)
+
+        def block(low: int, high: int) -> Array:
+            at = order[low:high]
+            return self.wide(*(x[at] for x in parts))
+
+        pieces = decimated(block, 0, len(order), factor, chunk=CHUNK)
+        rows = np.concatenate([piece for piece, _ in pieces])
         if factor > 1:
             rows = rows[BORDER : BORDER + -(-len(window.torque) // factor)]
-        joints = [RowFactor(len(columns) + 1) for columns in self.columns]
-        last = 0
-        for joint in joints:
-            first, last = last, last + joint.columns
-            joint.add(rows[:, first:last])
-        return JointFactors(
-            self.robot.base.names,
-            self.columns,
-            tuple(joint.R for joint in joints),
-            np.array([joint.rows for joint in joints]),
-        )
-
-    def _wide(self, window: Window, at: Index) -> Array:
-        """(N, sum of b_j + 1) the columns of every joint and its torque, side by side."""
-        q, dq, ddq = (x[at] for x in (window.position, window.velocity, window.acceleration))
-        W = dynamics.regressor(self.robot, q, dq, ddq, coulomb_slope=self.coulomb_slope)
-        parts = []
-        for j, columns in enumerate(self.columns):
-            parts += [W[:, j, columns], window.torque[at, j, None]]
-        return np.concatenate(parts, axis=1)
+        columns = self.wide.columns
+        joints = [RowFactor(len(acting) + 1) for acting in columns]
+        for j, joint in enumerate(joints):
+            joint.add(np.column_stack(self.wide.of_joint(rows, j)))
+        return JointFactors.of_factors(self.wide.names, columns, joints)
 
 
 def extended_order(samples: int, edge: int, cyclic: bool) -> Index:
@@ -154,18 +144,6 @@ def extended_order(samples: int, edge: int, cyclic: bool) -> Index:
     period = 2 * (samples - 1)
     index = np.mod(index, period)
     return np.minimum(index, period - index)
-
-
-def decimated_rows(
-    wide: Callable[[Window, Index], Array], window: Window, order: Index, factor: int
-) -> Array:
-    """Return one filtered row in `factor`, computed chunk by chunk: W is never held whole."""
-    chunks = [order[low : low + CHUNK] for low in range(0, len(order), CHUNK)]
-    if factor == 1:
-        return np.concatenate([wide(window, at) for at in chunks])
-    decimator = Decimator(factor)
-    kept = [decimator.push(wide(window, at)) for at in chunks]
-    return np.concatenate([rows for rows in (*kept, decimator.finish()) if len(rows)])
 
 
 def closes(window: Window) -> bool:

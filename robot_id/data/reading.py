@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from robot_id.data.assembling import from_tables
 from robot_id.data.automatic import guess_mapping
 from robot_id.data.bag_messages import is_bag
+from robot_id.data.border import checked
 from robot_id.data.cleaning import clean
 from robot_id.data.dataset import Dataset, Run
 from robot_id.data.mapping import Mapping, Topics, load_mapping
@@ -34,7 +35,8 @@ def load(
     :param path: a file or directory, or a list of them whose runs are put together.
     :param mapping: name of a mapping that ships, path of a mapping file, or None: bags are read as
         joint_states, tables by the names of their columns or variables.
-    :param robot: whose joints are wanted; their names do as well.
+    :param robot: whose joints are wanted; their names do as well, but then no drive gains are
+        known.
     :param joint_names: joints wanted and their order, those of the robot when None. Matched by
         name where the data have names; columns without names are taken to be in this order.
     """
@@ -48,10 +50,15 @@ def load(
     if not path.exists():
         raise DataError(f'{path}: no such file or directory')
     chosen = load_mapping(mapping) if mapping is not None else None
-    if is_bag(path) and (chosen is None or chosen.topics is not None):
-        dataset = _load_bag(path, chosen, names)
-    else:
-        dataset = _load_tables(path, chosen, names)
+    bag = is_bag(path) and (chosen is None or chosen.topics is not None)
+    try:
+        if bag:
+            dataset = _load_bag(path, chosen, names)
+        else:
+            gains = getattr(robot, 'drive_gains', None)
+            dataset = _load_tables(path, chosen, names, gains)
+    except MemoryError as error:
+        raise DataError(f'{path}: takes more memory than there is') from error
     return dataset.select(names) if names is not None else dataset
 
 
@@ -62,11 +69,17 @@ def _load_bag(path: Path, mapping: Mapping | None, names: tuple[str, ...] | None
     topics = mapping.topics if mapping is not None else None
     wanted = names or (tuple(mapping.joints) if mapping and mapping.joints else None)
     raw, notes = read_bag(path, topics or Topics(), wanted)
-    runs, done = clean(raw, mapping.rate_hz if mapping else None)
+    rate = mapping.rate_hz if mapping else None
+    runs, done = clean(checked(raw, notes, rate), rate)
     return Dataset(raw.joint_names, tuple(runs), str(path), (*notes, *done))
 
 
-def _load_tables(path: Path, mapping: Mapping | None, names: tuple[str, ...] | None) -> Dataset:
+def _load_tables(
+    path: Path,
+    mapping: Mapping | None,
+    names: tuple[str, ...] | None,
+    drive_gains: dict[str, float] | None,
+) -> Dataset:
     table = None
     if mapping is None:
         if path.is_dir():
@@ -74,10 +87,11 @@ def _load_tables(path: Path, mapping: Mapping | None, names: tuple[str, ...] | N
         mapping, table = guess_mapping(path)
     if mapping.position is None:
         raise DataError(f'{path}: the mapping is for bags (topics), this is none')
-    pieces, notes = from_tables(path, mapping, names, table)
+    pieces, notes = from_tables(path, mapping, names, table, drive_gains)
     runs: list[Run] = []
+    rate = mapping.rate_hz if mapping.time else None
     for raw in pieces:
-        found, done = clean(raw, mapping.rate_hz if mapping.time else None)
+        found, done = clean(checked(raw, notes, rate), rate)
         runs += found
         notes += done
     _check_rates(runs, str(path))

@@ -5,12 +5,10 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from robot_id.dynamics.inverse import inertia_matrix
+from robot_id.dynamics.friction import add_rotors, remove_friction
 from robot_id.dynamics.kernels import (
     FAST,
     INLINED,
-    add_friction,
-    add_rotors,
     cholesky_solve,
     composite,
     motions,
@@ -40,11 +38,13 @@ def acceleration(tree, inertia, values, q, dq, tau, slope, work, ddq):
     poses(tree, q, R, p)
     motions(tree, R, p, dq, still, w, dw, a)
     newton_euler(tree, inertia, R, p, w, dw, a, force, moment, N)
-    add_friction(tree, values, dq, slope, N)
     composite(tree, inertia, R, p, C, M)
     add_rotors(tree, values, M)
     for j in range(q.shape[0]):
-        ddq[j] = tau[j] - N[j]
+        ddq[j] = tau[j]
+    remove_friction(tree, values, dq, slope, ddq)
+    for j in range(q.shape[0]):
+        ddq[j] -= N[j]
     return cholesky_solve(M, ddq)
 
 
@@ -75,10 +75,3 @@ def direct_dynamics(
             f'{np.array2string(Q[failed], precision=3)}'
         )
     return DDQ[0] if single else DDQ
-
-
-def smallest_inertia_eigenvalue(robot: Robot, chi: Array, q: Array) -> float:
-    """Return the smallest eigenvalue of M(q) over the (N, n) positions q."""
-    return float(
-        np.linalg.eigvalsh(np.atleast_3d(inertia_matrix(robot, chi, np.atleast_2d(q)))).min()
-    )

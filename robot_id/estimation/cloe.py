@@ -9,18 +9,23 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from robot_id.dynamics import Controller, Simulation
-from robot_id.estimation.didim import loop_jacobian, simulated_torque, weighted_fit
+from robot_id.dynamics import Controller, Simulation, positive_on_motion
+from robot_id.estimation.didim import (
+    linear_feedback,
+    loop_jacobian,
+    simulated_torque,
+    weighted_fit,
+)
 from robot_id.estimation.loop_method import (
     EXACT,
     LoopMethod,
-    Outcome,
     careful_step,
     first_simulation,
     has_settled,
     relative_error,
 )
-from robot_id.estimation.loop_problem import LoopProblem, positive_on_motion
+from robot_id.estimation.loop_problem import LoopProblem
+from robot_id.estimation.outcome import Outcome
 from robot_id.estimation.result import Iteration, history_text
 from robot_id.exceptions import IdentificationError, OptionError, SimulationError
 from robot_id.progress import Progress
@@ -53,11 +58,12 @@ class Cloe(LoopMethod):
 
     def solve(self, problem: LoopProblem, start: Array, progress: Progress) -> Outcome:
         """Minimise the output error."""
-        if problem.loop.law == 'computed_torque':
+        own = problem.controller(None)
+        if own.law.feedback(own) is None:
             raise OptionError(
-                f"loop '{self.loop}' is computed torque: {self.name} needs a PD loop"
+                f"loop '{self.loop}' has the law '{own.law.name}': {self.name} needs a PD loop"
             )
-        fit = _OutputError(problem, problem.controller(None), self.output)
+        fit = _OutputError(problem, own, self.output)
         if self.optimizer == 'nelder_mead':
             chi, history, converged = self._simplex(fit, start, progress)
         else:
@@ -68,9 +74,14 @@ class Cloe(LoopMethod):
         rho = [y - s for y, s in zip(problem.joint_rows(problem.torque), torque)]
         extras = {'output_error_percent': 100.0 * fit.error(simulations)}
         return Outcome(
-            chi, solution.covariance, rho, solution.condition_number, tuple(history), converged,
-            extras,
-        )  # fmt: skip
+            chi,
+            solution.covariance,
+            solution.condition_number,
+            residuals=rho,
+            history=tuple(history),
+            converged=converged,
+            extras=extras,
+        )
 
     def _gauss_newton(
         self, fit: _OutputError, start: Array, progress: Progress
@@ -206,8 +217,8 @@ class _OutputError:
 
     def linear(self, chi: Array, simulations: list[Simulation]) -> Solution:
         """Return the Gauss-Newton step, with its covariance."""
-        c = self.controller
-        S, T = loop_jacobian(self.problem, chi, simulations, (c.kp * c.kv, c.kv), None)
+        feedback = linear_feedback(self.controller)
+        S, T = loop_jacobian(self.problem, chi, simulations, feedback, None)
         J = S if self.output == 'position' else T
         return weighted_fit(self.problem, J, self.residual(simulations))
 

@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id import options
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing, differentiate
 from robot_id.estimation.idim_wls import IdimWls
-from robot_id.estimation.recorded import Track, assemble, thinned
+from robot_id.estimation.outcome import Outcome, assemble
+from robot_id.estimation.recorded import Track, thinned
 from robot_id.estimation.result import Iteration, Result
 from robot_id.exceptions import IdentificationError, OptionError
 from robot_id.online.ekf import ExtendedKalmanFilter
@@ -22,6 +22,7 @@ from robot_id.online.kalman import KalmanFilter
 from robot_id.online.settings import per_item
 from robot_id.online.sizes import nominal_sizes
 from robot_id.progress import Progress, part_of, silent
+from robot_id.regression.prediction import predict
 from robot_id.regression.sampling import resolve
 
 Array = NDArray[np.float64]
@@ -113,11 +114,12 @@ class Ekf:
             history.append(Iteration(chi, float('nan')))
         nis = kalman.status().noise_std ** 2
         progress(1.0, 'done')
-        return assemble(
-            robot, dataset, self, processing, chi, kalman.covariance, started,
-            options=options.to_dict(self) | options.to_dict(processing),
+        found = Outcome(
+            chi,
+            kalman.covariance,
             history=tuple(history),
             iterations=self.passes,
+            must_explain=True,
             warnings=_warnings(moved, nis, dataset, factor),
             extras={
                 'equations': kalman.samples * robot.n,
@@ -129,9 +131,10 @@ class Ekf:
                 'recording_s': float(sum(run.duration for run in dataset.runs)),
                 **{key: [float(v) for v in values] for key, values in setting.items()},
                 'parameter_std': [float(v) for v in spread],
-                'data_notes': list(dataset.notes),
             },
-        )  # fmt: skip
+        )
+        prediction = predict(robot, chi, dataset, processing, self.coulomb_slope)
+        return assemble(self, robot, dataset, processing, found, prediction, started)
 
     def _run(
         self, kalman: KalmanFilter, dataset: Dataset, factor: int, progress: Progress

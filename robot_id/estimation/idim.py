@@ -15,19 +15,21 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id import options
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing
+from robot_id.estimation.outcome import Outcome, assemble
 from robot_id.estimation.result import Iteration, Result
 from robot_id.exceptions import IdentificationError, OptionError
+from robot_id.model import Robot
 from robot_id.progress import Progress, part_of, silent
 from robot_id.regression import selection
+from robot_id.regression.constraint import constraint_for
 from robot_id.regression.covariance import joint_covariance
-from robot_id.regression.least_squares import Solution, deficiency, solve
+from robot_id.regression.least_squares import Solution, deficiency
 from robot_id.regression.observation import Observation
-from robot_id.regression.prediction import Prediction, predict, relative_error_percent
-from robot_id.regression.residuals import Whiteness, warn_if_correlated, whiteness
+from robot_id.regression.residuals import Whiteness, judge, warn_if_correlated
 from robot_id.regression.sampling import long_enough, resolve
+from robot_id.regression.system import System
 from robot_id.regression.triangular import JointFactors
 
 Array = NDArray[np.float64]
@@ -67,6 +69,7 @@ class Idim(ABC):
     :param coulomb_slope: alpha of the smooth friction 2/pi atan(alpha dq); none means sign(dq).
     :param unexcited: refuse data that leave parameters unexcited, or drop these parameters.
     :param memory_mb: keep the rows of W up to this size, beyond it compute them again when needed.
+    :param constraint: what the parameters must obey beyond least squares, 'none' for nothing.
     """
 
     name: ClassVar[str] = ''
@@ -75,6 +78,7 @@ class Idim(ABC):
     coulomb_slope: float | None = None
     unexcited: Literal['refuse', 'drop'] = 'refuse'
     memory_mb: float = 256.0
+    constraint: str = 'none'
 
     def __post_init__(self) -> None:
         if self.coulomb_slope is not None and not self.coulomb_slope > 0.0:
@@ -83,16 +87,10 @@ class Idim(ABC):
             raise OptionError(f'memory_mb: {self.memory_mb} must not be negative')
 
     @abstractmethod
-    def fit(
-        self,
-        observation: Observation,
-        factors: JointFactors,
-        kept: NDArray[np.bool_],
-        progress: Progress,
-    ) -> Fit:
-        """Solve for the kept parameters."""
+    def fit(self, observation: Observation, system: System, progress: Progress) -> Fit:
+        """Solve for the kept parameters of the system."""
 
-    def finish(self, fit: Fit, factors: JointFactors, inflation: Array) -> Fit:
+    def finish(self, fit: Fit, system: System, inflation: Array) -> Fit:
         """
         Select essential parameters and state the deviations, where a method can.
 
@@ -100,7 +98,7 @@ class Idim(ABC):
         """
         return fit
 
-    def estimate(self, robot: Any, dataset: Dataset, progress: Progress = silent) -> Result:
+    def estimate(self, robot: Robot, dataset: Dataset, progress: Progress = silent) -> Result:
         """
         Identify the base parameters of a robot.
 
@@ -109,68 +107,53 @@ class Idim(ABC):
         :param progress: called with the fraction done.
         """
         started = time.perf_counter()
+        constraint = constraint_for(self.constraint, robot)
         dataset = dataset.select(robot.joint_names)
         processing = resolve(
             self.processing, dataset, robot, sign_friction=self.coulomb_slope is None
         )
-        observation = Observation(
-            robot, dataset, processing, self.coulomb_slope, memory_mb=self.memory_mb
-        )
+        observation = Observation(robot, dataset, processing, self.coulomb_slope, self.memory_mb)
         factors = observation.factors(part_of(progress, 0.0, 0.6, 'observation matrix'))
         kept, warnings = self._excited(factors)
-        warnings = long_enough(dataset, processing)[1] + warnings
-        fit = self.fit(observation, factors, kept, part_of(progress, 0.6, 0.9, self.name))
-        if not fit.converged:
-            warnings += (f'{self.name} has not converged after {fit.iterations} iterations',)
-        prediction = predict(
-            robot, fit.solution.chi, dataset, processing, self.coulomb_slope,
-            part_of(progress, 0.9, 1.0, 'residual'),
-        )  # fmt: skip
+        system = System(factors, kept, constraint)
+        fit = self.fit(observation, system, part_of(progress, 0.6, 0.9, self.name))
+        report = part_of(progress, 0.9, 1.0, 'residual')
+        prediction = observation.predict(fit.solution.chi, report)
         judged = judge(prediction)
-        warnings += self.complain(judged, robot.joint_names)
-        rows = int(factors.rows.sum())
-        fit = self.finish(fit, factors, np.array([w.inflation for w in judged]))
-        chi, kept = fit.solution.chi, fit.solution.kept
-        rho, norms = factors.residual_norms(chi), factors.torque_norms()
+        solved = fit.solution
+        fit = self.finish(fit, system, np.array([w.inflation for w in judged]))
+        if not np.array_equal(fit.solution.chi, solved.chi):
+            prediction = observation.predict(fit.solution.chi, report)
         progress(1.0, 'done')
-        return Result(
-            robot=robot.name,
-            method=self.name,
-            names=factors.names,
-            values=chi,
-            covariance=fit.solution.covariance,
-            essential=None if kept.all() else kept,
-            relative_error_percent=relative_error_percent(rho, norms),
-            relative_error_percent_per_joint=100.0 * rho / np.where(norms > 0.0, norms, np.nan),
-            condition_number=fit.solution.condition_number,
+        found = Outcome(
+            fit.solution.chi,
+            fit.solution.covariance,
+            fit.solution.condition_number,
+            fit.solution.kept,
             iterations=fit.iterations,
-            elapsed_s=time.perf_counter() - started,
-            converged=fit.converged,
             history=fit.history,
-            options=self.describe(processing),
-            warnings=warnings,
+            converged=fit.converged,
+            warnings=(
+                *long_enough(dataset, processing)[1],
+                *warnings,
+                *self.complain(judged, robot.joint_names),
+            ),
             extras={
-                'equations': rows,
+                'equations': system.rows,
                 'equations_per_joint': [int(r) for r in factors.rows],
                 'residual': {
                     'lag_1': [w.lag_1 for w in judged],
                     'ljung_box_p': [w.ljung_box_p for w in judged],
                     'deviation_factor': [w.factor for w in judged],
                 },
-                'rate_hz': dataset.rate,
-                'processing': processing.describe(dataset.rate),
-                'data_notes': list(dataset.notes),
                 **fit.extras,
             },
         )
+        return assemble(self, robot, dataset, processing, found, prediction, started)
 
     def complain(self, judged: list[Whiteness], joint_names: tuple[str, ...]) -> tuple[str, ...]:
         """Return the warnings about the residual."""
         return warn_if_correlated(judged, joint_names)
-
-    def describe(self, processing: Processing) -> dict[str, Any]:
-        """Return every option with the processing as it was resolved for these data."""
-        return options.to_dict(self) | options.to_dict(processing)
 
     def _excited(self, factors: JointFactors) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
         """Return which parameters the motion excites; refuse or warn when some are missing."""
@@ -178,7 +161,9 @@ class Idim(ABC):
         if rows <= b:
             raise IdentificationError(
                 f'{rows} equations are left for {b} parameters: record more motion, decimate less '
-                'or narrow the dead band'
+                'or narrow the dead band',
+                value=rows,
+                bound=b,
             )
         lacking = deficiency(factors.stack(), factors.names)
         kept = np.array([name not in lacking.names for name in factors.names])
@@ -210,53 +195,28 @@ class SelectingIdim(Idim):
         if not 0.0 < self.f_level < 1.0:
             raise OptionError(f'f_level: {self.f_level} must lie between 0 and 1')
 
-    def finish(self, fit: Fit, factors: JointFactors, inflation: Array) -> Fit:
+    def finish(self, fit: Fit, system: System, inflation: Array) -> Fit:
         """Eliminate parameters while the F-test allows it; covariance from each joint's noise."""
         solution, extras = fit.solution, fit.extras
         if self.essential:
-            rows = int(factors.rows.sum())
             solution, removed = selection.eliminate(
-                fit.R, rows, factors.names, solution, self.f_level, float(inflation.max())
+                fit.R,
+                system.rows,
+                system.factors.names,
+                solution,
+                self.f_level,
+                float(inflation.max()),
+                system.constraint,
             )
             extras = extras | {'removed': removed}
-        if fit.weights is not None and fit.noise is not None:
+        if fit.weights is not None and fit.noise is not None and system.constraint is None:
             wider = np.sqrt(inflation) if self.correlated == 'correct' else 1.0
-            covariance = joint_covariance(factors, solution.kept, fit.weights, fit.noise * wider)
+            covariance = joint_covariance(
+                system.factors, solution.kept, fit.weights, fit.noise * wider
+            )
             solution = replace(solution, covariance=covariance)
         return replace(fit, solution=solution, extras=extras)
 
     def complain(self, judged: list[Whiteness], joint_names: tuple[str, ...]) -> tuple[str, ...]:
         """Return no warning where the deviations are corrected."""
         return () if self.correlated == 'correct' else super().complain(judged, joint_names)
-
-
-def judge(prediction: Prediction) -> list[Whiteness]:
-    """Return the whiteness of each joint's residual."""
-    return [
-        whiteness(
-            [run.measured[:, j] - run.predicted[:, j] for run in prediction.runs],
-            [run.used[:, j] for run in prediction.runs],
-        )
-        for j in range(len(prediction.joint_names))
-    ]
-
-
-def joint_weights(factors: JointFactors) -> tuple[Array, Array]:
-    """
-    Return (n,) weights 1 / sigma_j and sigma_j of each joint's own residual (paper 004, eq. 6).
-
-    A joint that its model explains to the last digit would get an infinite weight, so sigma_j is
-    kept above rounding.
-    """
-    sigma = factors.joint_deviations()
-    rms = factors.torque_norms() / np.sqrt(np.maximum(factors.rows, 1))
-    sigma = np.maximum(sigma, 1e-12 * max(rms.max(initial=0.0), 1e-300))
-    return 1.0 / sigma, sigma
-
-
-def solve_weighted(
-    factors: JointFactors, kept: NDArray[np.bool_], weights: Array | None = None
-) -> tuple[Solution, Array]:
-    """Solve the whole system with one weight per joint; also return the factor it came from."""
-    R = factors.stack(weights)
-    return solve(R, int(factors.rows.sum()), factors.names, kept), R

@@ -8,13 +8,14 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.estimation.idim import Fit, SelectingIdim, joint_weights, solve_weighted
+from robot_id.estimation.idim import Fit, SelectingIdim
 from robot_id.estimation.result import Iteration, history_text
 from robot_id.exceptions import OptionError
 from robot_id.progress import Progress
 from robot_id.regression.least_squares import Solution
 from robot_id.regression.observation import Observation
 from robot_id.regression.prediction import relative_error_percent
+from robot_id.regression.system import System
 from robot_id.regression.triangular import JointFactors
 
 Array = NDArray[np.float64]
@@ -56,15 +57,10 @@ class IdimIrls(SelectingIdim):
         if self.max_iterations < 1:
             raise OptionError(f'max_iterations: {self.max_iterations} must be at least 1')
 
-    def fit(
-        self,
-        observation: Observation,
-        factors: JointFactors,
-        kept: NDArray[np.bool_],
-        progress: Progress,
-    ) -> Fit:
+    def fit(self, observation: Observation, system: System, progress: Progress) -> Fit:
         """Reweigh and solve until the estimate rests."""
-        solution, R = solve_weighted(factors, kept, joint_weights(factors)[0])
+        factors = system.factors
+        solution, R = system.solve(system.joint_weights()[0])
         history: list[Iteration] = []
         norms = factors.torque_norms()
         losses = ['huber'] if self.loss == 'huber' else ['huber', 'bisquare']
@@ -79,7 +75,7 @@ class IdimIrls(SelectingIdim):
                     scale = _scales(residuals, norms)
                 weighted = observation.factors(weigh=_Weigh(solution.chi, scale, loss, c))
                 last = solution
-                solution, R = solve_weighted(weighted, kept)
+                solution, R = system.solve(factors=weighted)
                 moved = _movement(last, solution)
                 rho = weighted_error(factors, solution.chi, norms)
                 history.append(Iteration(solution.chi, rho))

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from robot_id.estimation.idim import Fit, SelectingIdim, solve_weighted
+from robot_id.estimation.idim import Fit, SelectingIdim
 from robot_id.progress import Progress
 from robot_id.regression.observation import Observation
-from robot_id.regression.triangular import JointFactors
+from robot_id.regression.system import System
 
 
 @dataclass(frozen=True)
@@ -30,17 +29,12 @@ class IdimOls(SelectingIdim):
 
     deviations: Literal['joint', 'pooled'] = 'joint'
 
-    def fit(
-        self,
-        observation: Observation,
-        factors: JointFactors,
-        kept: NDArray[np.bool_],
-        progress: Progress,
-    ) -> Fit:
+    def fit(self, observation: Observation, system: System, progress: Progress) -> Fit:
         """Solve with equal weights."""
-        solution, R = solve_weighted(factors, kept)
+        solution, R = system.solve()
         noise = np.full(observation.n, np.sqrt(solution.variance))
         if self.deviations == 'joint':
-            rows = np.maximum(factors.rows * (1.0 - kept.sum() / factors.rows.sum()), 1.0)
+            factors, p = system.factors, solution.kept.sum()
+            rows = np.maximum(factors.rows * (1.0 - p / system.rows), 1.0)
             noise = factors.residual_norms(solution.chi) / np.sqrt(rows)
         return Fit(solution, R, np.ones(observation.n), noise)

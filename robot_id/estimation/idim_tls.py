@@ -9,12 +9,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.estimation.idim import Fit, Idim, joint_weights
+from robot_id.estimation.idim import Fit, Idim
 from robot_id.exceptions import OptionError, did_you_mean
 from robot_id.progress import Progress
 from robot_id.regression.observation import Observation
+from robot_id.regression.system import System
 from robot_id.regression.total_least_squares import total_least_squares
-from robot_id.regression.triangular import JointFactors
 
 
 @dataclass(frozen=True)
@@ -35,19 +35,18 @@ class IdimTls(Idim):
     exact: tuple[str, ...] = ('Off*',)
     weighted: bool = True
 
-    def fit(
-        self,
-        observation: Observation,
-        factors: JointFactors,
-        kept: NDArray[np.bool_],
-        progress: Progress,
-    ) -> Fit:
+    def fit(self, observation: Observation, system: System, progress: Progress) -> Fit:
         """Solve by the smallest singular vector."""
-        weights, sigma = joint_weights(factors)
-        R = factors.stack(weights if self.weighted else None)
-        solution = total_least_squares(
-            R, int(factors.rows.sum()), kept, self._exact(factors.names)
-        )
+        if system.constraint is not None:
+            raise OptionError(
+                f'constraint: {self.constraint} needs idim_ols, idim_wls or idim_irls',
+                key='constraint',
+            )
+        weights, sigma = system.joint_weights()
+        names = system.factors.names
+        kept = np.ones(len(names), bool) if system.kept is None else system.kept
+        R = system.factors.stack(weights if self.weighted else None)
+        solution = total_least_squares(R, system.rows, kept, self._exact(names))
         extras = {'joint_deviations': sigma.tolist()} if self.weighted else {}
         return Fit(solution, R, extras=extras)
 

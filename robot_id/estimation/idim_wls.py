@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from robot_id.estimation.idim import Fit, SelectingIdim, joint_weights, solve_weighted
+from robot_id.estimation.idim import Fit, SelectingIdim
 from robot_id.progress import Progress
 from robot_id.regression.observation import Observation
-from robot_id.regression.triangular import JointFactors
+from robot_id.regression.system import System
 
 
 @dataclass(frozen=True)
@@ -25,15 +24,9 @@ class IdimWls(SelectingIdim):
 
     name: ClassVar[str] = 'idim_wls'
 
-    def fit(
-        self,
-        observation: Observation,
-        factors: JointFactors,
-        kept: NDArray[np.bool_],
-        progress: Progress,
-    ) -> Fit:
+    def fit(self, observation: Observation, system: System, progress: Progress) -> Fit:
         """Solve with the weights 1 / sigma_j."""
-        weights, sigma = joint_weights(factors)
-        solution, R = solve_weighted(factors, kept, weights)
+        weights, sigma = system.joint_weights()
+        solution, R = system.solve(weights)
         noise = sigma * np.sqrt(solution.variance)
         return Fit(solution, R, weights, noise, {'joint_deviations': sigma.tolist()})

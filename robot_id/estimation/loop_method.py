@@ -5,22 +5,23 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id import options
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing
-from robot_id.dynamics import Controller, Simulation
-from robot_id.estimation.loop_problem import LoopProblem, positive_on_motion
-from robot_id.estimation.result import Iteration, Result
+from robot_id.dynamics import Controller, Simulation, positive_on_motion
+from robot_id.estimation.loop_problem import LoopProblem
+from robot_id.estimation.outcome import Outcome, assemble
+from robot_id.estimation.result import Result
 from robot_id.exceptions import IdentificationError, OptionError, SimulationError
 from robot_id.model import Robot
 from robot_id.progress import Progress, silent
+from robot_id.regression.prediction import predict
 from robot_id.regression.residuals import warn_if_correlated, whiteness
 from robot_id.regression.sampling import States, resolve
 
@@ -28,26 +29,6 @@ Array = NDArray[np.float64]
 SHORTEST_STEP = 2.0**-10
 # Data without noise: a residual this small relative to the data leaves nothing to explain.
 EXACT = 1e-8
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """
-    What a method found, before it becomes a Result.
-
-    :param chi: (b,) estimates.
-    :param covariance: (b, b).
-    :param residuals: for each joint (r_j,) Y_j - predicted.
-    :param condition_number: of the matrix that was solved.
-    """
-
-    chi: Array
-    covariance: Array
-    residuals: list[Array]
-    condition_number: float
-    history: tuple[Iteration, ...]
-    converged: bool
-    extras: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -117,37 +98,19 @@ class LoopMethod(ABC):
             self.bandwidth_factor,
         )
         found = self.solve(problem, self.starting_point(robot), progress)
-        norms = np.array([np.linalg.norm(Y) for Y in problem.joint_rows(problem.torque)])
-        rho = np.array([np.linalg.norm(r) for r in found.residuals])
-        judged = [whiteness([r]) for r in found.residuals]
-        warnings = problem.warnings + warn_if_correlated(judged, robot.joint_names)
-        if not found.converged:
-            warnings += (f'{self.name} has not converged after {len(found.history)} iterations',)
-        progress(1.0, 'done')
-        return Result(
-            robot=robot.name,
-            method=self.name,
-            names=robot.base.names,
-            values=found.chi,
-            covariance=found.covariance,
-            relative_error_percent=100.0 * float(np.linalg.norm(rho) / np.linalg.norm(norms)),
-            relative_error_percent_per_joint=100.0 * rho / np.where(norms > 0, norms, np.nan),
-            condition_number=found.condition_number,
+        judged = [whiteness([residual]) for residual in found.residuals or ()]
+        found = replace(
+            found,
+            torques=np.array([np.linalg.norm(Y) for Y in problem.joint_rows(problem.torque)]),
             iterations=len(found.history),
             simulations=problem.simulations,
-            elapsed_s=time.perf_counter() - started,
-            converged=found.converged,
-            history=found.history,
-            options=options.to_dict(self) | options.to_dict(processing) | {'coulomb_slope': slope},
-            warnings=warnings,
-            extras={
-                'equations': int(problem.used.sum()),
-                'rate_hz': dataset.rate,
-                'processing': processing.describe(dataset.rate),
-                'data_notes': list(dataset.notes),
-                **found.extras,
-            },
+            options={'coulomb_slope': slope},
+            warnings=problem.warnings + warn_if_correlated(judged, robot.joint_names),
+            extras={'equations': int(problem.used.sum()), **found.extras},
         )
+        prediction = predict(robot, found.chi, dataset, processing, slope)
+        progress(1.0, 'done')
+        return assemble(self, robot, dataset, processing, found, prediction, started)
 
     def starting_point(self, robot: Robot) -> Array:
         """(b,) where the iterations start."""

@@ -15,11 +15,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from robot_id import dynamics
 from robot_id.control import tune
 from robot_id.data.dataset import Dataset, Run
 from robot_id.data.processing import (
-    Decimator,
     Processing,
     decimate,
     differentiate,
@@ -30,8 +28,9 @@ from robot_id.data.processing import (
 from robot_id.dynamics import Controller, Simulation, simulate
 from robot_id.exceptions import DataError, OptionError, SimulationError
 from robot_id.model import Loop, Robot
-from robot_id.regression.observation import acting_columns
-from robot_id.regression.sampling import CHUNK, States, long_enough
+from robot_id.regression.decimated import decimated
+from robot_id.regression.sampling import States, long_enough
+from robot_id.regression.wide_regressor import WideRegressor
 from robot_id.trajectory.reference import Reference
 
 Array = NDArray[np.float64]
@@ -86,7 +85,7 @@ class LoopProblem:
         self.row_slope = row_slope
         self.bandwidth_factor = bandwidth_factor
         self.simulations = 0
-        self.columns = acting_columns(robot)
+        self.wide = WideRegressor(robot, row_slope)
         self.factor = processing.decimation or 1
         indices, self.warnings = long_enough(dataset, processing)
         if any(dataset.runs[k].reference_position is None for k in indices):
@@ -148,21 +147,14 @@ class LoopProblem:
     def rows(self, columns: Callable[[States], Array], motions: Sequence[States]) -> Array:
         """(R, C) decimated rows of columns that are computed from the motion of every run."""
         parts = []
-        plain = self.factor == 1 or self.processing.decimation_filter == 'none'
+        filtered = self.processing.decimation_filter != 'none'
         for r, motion in zip(self.runs, motions):
-            decimator = None if plain else Decimator(self.factor)
-            own: list[Array] = []
-            for low in range(r.first, r.last, CHUNK * self.factor if plain else CHUNK):
-                high = min(low + (CHUNK * self.factor if plain else CHUNK), r.last)
-                block = columns(
-                    States(
-                        *(x[low:high] for x in (motion.q, motion.dq, motion.ddq, motion.torque))
-                    )
-                )
-                own.append(block[:: self.factor] if decimator is None else decimator.push(block))
-            if decimator is not None:
-                own.append(decimator.finish())
-            parts.append(self.inner(np.concatenate(own)))
+
+            def block(low: int, high: int, motion: States = motion) -> Array:
+                return columns(motion.part(low, high))
+
+            pieces = decimated(block, r.first, r.last, self.factor, filtered)
+            parts.append(self.inner(np.concatenate([rows for rows, _ in pieces])))
         return np.concatenate(parts)
 
     def inner(self, rows: Array) -> Array:
@@ -178,21 +170,12 @@ class LoopProblem:
 
     def regressor_rows(self, motions: Sequence[States]) -> list[Array]:
         """Return W_j (r_j, b) of every joint, the dead band taken out."""
-
-        def wide(s: States) -> Array:
-            W = dynamics.regressor(self.robot, s.q, s.dq, s.ddq, self.row_slope)
-            return np.concatenate([W[:, j, c] for j, c in enumerate(self.columns)], axis=1)
-
-        rows = self.rows(wide, motions)
-        return self.spread(rows)
-
-    def spread(self, rows: Array) -> list[Array]:
-        """Cut side-by-side columns of all joints into W_j (r_j, b)."""
-        b, last, parts = len(self.robot.base), 0, []
-        for j, columns in enumerate(self.columns):
-            first, last = last, last + len(columns)
-            W = np.zeros((int(self.used[:, j].sum()), b))
-            W[:, columns] = rows[self.used[:, j], first:last]
+        rows = self.rows(lambda s: self.wide(s.q, s.dq, s.ddq, s.torque), motions)
+        parts = []
+        for j, columns in enumerate(self.wide.columns):
+            used = self.used[:, j]
+            W = np.zeros((int(used.sum()), len(self.wide.names)))
+            W[:, columns] = self.wide.of_joint(rows, j)[0][used]
             parts.append(W)
         return parts
 
@@ -251,13 +234,4 @@ def reference_of(run: Run, processing: Processing, every: int) -> Reference:
     return Reference(fine, spline(fine), spline(fine, 1), spline(fine, 2))
 
 
-def positive_on_motion(robot: Robot, chi: Array, motions: Sequence[Array]) -> bool:
-    """Return whether M(q) is positive definite at some 200 positions of every (N, n) motion."""
-    for q in motions:
-        sample = q[:: max(1, len(q) // 200)]
-        if not dynamics.smallest_inertia_eigenvalue(robot, chi, sample) > 0.0:
-            return False
-    return True
-
-
-__all__ = ['LoopProblem', 'LoopRun', 'SimulationError', 'positive_on_motion', 'reference_of']
+__all__ = ['LoopProblem', 'LoopRun', 'SimulationError', 'reference_of']

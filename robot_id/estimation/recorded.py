@@ -1,16 +1,13 @@
-"""On-line estimators on recorded data: from a Dataset to streams, from an estimate to a Result."""
+"""On-line estimators on recorded data: from a Dataset to streams, and the way they took."""
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Run
-from robot_id.estimation.result import Iteration, Result
-from robot_id.regression.prediction import predict
 
 Array = NDArray[np.float64]
 POINTS = 200
@@ -50,44 +47,3 @@ def thinned(run: Run, factor: int) -> tuple[Array, Array, float]:
     count = len(run) // factor
     torque = run.torque[: count * factor].reshape(count, factor, -1).mean(axis=1)
     return run.position[: count * factor : factor], torque, run.step * factor
-
-
-def assemble(
-    robot: Any,
-    dataset: Any,
-    method: Any,
-    processing: Any,
-    values: Array,
-    covariance: Array,
-    started: float,
-    *,
-    options: dict[str, Any],
-    history: tuple[Iteration, ...] = (),
-    iterations: int = 1,
-    warnings: tuple[str, ...] = (),
-    extras: dict[str, Any] | None = None,
-    condition: float = float('nan'),
-) -> Result:
-    """Return the Result of an estimate; one that does not explain the torques is not converged."""
-    prediction = predict(robot, values, dataset, processing, method.coulomb_slope)
-    error = prediction.relative_error_percent
-    converged = bool(np.isfinite(error) and error < 50.0)
-    if not converged:
-        warnings += (f'the torques are not explained (relative error {error:.3g} %): do not use',)
-    return Result(
-        robot=robot.name,
-        method=method.name,
-        names=tuple(robot.base.names),
-        values=values,
-        covariance=covariance,
-        relative_error_percent=error,
-        relative_error_percent_per_joint=prediction.relative_error_percent_per_joint,
-        condition_number=condition,
-        iterations=iterations,
-        elapsed_s=time.perf_counter() - started,
-        converged=converged,
-        history=history,
-        options=options,
-        warnings=warnings,
-        extras=extras or {},
-    )

@@ -11,8 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id import files
+from robot_id.estimation.result_form import check_form, read_json
 from robot_id.exceptions import DataError
-from robot_id.progress import iteration_text
+from robot_id.model.json_numbers import finite, finite_or_none
+from robot_id.progress import IterationText
+from robot_id.regression.prediction import Prediction
 
 SCHEMA = 1
 Array = NDArray[np.float64]
@@ -33,10 +37,10 @@ class Iteration:
     step: float = 1.0
 
 
-def history_text(history: Sequence[Iteration]) -> str:
+def history_text(history: Sequence[Iteration]) -> IterationText:
     """Return how far an iteration has come, for its progress."""
-    last = history[-1].relative_error_percent if history else None
-    return iteration_text(len(history), last)
+    last = history[-1].relative_error_percent if history else float('nan')
+    return IterationText(len(history), last)
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,7 @@ class Result:
     :param options: every option that produced it, defaults included.
     :param warnings: one line each.
     :param extras: what only this method knows (JSON-serialisable).
+    :param prediction: torques along the data it was fitted to; not saved.
     """
 
     robot: str
@@ -80,6 +85,7 @@ class Result:
     options: dict[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     extras: dict[str, Any] = field(default_factory=dict)
+    prediction: Prediction | None = field(default=None, repr=False, compare=False)
 
     @property
     def std(self) -> Array:
@@ -102,9 +108,9 @@ class Result:
         parameters = [
             {
                 'name': name,
-                'value': _number(value),
-                'std': _number(std),
-                'percent_std': _number(percent),
+                'value': finite_or_none(value),
+                'std': finite_or_none(std),
+                'percent_std': finite_or_none(percent),
                 'essential': bool(flag),
             }
             for name, value, std, percent, flag in zip(
@@ -116,43 +122,37 @@ class Result:
             'robot': self.robot,
             'method': self.method,
             'parameters': parameters,
-            'relative_error_percent': _number(self.relative_error_percent),
+            'relative_error_percent': finite_or_none(self.relative_error_percent),
             'relative_error_percent_per_joint': [
-                _number(v) for v in self.relative_error_percent_per_joint
+                finite_or_none(v) for v in self.relative_error_percent_per_joint
             ],
-            'condition_number': _number(self.condition_number),
+            'condition_number': finite_or_none(self.condition_number),
             'iterations': self.iterations,
             'simulations': self.simulations,
-            'elapsed_s': _number(self.elapsed_s),
+            'elapsed_s': finite_or_none(self.elapsed_s),
             'converged': self.converged,
-            'options': _finite(self.options),
+            'options': finite(self.options),
             'warnings': list(self.warnings),
-            'covariance': [[_number(v) for v in row] for row in self.covariance],
+            'covariance': [[finite_or_none(v) for v in row] for row in self.covariance],
             'history': [
                 {
-                    'parameters': [_number(v) for v in step.parameters],
-                    'relative_error_percent': _number(step.relative_error_percent),
+                    'parameters': [finite_or_none(v) for v in step.parameters],
+                    'relative_error_percent': finite_or_none(step.relative_error_percent),
                     'step': step.step,
                 }
                 for step in self.history
             ],
-            'extras': _finite(self.extras),
+            'extras': finite(self.extras),
         }
 
     def save(self, path: str | Path) -> None:
-        """Write the JSON form to a file."""
-        Path(path).write_text(json.dumps(self.to_dict(), indent=1) + '\n')
+        """Write the JSON form to a file, in one step: a failure leaves what stood there."""
+        files.write_text(path, json.dumps(self.to_dict(), indent=1) + '\n')
 
     @classmethod
     def load(cls, path: str | Path) -> Result:
         """Read a result that was saved before; refuse anything else in one line."""
-        try:
-            data = json.loads(Path(path).read_text())
-        except OSError as error:
-            raise DataError(f'{path}: {error.strerror or error}') from error
-        except ValueError as error:
-            raise DataError(f'{path}: not a JSON file ({error})') from error
-        return cls.from_dict(data, source=str(path))
+        return cls.from_dict(read_json(Path(path)), source=str(path))
 
     @classmethod
     def from_dict(cls, data: Any, source: str = 'result') -> Result:
@@ -163,6 +163,7 @@ class Result:
             raise DataError(
                 f'{source}: schema {data.get("schema")!r}, this version reads {SCHEMA}'
             )
+        check_form(data, source)
         try:
             parameters = data['parameters']
             std = np.array([_value(p.get('std')) for p in parameters])
@@ -180,7 +181,7 @@ class Result:
                 essential=np.array([bool(p.get('essential', True)) for p in parameters]),
                 relative_error_percent=_value(data.get('relative_error_percent')),
                 relative_error_percent_per_joint=np.array(
-                    [_value(v) for v in data.get('relative_error_percent_per_joint', [])]
+                    [_value(v) for v in data.get('relative_error_percent_per_joint') or []]
                 ),
                 condition_number=_value(data.get('condition_number')),
                 iterations=int(data.get('iterations', 1)),
@@ -190,32 +191,18 @@ class Result:
                 history=tuple(
                     Iteration(
                         np.array([_value(v) for v in step['parameters']]),
-                        _value(step['relative_error_percent']),
+                        _value(step.get('relative_error_percent')),
                         float(step.get('step', 1.0)),
                     )
-                    for step in data.get('history', [])
+                    for step in data.get('history') or []
                 ),
-                options=dict(data.get('options', {})),
-                warnings=tuple(data.get('warnings', [])),
-                extras=dict(data.get('extras', {})),
+                options=dict(data.get('options') or {}),
+                warnings=tuple(data.get('warnings') or ()),
+                extras=dict(data.get('extras') or {}),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f'{source}: broken result ({error!r})') from error
 
 
-def _number(value: float) -> float | None:
-    value = float(value)
-    return value if np.isfinite(value) else None
-
-
 def _value(value: float | None) -> float:
     return float('nan') if value is None else float(value)
-
-
-def _finite(value: Any) -> Any:
-    """Return nested lists and dictionaries with null in place of what JSON has no number for."""
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
-    return _number(value) if isinstance(value, float) else value

@@ -9,15 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id import options
 from robot_id.data.dataset import Dataset, Run
 from robot_id.data.processing import Processing
-from robot_id.estimation.recorded import Track, assemble
+from robot_id.estimation.outcome import Outcome, assemble
+from robot_id.estimation.recorded import Track
 from robot_id.estimation.result import Iteration, Result
 from robot_id.exceptions import IdentificationError, OptionError
 from robot_id.online.identifier import OnlineIdentifier
 from robot_id.online.settings import OnlineSettings
 from robot_id.progress import Progress, silent
+from robot_id.regression.prediction import predict
 from robot_id.regression.sampling import resolve
 
 Array = NDArray[np.float64]
@@ -93,19 +94,21 @@ class Rls(OnlineSettings):
         if status.rejected:
             warnings += (f'{status.rejected} samples refused: {status.rejected_reason}',)
         progress(1.0, 'done')
-        return assemble(
-            robot, dataset, self, processing, identifier.estimate, identifier.covariance, started,
-            options=options.to_dict(self) | options.to_dict(processing),
+        found = Outcome(
+            identifier.estimate,
+            identifier.covariance,
+            float(np.sqrt(status.condition)),
             history=(Iteration(identifier.estimate, float('nan')),),
+            must_explain=True,
             warnings=warnings,
             extras={
                 'equations': round(status.rows),
                 'track': track.to_dict(),
                 'status': status.to_dict(),
-                'data_notes': list(dataset.notes),
             },
-            condition=float(np.sqrt(status.condition)),
-        )  # fmt: skip
+        )
+        prediction = predict(robot, found.chi, dataset, processing, self.coulomb_slope)
+        return assemble(self, robot, dataset, processing, found, prediction, started)
 
     def _reference(self, run: Run) -> tuple[Array, Array, Array] | None:
         return None

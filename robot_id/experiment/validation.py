@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id import options
+from robot_id import files, options
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing
 from robot_id.estimation.parameters import parameters_for
 from robot_id.estimation.result import Result
 from robot_id.experiment.loop_validation import simulation_errors
 from robot_id.model import Robot
+from robot_id.model.json_numbers import finite_or_none
 from robot_id.progress import Progress, silent
 from robot_id.regression.prediction import Prediction, predict
 from robot_id.regression.sampling import long_enough, resolve
@@ -72,8 +73,8 @@ class Validation:
             'method': self.method,
             'data': self.source,
             'joint_names': list(self.joint_names),
-            'torque_relative_error_percent': _number(self.torque_relative_error_percent),
-            'per_joint': [_number(v) for v in self.per_joint],
+            'torque_relative_error_percent': finite_or_none(self.torque_relative_error_percent),
+            'per_joint': [finite_or_none(v) for v in self.per_joint],
             'simulation': self.simulation,
             'notes': list(self.notes),
             'warnings': list(self.warnings),
@@ -81,7 +82,7 @@ class Validation:
 
     def save(self, path: str | Path) -> None:
         """Write the JSON form to a file."""
-        Path(path).write_text(json.dumps(self.to_dict(), indent=1) + '\n')
+        files.write_text(path, json.dumps(self.to_dict(), indent=1) + '\n')
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,3 @@ def validate(
         notes=(*dataset.notes, *resolved.describe(dataset.rate), *reasons),
         warnings=long_enough(dataset, resolved)[1],
     )
-
-
-def _number(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None

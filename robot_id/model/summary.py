@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
+from robot_id.model.json_numbers import finite_or_none
 from robot_id.model.robot import Robot
 
 
@@ -53,7 +54,7 @@ def _joint(robot: Robot, j: int) -> dict[str, Any]:
         'name': joint.name,
         'type': 'prismatic' if robot.kinematics.prismatic[body] else 'revolute',
         **{
-            key: _finite(getattr(limits, key)[j])
+            key: finite_or_none(getattr(limits, key)[j])
             for key in ('lower', 'upper', 'velocity', 'acceleration', 'torque')
         },
         'gear_ratio': float(robot.drives.gear[j, j]),
@@ -92,7 +93,3 @@ def _mimics(robot: Robot) -> list[str]:
 def _rounded(values: np.ndarray) -> list[float]:
     """Values without the rounding of an angle's sine."""
     return [float(x) for x in np.round(values, 12) + 0.0]
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None

@@ -18,7 +18,7 @@ from robot_id.estimation import registry
 from robot_id.estimation.result import Result
 from robot_id.exceptions import DescriptionError, OptionError, RobotIdError, did_you_mean
 from robot_id.model.files import robot_files
-from robot_id.progress import Cancelled, read_iteration
+from robot_id.progress import Cancelled, IterationText
 from robot_id.ros.bag_names import newest, recording_below
 from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.data_directory import DATA_DIRECTORY, LONGEST, below, shortened
@@ -92,14 +92,15 @@ class IdentificationServer(NodeBase, Node):
         last = [0.0]
 
         def report(fraction: float, text: str) -> None:
-            found = read_iteration(text)
-            if found is not None:
-                feedback.iteration, feedback.relative_error_percent = found
+            counted = isinstance(text, IterationText)
+            if isinstance(text, IterationText):
+                feedback.iteration = text.iteration
+                feedback.relative_error_percent = text.error_percent
             now = time.monotonic()
-            if found is None and now - last[0] < FEEDBACK_S:
+            if not counted and now - last[0] < FEEDBACK_S:
                 return
             last[0] = now
-            feedback.fraction, feedback.text = fraction, text
+            feedback.fraction, feedback.text = fraction, str(text)
             goal.publish_feedback(feedback)
 
         answer = IdentifyAction.Result()

@@ -18,45 +18,36 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from robot_id.data import load
-from robot_id.estimation import registry
-from robot_id.estimation.parameters import parameters_for
 from robot_id.estimation.result import Result
 from robot_id.exceptions import RobotIdError
-from robot_id.experiment.validation import Conditions
-from robot_id.model import load_robot
-from robot_id.progress import Progress, part_of
-from robot_id.regression.prediction import predict
-from robot_id.regression.sampling import resolve
+from robot_id.experiment.identify import Request, identify
+from robot_id.progress import Progress, part_of, to_message
 from robot_id.report.plots import plot_prediction
 
 Send = Callable[[str, dict[str, Any]], None]
 
 
-def identify(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def answer(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """
     Identify from a recording and put the result next to it.
 
     :param request: robot, data, method, options, output (folder of the results), plots.
     """
-    progress(0.0, 'loading the robot')
-    robot = load_robot(request['robot'])
-    method = registry.create(request['method'], request['options'])
-    progress(0.02, 'reading the recording')
-    dataset = load(request['data'], robot=robot)
-    result = method.estimate(robot, dataset, part_of(progress, 0.1, 0.8, 'identifying'))
-    warnings = [*result.warnings, *dataset.notes]
+    found = identify(
+        Request(request['robot'], [request['data']], request['method'], request['options']),
+        part_of(progress, 0.0, 0.9),
+    )
+    robot, result = found.robot, found.result
+    warnings = [*found.warnings, *found.dataset.notes]
     json_path, plots = '', []
     try:
         stem = _free_stem(Path(request['output']), f'{robot.name}_{result.method}')
         json_path = str(_save(result, stem))
         if request['plots']:
-            progress(0.8, 'drawing')
-            plots = _draw(robot, result, dataset, stem)
+            progress(0.9, 'drawing')
+            plots = [str(path) for path in plot_prediction(found.prediction, stem, robot.name)]
     except OSError as error:
         warnings.append(f'not saved: {error.filename or ""} {error.strerror}')
-    except RobotIdError as error:
-        warnings.append(f'not drawn: {error}')
     progress(1.0, 'done')
     return {
         'result': result.to_dict(),
@@ -83,23 +74,10 @@ def _save(result: Result, stem: Path) -> Path:
     return draft.replace(path)
 
 
-def _draw(robot: Any, result: Result, dataset: Any, stem: Path) -> list[str]:
-    conditions = Conditions.of(result, dataset.rate)
-    dataset = dataset.select(robot.joint_names)
-    prediction = predict(
-        robot,
-        parameters_for(robot, result),
-        dataset,
-        resolve(conditions.processing, dataset, robot),
-        conditions.coulomb_slope,
-    )
-    return [str(path) for path in plot_prediction(prediction, stem, f'{robot.name}')]
-
-
 def _answer(request: dict[str, Any], send: Send) -> None:
     try:
-        answer = identify(
-            request, lambda fraction, text='': send('progress', {'at': fraction, 'text': text})
+        content = answer(
+            request, lambda fraction, text='': send('progress', to_message(fraction, text))
         )
     except RobotIdError as error:
         send('error', {'kind': type(error).__name__, 'text': ' '.join(str(error).split())})
@@ -107,7 +85,7 @@ def _answer(request: dict[str, Any], send: Send) -> None:
         traceback.print_exc()
         send('error', {'kind': 'bug', 'text': f'{type(error).__name__}: {error}'})
     else:
-        send('result', answer)
+        send('result', content)
 
 
 def main() -> None:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id.model.json_numbers import finite_or_none
+
 Array = NDArray[np.float64]
 
 
@@ -81,16 +83,12 @@ class Status:
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-serialisable form (NaN becomes None)."""
-
-        def number(value: float) -> float | None:
-            return float(value) if np.isfinite(value) else None
-
         return {
             'parameters': [
                 {
                     'name': p.name,
-                    'value': number(p.value),
-                    'std': number(p.std),
+                    'value': finite_or_none(p.value),
+                    'std': finite_or_none(p.std),
                     'state': p.state,
                     'reason': p.reason,
                 }
@@ -99,10 +97,10 @@ class Status:
             'samples': self.samples,
             'rejected': self.rejected,
             'rejected_reason': self.rejected_reason,
-            'rows': number(self.rows),
-            'noise_std': number(self.noise_std),
-            'condition': number(self.condition),
-            'smallest': number(self.smallest),
-            'spread': number(self.spread),
+            'rows': finite_or_none(self.rows),
+            'noise_std': finite_or_none(self.noise_std),
+            'condition': finite_or_none(self.condition),
+            'smallest': finite_or_none(self.smallest),
+            'spread': finite_or_none(self.spread),
             'suspended': self.suspended,
         }

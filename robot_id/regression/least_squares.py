@@ -10,6 +10,7 @@ import scipy.linalg as sl
 from numpy.typing import NDArray
 
 from robot_id.exceptions import IdentificationError
+from robot_id.regression.constraint import Constraint
 from robot_id.regression.triangular import triangle
 
 Array = NDArray[np.float64]
@@ -99,7 +100,11 @@ def deficiency(R: Array, names: Sequence[str]) -> Deficiency:
 
 
 def solve(
-    R: Array, rows: int, names: Sequence[str], kept: NDArray[np.bool_] | None = None
+    R: Array,
+    rows: int,
+    names: Sequence[str],
+    kept: NDArray[np.bool_] | None = None,
+    constraint: Constraint | None = None,
 ) -> Solution:
     """
     Solve min ||Y - W chi|| from the factor of [W Y] by triangular solves.
@@ -108,6 +113,7 @@ def solve(
     :param rows: number r of equations behind it.
     :param names: the b parameter names.
     :param kept: (b,) parameters to solve for, the others are held at zero; all when None.
+    :param constraint: solves it instead, within the set that it stands for.
     """
     b = R.shape[1] - 1
     if not np.all(np.isfinite(R)):
@@ -116,11 +122,15 @@ def solve(
     p = int(kept.sum())
     if rows <= p:
         raise IdentificationError(
-            f'{rows} equations for {p} parameters: record more motion or decimate less'
+            f'{rows} equations for {p} parameters: record more motion or decimate less',
+            value=rows,
+            bound=p,
         )
     lacking = deficiency(R[:, np.append(kept, True)], [n for n, k in zip(names, kept) if k])
     if lacking:
         raise IdentificationError(f'{lacking}: move more joints or remove these parameters')
+    if constraint is not None:
+        return constraint.solve(R, rows, names, kept)
     T = triangle(R[:, np.append(kept, True)])
     U, z = T[:p, :p], T[:p, p]
     values = sl.solve_triangular(U, z)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +46,23 @@ class Prediction:
 
     joint_names: tuple[str, ...]
     runs: tuple[PredictedRun, ...]
+
+    @classmethod
+    def of_pieces(
+        cls, joint_names: tuple[str, ...], pieces: Iterable[tuple[int, PredictedRun]]
+    ) -> Prediction:
+        """Join pieces of runs, each with the index of its run, in their order."""
+        parts: dict[int, list[PredictedRun]] = {}
+        for run, piece in pieces:
+            parts.setdefault(run, []).append(piece)
+        names = ('time', 'measured', 'predicted', 'used')
+        runs = (
+            PredictedRun(
+                *(np.concatenate([getattr(piece, name) for piece in part]) for name in names)
+            )
+            for part in parts.values()
+        )
+        return cls(joint_names, tuple(runs))
 
     def residual_norms(self) -> Array:
         """(n,) ||Y_j - W_j chi||."""
@@ -96,22 +114,11 @@ def predict(
         return np.concatenate([states.torque, predicted], axis=1)
 
     n = robot.n
-    parts: list[list[PredictedRun]] = [[] for _ in dataset.runs]
-    for rows in walk(dataset, processing, torques, progress):
-        parts[rows.run].append(
-            PredictedRun(rows.time, rows.values[:, :n], rows.values[:, n:], rows.used)
-        )
-    runs = (
-        PredictedRun(
-            *(
-                np.concatenate([getattr(piece, name) for piece in pieces])
-                for name in ('time', 'measured', 'predicted', 'used')
-            )
-        )
-        for pieces in parts
-        if pieces
-    )
-    return Prediction(dataset.joint_names, tuple(runs))
+    pieces = [
+        (rows.run, PredictedRun(rows.time, rows.values[:, :n], rows.values[:, n:], rows.used))
+        for rows in walk(dataset, processing, torques, progress)
+    ]
+    return Prediction.of_pieces(dataset.joint_names, pieces)
 
 
 def relative_error_percent(residual_norms: Array, torque_norms: Array) -> float:

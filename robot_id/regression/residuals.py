@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
+from robot_id.regression.prediction import Prediction
+
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
@@ -65,6 +67,17 @@ def whiteness(residuals: Sequence[Array], used: Sequence[Flags] | None = None) -
     return Whiteness(float(correlations[0]), float(chdtrc(lags, statistic)), max(inflation, 1.0))
 
 
+def judge(prediction: Prediction) -> list[Whiteness]:
+    """Return the whiteness of each joint's residual."""
+    return [
+        whiteness(
+            [run.measured[:, j] - run.predicted[:, j] for run in prediction.runs],
+            [run.used[:, j] for run in prediction.runs],
+        )
+        for j in range(len(prediction.joint_names))
+    ]
+
+
 def warn_if_correlated(
     judgements: Sequence[Whiteness], joint_names: Sequence[str], threshold: float = 1.25
 ) -> tuple[str, ...]:
@@ -80,5 +93,5 @@ def warn_if_correlated(
     listing = ', '.join(f'{name} ({w.lag_1:.2f})' for name, w in bad)
     return (
         f'the residual is autocorrelated (lag 1: {listing}): the deviations are optimistic by a '
-        f'factor of up to {worst:.1f}; decimate more, or mind what the model leaves out',
+        f'factor of up to {worst:.1f}; decimate more, or suspect unmodelled effects',
     )

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from robot_id.data import processing as room
 from robot_id.data.dataset import Dataset, Run
 from robot_id.data.processing import (
-    Decimator,
     Processing,
     differentiate,
     dropped,
@@ -22,10 +21,9 @@ from robot_id.data.processing import (
 )
 from robot_id.exceptions import DataError
 from robot_id.progress import Progress, silent
+from robot_id.regression.decimated import CHUNK, decimated
 
 Array = NDArray[np.float64]
-# Samples at a time: the regressor of a six-axis arm then takes some 25 MB.
-CHUNK = 8192
 # Of the top speed: slower than that the sign of the velocity is noise.
 DEAD_BAND = 0.01
 
@@ -45,6 +43,10 @@ class States:
     dq: Array
     ddq: Array
     torque: Array
+
+    def part(self, low: int, high: int) -> States:
+        """Return samples low to high."""
+        return States(*(x[low:high] for x in (self.q, self.dq, self.ddq, self.torque)))
 
 
 @dataclass(frozen=True)
@@ -151,26 +153,22 @@ def _walk_run(
 ) -> Iterator[tuple[Rows, int]]:
     first, last = usable(run, processing)
     factor = processing.decimation or 1
-    filtered = factor > 1 and processing.decimation_filter != 'none'
-    decimator = Decimator(factor) if filtered else None
     n, done = run.position.shape[1], 0
     ends, count = end_rows(processing), -(-(last - first) // factor)
-    for low in range(first, last, chunk):
-        high = min(low + chunk, last)
+
+    def block(low: int, high: int) -> Array:
         q, dq, ddq = differentiate(run, processing, (low, high))
         wide = columns(States(q, dq, ddq, torque_at_samples(run, processing, low, high)))
-        block = np.concatenate([wide, dq], axis=1)
-        if not np.all(np.isfinite(block)):
+        values = np.concatenate([wide, dq], axis=1)
+        if not np.all(np.isfinite(values)):
             raise DataError(
                 f'run {k + 1} has values that are not finite between {run.time[low]:.3f} s and '
                 f'{run.time[high - 1]:.3f} s'
             )
-        if decimator is None:
-            values = block[-(low - first) % factor :: factor]
-        else:
-            values = decimator.push(block)
-            if high == last:
-                values = np.concatenate([values, decimator.finish()])
+        return values
+
+    filtered = processing.decimation_filter != 'none'
+    for values, high in decimated(block, first, last, factor, filtered, chunk):
         # Rows near the ends of the run are dropped (see end_rows).
         low_end, high_end = max(ends - done, 0), min(count - ends - done, values.shape[0])
         at = first + factor * np.arange(done + low_end, done + high_end)

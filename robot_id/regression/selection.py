@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import fdtri
 
+from robot_id.regression.constraint import Constraint
 from robot_id.regression.least_squares import Solution, solve
 
 Array = NDArray[np.float64]
@@ -20,6 +21,7 @@ def eliminate(
     full: Solution,
     level: float = 0.95,
     inflation: float = 1.0,
+    constraint: Constraint | None = None,
 ) -> tuple[Solution, list[str]]:
     """
     Take out the parameter with the largest percent deviation while the error does not grow.
@@ -34,6 +36,7 @@ def eliminate(
     :param level: quantile of the F distribution.
     :param inflation: variance inflation of the residual's autocorrelation (>= 1): r rows that
         repeat each other carry the information of r / inflation, so F is divided by it.
+    :param constraint: what every solution obeys.
     :return: the reduced solution and the names in the order of their removal.
     """
     best = full
@@ -46,7 +49,7 @@ def eliminate(
         worst = int(np.argmax(np.where(best.kept, percent, -np.inf)))
         kept = best.kept.copy()
         kept[worst] = False
-        candidate = solve(R, rows, names, kept)
+        candidate = solve(R, rows, names, kept, constraint)
         count = len(removed) + 1
         growth = candidate.residual_norm**2 - full.residual_norm**2
         if growth > count * scale * fdtri(count, freedom, level):

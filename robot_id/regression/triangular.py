@@ -83,9 +83,16 @@ class JointFactors:
         factors = [RowFactor(b + 1) for _ in blocks]
         for factor, (W, Y) in zip(factors, blocks):
             factor.add(np.column_stack([W, Y]))
+        return cls.of_factors(names, [np.arange(b) for _ in blocks], factors)
+
+    @classmethod
+    def of_factors(
+        cls, names: Sequence[str], columns: Sequence[Indices], factors: Sequence[RowFactor]
+    ) -> JointFactors:
+        """Take the factor of each joint, with the parameters that its columns stand for."""
         return cls(
             tuple(names),
-            tuple(np.arange(b) for _ in blocks),
+            tuple(columns),
             tuple(factor.R for factor in factors),
             np.array([factor.rows for factor in factors]),
         )

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from robot_id.estimation.result import Result
 from robot_id.exceptions import DataError
+from robot_id.model.json_numbers import finite_or_none
 from robot_id.report.tables import number
 
 Array = NDArray[np.float64]
@@ -51,17 +52,17 @@ class Side:
                 {
                     'label': label,
                     'method': result.method,
-                    'relative_error_percent': _plain(result.relative_error_percent),
-                    'condition_number': _plain(result.condition_number),
+                    'relative_error_percent': finite_or_none(result.relative_error_percent),
+                    'condition_number': finite_or_none(result.condition_number),
                     'iterations': result.iterations,
                     'simulations': result.simulations,
-                    'elapsed_s': _plain(result.elapsed_s),
+                    'elapsed_s': finite_or_none(result.elapsed_s),
                     'converged': result.converged,
                     'parameters': {
                         name: {
-                            'value': _plain(self.values[k, i]),
-                            'std': _plain(self.std[k, i]),
-                            'deviations_from_first': _plain(apart[k, i]),
+                            'value': finite_or_none(self.values[k, i]),
+                            'std': finite_or_none(self.std[k, i]),
+                            'deviations_from_first': finite_or_none(apart[k, i]),
                         }
                         for i, name in enumerate(self.names)
                         if np.isfinite(self.values[k, i])
@@ -139,7 +140,3 @@ def _figures(side: Side) -> list[tuple[str, list[str]]]:
     if not all(r.converged for r in side.results):
         rows.append(('converged', ['yes' if r.converged else 'NO' for r in side.results]))
     return rows
-
-
-def _plain(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None

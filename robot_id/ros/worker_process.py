@@ -13,7 +13,7 @@ from typing import Any
 
 from robot_id import exceptions
 from robot_id.exceptions import RobotIdError
-from robot_id.progress import Cancelled
+from robot_id.progress import Cancelled, from_message
 from robot_id.ros.refusal import Refusal
 from robot_id_msgs.msg import ErrorCode
 
@@ -90,7 +90,8 @@ class WorkerProcess:
                 self._renew()
                 raise Refusal(
                     ErrorCode.TIMEOUT,
-                    f'no result within {time_limit_s:g} s: take the action, or raise the limit',
+                    f'no result within {time_limit_s:g} s: use the action, or raise '
+                    'service_time_limit_s',
                 )
             try:
                 answer = self._answers.get(timeout=POLL_S)
@@ -99,7 +100,7 @@ class WorkerProcess:
             content = answer['content']
             match answer['kind']:
                 case 'progress':
-                    report(content['at'], content['text'])
+                    report(*from_message(content))
                 case 'result':
                     return content
                 case 'error':

@@ -72,7 +72,11 @@ def test_predicted_torque_is_w_chi(robots, simulate):
     processing = resolve(Processing(**OPTIONS), data, robot)
     chi = robot.truth()
     prediction = predict(robot, chi, data, processing)
-    residuals = Observation(robot, data, processing).residuals(chi)
+    observation = Observation(robot, data, processing)
+    residuals = observation.residuals(chi)
+    for kept, walked in zip(observation.predict(chi).runs, prediction.runs):
+        for name in ('time', 'measured', 'predicted', 'used'):
+            np.testing.assert_allclose(getattr(kept, name), getattr(walked, name), atol=1e-8)
     run = prediction.runs[0]
     for j in range(robot.n):
         used = run.used[:, j]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 
-from robot_id.report.export.parts import Exported, Request, number, rows
+from robot_id.model.json_numbers import finite_or_none
+from robot_id.report.export.parts import Exported, Request, rows
 
 
 def write(request: Request) -> Exported:
@@ -14,6 +15,7 @@ def write(request: Request) -> Exported:
     writer = csv.writer(text, lineterminator='\n')
     writer.writerow(('name', 'value', 'std', 'percent_std', 'essential'))
     for name, value, std, percent, flag in rows(request.result):
-        cells = ('' if number(x) is None else repr(float(x)) for x in (value, std, percent))
+        known = (finite_or_none(x) for x in (value, std, percent))
+        cells = ('' if x is None else repr(x) for x in known)
         writer.writerow((name, *cells, 'true' if flag else 'false'))
     return Exported(text.getvalue())

@@ -70,9 +70,3 @@ def head(result: Result, note: str) -> str:
 def dump(content: Any) -> str:
     """Return YAML in the order of the content."""
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=99)
-
-
-def number(value: float) -> float | None:
-    """Return a plain number, None where there is none."""
-    value = float(value)
-    return value if abs(value) < float('inf') else None

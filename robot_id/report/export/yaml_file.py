@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from robot_id.report.export.parts import Exported, Request, dump, head, number, rows
+from robot_id.model.json_numbers import finite_or_none
+from robot_id.report.export.parts import Exported, Request, dump, head, rows
 
 
 def write(request: Request) -> Exported:
@@ -12,13 +13,13 @@ def write(request: Request) -> Exported:
         'robot': request.name,
         'method': result.method,
         'source': str(request.source),
-        'relative_error_percent': number(result.relative_error_percent),
+        'relative_error_percent': finite_or_none(result.relative_error_percent),
         'converged': result.converged,
         'parameters': {
             name: {
-                'value': number(value),
-                'std': number(std),
-                'percent_std': number(percent),
+                'value': finite_or_none(value),
+                'std': finite_or_none(std),
+                'percent_std': finite_or_none(percent),
                 'essential': bool(flag),
             }
             for name, value, std, percent, flag in rows(result)

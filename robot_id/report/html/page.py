@@ -10,6 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from robot_id import files
 from robot_id.data.dataset import Dataset
 from robot_id.estimation.result import Result
 from robot_id.experiment.validation import Validation
@@ -34,6 +35,7 @@ def write_report(
     fitted: Prediction,
     source: Provenance,
     validation: Validation | None = None,
+    findings: Sequence[str] = (),
 ) -> None:
     """
     Write the report of an identification.
@@ -45,6 +47,7 @@ def write_report(
     :param fitted: measured and predicted torques of these measurements.
     :param source: how to repeat it.
     :param validation: the errors on other data, if there are any.
+    :param findings: what looks wrong in the measurements, one line each.
     """
     lead = TORQUES
     if result.simulations:
@@ -77,10 +80,10 @@ def write_report(
         'result': result.to_dict(),
     }
     title = f'{robot.name}, {result.method}'
-    Path(path).write_text(_page(title, _head(result, validation), parts, numbers), 'utf-8')
+    files.write_text(path, _page(title, _head(result, validation, findings), parts, numbers))
 
 
-def _head(result: Result, validation: Validation | None) -> str:
+def _head(result: Result, validation: Validation | None, findings: Sequence[str]) -> str:
     cards = [
         markup.card('torque error', f'{number(result.relative_error_percent, 3)} %', 'of the fit'),
         markup.card('parameters', str(len(result.names)), f'by {result.method}'),
@@ -93,7 +96,7 @@ def _head(result: Result, validation: Validation | None) -> str:
         state = 'converged' if result.converged else 'NOT converged'
         kind = '' if result.converged else 'bad'
         cards.append(markup.card('iterations', str(result.iterations), state, kind))
-    warnings = [*result.warnings, *(validation.warnings if validation else ())]
+    warnings = [*findings, *result.warnings, *(validation.warnings if validation else ())]
     box = f'<aside class="warnings">{markup.lines(warnings)}</aside>' if warnings else ''
     return f'<div class="cards">{"".join(cards)}</div>{box}'
 

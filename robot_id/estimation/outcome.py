@@ -1,0 +1,115 @@
+"""From what a method found to its Result: the one place where a Result is assembled."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id import options
+from robot_id.data.dataset import Dataset
+from robot_id.data.processing import Processing
+from robot_id.estimation.result import Iteration, Result
+from robot_id.model import Robot
+from robot_id.regression.prediction import Prediction, relative_error_percent
+
+Array = NDArray[np.float64]
+# An estimate of a filter that leaves so much of the torque is none.
+UNEXPLAINED_PERCENT = 50.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """
+    What a method found, before it becomes a Result.
+
+    :param chi: (b,) estimates.
+    :param covariance: (b, b).
+    :param condition_number: of the matrix that was solved.
+    :param kept: (b,) parameters that were kept; None when no selection was made.
+    :param residuals: for each joint (r_j,) its own residual, where it is not that of the
+        prediction along the measured motion.
+    :param torques: (n,) norms ||Y_j| the residuals belong to.
+    :param iterations: how many it took.
+    :param simulations: closed-loop simulations that were run.
+    :param history: the iterations.
+    :param converged: whether they came to rest.
+    :param must_explain: an estimate that leaves half of the torques has not converged either.
+    :param options: what was derived, over the options of the method.
+    :param warnings: one line each.
+    :param extras: what only this method knows.
+    """
+
+    chi: Array
+    covariance: Array
+    condition_number: float = float('nan')
+    kept: NDArray[np.bool_] | None = None
+    residuals: list[Array] | None = None
+    torques: Array | None = None
+    iterations: int = 1
+    simulations: int = 0
+    history: tuple[Iteration, ...] = ()
+    converged: bool = True
+    must_explain: bool = False
+    options: dict[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    extras: dict[str, Any] = field(default_factory=dict)
+
+
+def assemble(
+    method: Any,
+    robot: Robot,
+    dataset: Dataset,
+    processing: Processing,
+    found: Outcome,
+    prediction: Prediction,
+    started: float,
+) -> Result:
+    """
+    Return the Result of a method.
+
+    :param method: the dataclass of its options.
+    :param dataset: what it was given, columns in the order of the robot's joints.
+    :param processing: as it was resolved for these data.
+    :param prediction: torques that chi predicts along the measured motion.
+    :param started: time.perf_counter() when the work began.
+    """
+    rho, norms = prediction.residual_norms(), prediction.torque_norms()
+    if found.residuals is not None and found.torques is not None:
+        rho = np.array([np.linalg.norm(residual) for residual in found.residuals])
+        norms = found.torques
+    error = relative_error_percent(rho, norms)
+    converged, warnings = found.converged, found.warnings
+    if not converged:
+        warnings += (f'{method.name} has not converged after {found.iterations} iterations',)
+    if found.must_explain and not error < UNEXPLAINED_PERCENT:
+        converged = False
+        warnings += (f'the torques are not explained (relative error {error:.3g} %): do not use',)
+    return Result(
+        robot=robot.name,
+        method=method.name,
+        names=tuple(robot.base.names),
+        values=found.chi,
+        covariance=found.covariance,
+        essential=None if found.kept is None or found.kept.all() else found.kept,
+        relative_error_percent=error,
+        relative_error_percent_per_joint=100.0 * rho / np.where(norms > 0.0, norms, np.nan),
+        condition_number=found.condition_number,
+        iterations=found.iterations,
+        simulations=found.simulations,
+        elapsed_s=time.perf_counter() - started,
+        converged=converged,
+        history=found.history,
+        options=options.to_dict(method) | options.to_dict(processing) | found.options,
+        warnings=warnings,
+        extras={
+            'rate_hz': dataset.rate,
+            'processing': processing.describe(dataset.rate),
+            'data_notes': list(dataset.notes),
+            **found.extras,
+        },
+        prediction=prediction,
+    )

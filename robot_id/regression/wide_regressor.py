@@ -1,0 +1,76 @@
+"""
+The regressor of all joints side by side, each with the columns that act on it.
+
+W_j holds only the columns of parameters that act on joint j at all; they are found once, on random
+states. So a wrist joint of a six-axis arm is filtered and factored with a few columns, not all.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id import dynamics
+from robot_id.model import Robot
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+class WideRegressor:
+    """
+    Columns [W_1 .. W_n Y_1 .. Y_n], so that filters treat W and Y alike.
+
+    :param robot: the Robot.
+    :param coulomb_slope: slope of the smooth friction; None for sign(dq).
+    """
+
+    def __init__(self, robot: Robot, coulomb_slope: float | None) -> None:
+        self.robot = robot
+        self.coulomb_slope = coulomb_slope
+        self.names: tuple[str, ...] = tuple(robot.base.names)
+        self.n: int = robot.n
+        self.columns = acting_columns(robot)
+        b = len(self.names)
+        self._flat = np.concatenate([j * b + columns for j, columns in enumerate(self.columns)])
+        self._ends = np.cumsum([0, *(len(columns) for columns in self.columns)])
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return len(self._flat) + self.n
+
+    def __call__(self, q: Array, dq: Array, ddq: Array, torque: Array) -> Array:
+        """(N, width) columns of N states, all (N, n)."""
+        W = dynamics.regressor(self.robot, q, dq, ddq, coulomb_slope=self.coulomb_slope)
+        acting = W.reshape(W.shape[0], -1).take(self._flat, axis=1)
+        return np.concatenate([acting, torque], axis=1)
+
+    def of_joint(self, rows: Array, joint: int) -> tuple[Array, Array]:
+        """Return W_j (r, b_j) and Y_j (r,) of rows."""
+        first, last = self._ends[joint], self._ends[joint + 1]
+        return rows[:, first:last], rows[:, joint - self.n]
+
+    def predicted(self, rows: Array, chi: Array) -> Array:
+        """(r, n) the torques W chi of rows."""
+        predicted = [
+            self.of_joint(rows, j)[0] @ chi[columns] for j, columns in enumerate(self.columns)
+        ]
+        return np.stack(predicted, axis=1)
+
+    def measured(self, rows: Array) -> Array:
+        """(r, n) the torques Y of rows."""
+        return rows[:, len(self._flat) :]
+
+
+def acting_columns(robot: Robot, states: int = 64) -> tuple[Indices, ...]:
+    """
+    Return for each joint the base parameters that act on it in some of many random states.
+
+    A structural zero of the regressor is zero, or rounding, in all of them.
+    """
+    rng = np.random.default_rng(0)
+    q, dq, ddq = (rng.uniform(-3.0, 3.0, (states, robot.n)) for _ in range(3))
+    W = np.abs(dynamics.regressor(robot, q, dq, ddq)).max(axis=0)
+    largest = W.max(axis=0)
+    return tuple(np.flatnonzero(row > 1e-12 * largest) for row in W)
