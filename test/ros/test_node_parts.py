@@ -10,6 +10,7 @@ pytest.importorskip('rclpy')
 pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is not built')
 
 import rclpy
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from rclpy.node import Node
@@ -142,3 +143,19 @@ def test_a_service_of_a_lifecycle_node_answers_the_code_of_its_refusal(error, co
         node.destroy_node()
     finally:
         rclpy.shutdown()
+
+
+@pytest.mark.parametrize('path', sorted((ROOT / 'config/drivers').glob('*.yaml')), ids=str)
+def test_the_file_of_a_driver_has_parameters_of_the_loop(path):
+    given = yaml.safe_load(path.read_text())['/**']['ros__parameters']
+    known = {
+        row.name: row
+        for node in ('ctc_controller', 'trajectory_generator')
+        for row in TABLES[node]
+    }
+    for name, value in given.items():
+        row = known[name]
+        assert type(value) is type(row.default), name
+        if isinstance(value, float):
+            assert row.lower <= value <= row.upper
+    assert (ROOT / f'doc/nodes/drivers/{path.stem}.md').is_file()
