@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from robot_id.control.ilic import Ilic, Update
 from robot_id.control.window import Window
 from robot_id.exceptions import ControlError
-from robot_id.model import load_robot
+from robot_id.model import Robot
 
 Array = NDArray[np.float64]
 NICENESS = 5
@@ -30,11 +30,11 @@ class LearnerProcess:
     """
     Identifies windows in a child process, one at a time; called from a thread that may wait.
 
-    :param robot: name or path of the robot, as `load_robot` takes it.
+    :param robot: the robot.
     :param options: further arguments of `Ilic`.
     """
 
-    def __init__(self, robot: str, options: dict[str, Any]) -> None:
+    def __init__(self, robot: Robot, options: dict[str, Any]) -> None:
         self._setting = robot, options
         self._child = self._start()
 
@@ -99,7 +99,7 @@ def rest_window(ilic: Ilic) -> Window:
 
 def _serve(stdin: BinaryIO, stdout: BinaryIO) -> None:
     robot, options = pickle.load(stdin)
-    ilic = Ilic(load_robot(robot), **options)
+    ilic = Ilic(robot, **options)
     # What the first window loads and compiles.
     ilic.identify(rest_window(ilic))
     while True:

@@ -62,7 +62,7 @@ class CtcController(RobotLifecycleNode):
         loop = loop_setting(robot, s['loop'], 'computed_torque')
         if s['rate_hz']:
             loop = loop.model_copy(update={'rate_hz': s['rate_hz']})
-        start, method = start_values(robot, s['parameters'])
+        robot, start, method = start_values(robot, s['parameters'])
         controller = ComputedTorque(
             robot, start, loop, measured=s['measured'], integral=s['integral'],
             torque_limit=s['torque_limit'] or None, blend_s=s['blend_s'],
@@ -86,7 +86,7 @@ class CtcController(RobotLifecycleNode):
         }
         self._learning = Learning(
             Ilic(robot, **options),
-            None if self._lock_step else LearnerProcess(s['robot'], options),
+            None if self._lock_step else LearnerProcess(robot, options),
         )
         self._period_ns = round(1e9 / loop.rate_hz)
         self._writer = CommandWriter(robot.joint_names, order, self._lock_step)

@@ -11,6 +11,8 @@ from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_id.data.stamps import SECOND
+from robot_id.estimation.parameters import robot_for
+from robot_id.estimation.result import Result
 from robot_id.exceptions import DataError, RobotIdError
 from robot_id.nodes.online_settings import TABLE, make_identifier, nominal_values
 from robot_id.online.identifier import OnlineIdentifier
@@ -51,6 +53,8 @@ class OnlineIdentifierNode(NodeBase, Node):
         self._robot = self.robot_setting()
         self._references = ReferenceBuffer(self._robot.joint_names, 4096)
         self._riv = self.settings['method'] == 'riv'
+        if self.settings['nominal']:
+            self._robot = robot_for(self._robot, Result.load(self.settings['nominal']))
         self._start = self._sizes = nominal_values(self._robot, self.settings)
         self._meter = RateMeter()
         self._begin()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.estimation.parameters import parameters_for
+from robot_id.estimation.parameters import load_for_robot, parameters_for
 from robot_id.estimation.result import Result
 from robot_id.exceptions import DataError
 from robot_id.model import Robot
@@ -17,16 +17,17 @@ from robot_id.ros.messages import parameters_from
 Array = NDArray[np.float64]
 
 
-def start_values(robot: Robot, path: str) -> tuple[Array, str]:
+def start_values(robot: Robot, path: str) -> tuple[Robot, Array, str]:
     """
-    Return (b,) the values that a node starts with, and the method that they come from.
+    Return the robot, (b,) the values that a node starts with, and where they come from.
 
-    :param path: a result file; '' takes the a priori values of the robot file.
+    :param path: a result file, whose friction the robot gets; '' takes the a priori values of the
+        robot file.
     """
     if not path:
-        return robot.a_priori(), 'a_priori'
-    result = Result.load(path)
-    return parameters_for(robot, result), result.method
+        return robot, robot.a_priori(), 'a_priori'
+    robot, start, result = load_for_robot(robot, path)
+    return robot, start, result.method
 
 
 def requested(

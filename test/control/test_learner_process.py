@@ -31,8 +31,8 @@ def options(robot):
 
 
 @pytest.fixture
-def process(options):
-    learner = LearnerProcess('emps', options)
+def process(robot, options):
+    learner = LearnerProcess(robot, options)
     yield learner
     learner.close()
 
