@@ -12,7 +12,7 @@ from robot_id.estimation.result import Result
 from robot_id.exceptions import DescriptionError
 from robot_id.model import Robot
 from robot_id.online.identifier import METHODS, OnlineIdentifier
-from robot_id.online.settings import RANGES, RUNNING_ROBOT, OnlineSettings
+from robot_id.online.settings import RUNNING_ROBOT, OnlineSettings
 from robot_id.ros.option_rows import rows_of, values_of
 from robot_id.ros.parameter_table import ROBOT, Row
 
@@ -25,7 +25,7 @@ TABLE = (
     Row('method', 'rls', 'rls: recursive least squares; riv: instruments from the reference; '
         'integral: energy.', choices=METHODS),
     Row('rate_hz', 0.0, 'Rate of the joint states [Hz]; 0: learned from their stamps.', 0.0, 1e5),
-    *rows_of(RUNNING_ROBOT, RANGES, NAMES),
+    *rows_of(RUNNING_ROBOT, NAMES),
     Row('publish_period_s', 0.5, 'Time between two publications of the parameters [s].',
         0.02, 60.0),
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,20 +15,21 @@ from robot_id.online.identifier import OnlineIdentifier
 from robot_id.online.memory import Memory
 from robot_id.online.sizes import nominal_sizes
 from robot_id.online.supervision import CheapRule, EigenvalueRule, Rule
+from robot_id.ranges import (
+    Count,
+    Deviation,
+    FilterOrder,
+    Frequency,
+    NotNegative,
+    Range,
+    Seconds,
+    Slope,
+    check,
+)
 
 Array = NDArray[np.float64]
 # Equations per second of a running robot.
 EQUATIONS_HZ = 100.0
-# Smallest and largest value of the options that are numbers.
-RANGES = {
-    'low_pass_hz': (0.0, 1e5),
-    'filter_order': (1, 8),
-    'every': (1, 10000),
-    'memory_s': (1e-3, 1e6),
-    'max_std': (1e-6, 10.0),
-    'supervision_s': (1e-3, 60.0),
-    'coulomb_slope': (0.0, 1e9),
-}
 
 
 @dataclass(frozen=True)
@@ -60,25 +61,22 @@ class OnlineSettings:
     """
 
     filtering: Literal['model', 'input', 'none'] = 'model'
-    low_pass_hz: float | None = None
-    filter_order: int = 2
-    every: int | None = None
+    low_pass_hz: Frequency | None = None
+    filter_order: FilterOrder = 2
+    every: Count | None = None
     memory: Literal['infinite', 'exponential', 'window', 'constant_trace'] = 'infinite'
-    memory_s: float = 10.0
+    memory_s: Seconds = 10.0
     supervision: Literal['none', 'eigenvalue', 'cheap'] = 'none'
-    max_std: float = 0.1
-    supervision_s: float = 0.1
+    max_std: Annotated[float, Range(1e-9, 1e6)] = 0.1
+    supervision_s: Seconds = 0.1
     nominal: str | None = None
-    noise: float | Sequence[float] | None = None
-    rest_velocity: float | Sequence[float] | None = None
+    noise: Deviation | Sequence[Deviation] | None = None
+    rest_velocity: NotNegative | Sequence[NotNegative] | None = None
     held_torque: bool = False
-    coulomb_slope: float | None = None
+    coulomb_slope: Slope | None = None
 
     def __post_init__(self) -> None:
-        for key, (lower, upper) in RANGES.items():
-            value = getattr(self, key)
-            if value is not None and not lower <= value <= upper:
-                raise OptionError(f'{key}: {value} must lie between {lower:g} and {upper:g}')
+        check(self)
 
     def identifier(
         self,

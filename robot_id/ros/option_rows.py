@@ -7,27 +7,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from robot_id.options import Option, options_of
+from robot_id.ranges import Range, range_of
 from robot_id.ros.parameter_table import Row
 
 # ROS parameters have no null: these values stand for an option that is derived.
 _DERIVED: dict[type, Any] = {float: 0.0, int: 0, str: ''}
 
 
-def rows_of(
-    defaults: Any,
-    ranges: Mapping[str, tuple[float, float]],
-    names: Mapping[str, str] | None = None,
-) -> tuple[Row, ...]:
+def rows_of(defaults: Any, names: Mapping[str, str] | None = None) -> tuple[Row, ...]:
     """
     Return one row for each option.
 
     :param defaults: an instance of the dataclass: its values are the defaults.
-    :param ranges: smallest and largest value of options that are numbers.
     :param names: names of parameters that differ from the option's.
     """
     rows = []
     for key, option in options_of(type(defaults)).items():
-        lower, upper = ranges.get(key, (-float('inf'), float('inf')))
+        bounds = range_of(option.type) or Range(-float('inf'), float('inf'))
+        lower, upper = bounds.low, bounds.high
         default, nothing = _default(option, getattr(defaults, key))
         if nothing:
             lower = min(lower, 0.0)
@@ -62,7 +59,7 @@ def _default(option: Option, value: Any) -> tuple[Any, bool]:
     kinds = [kind for kind in typing.get_args(option.type) if kind is not type(None)]
     if any(typing.get_origin(kind) is Sequence for kind in kinds):
         return [], True
-    return _DERIVED[kinds[0]], True
+    return _DERIVED[getattr(kinds[0], '__origin__', kinds[0])], True
 
 
 def _choices(option: Option) -> tuple[str, ...]:
