@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset
-from robot_id.data.processing import Processing
+from robot_id.data.processing import Processing, rows_left
 from robot_id.estimation.outcome import Outcome, assemble
 from robot_id.estimation.result import Iteration, Result
 from robot_id.exceptions import IdentificationError
@@ -26,10 +26,11 @@ from robot_id.ranges import Range, Slope, check
 from robot_id.regression import selection
 from robot_id.regression.constraint import constraint_for
 from robot_id.regression.covariance import joint_covariance
+from robot_id.regression.derivation import derive
 from robot_id.regression.least_squares import Solution, deficiency
 from robot_id.regression.observation import Observation
 from robot_id.regression.residuals import Whiteness, judge, warn_if_correlated
-from robot_id.regression.sampling import long_enough, resolve
+from robot_id.regression.sampling import long_enough
 from robot_id.regression.system import System
 from robot_id.regression.triangular import JointFactors
 
@@ -107,12 +108,12 @@ class Idim(ABC):
         started = time.perf_counter()
         constraint = constraint_for(self.constraint, robot)
         dataset = dataset.select(robot.joint_names)
-        processing = resolve(
-            self.processing, dataset, robot, sign_friction=self.coulomb_slope is None
-        )
+        sign = self.coulomb_slope is None
+        derived = derive(self.processing, dataset, robot, self.coulomb_slope, dead_band=sign)
+        processing = derived.processing
         observation = Observation(robot, dataset, processing, self.coulomb_slope, self.memory_mb)
         factors = observation.factors(part_of(progress, 0.0, 0.6, 'observation matrix'))
-        kept, warnings = self._excited(factors)
+        kept, warnings = self._excited(factors, dataset, processing)
         system = System(factors, kept, constraint)
         fit = self.fit(observation, system, part_of(progress, 0.6, 0.9, self.name))
         report = part_of(progress, 0.9, 1.0, 'residual')
@@ -147,15 +148,27 @@ class Idim(ABC):
                 **fit.extras,
             },
         )
-        return assemble(self, robot, dataset, processing, found, prediction, started)
+        return assemble(self, robot, dataset, derived, found, prediction, started)
 
     def complain(self, judged: list[Whiteness], joint_names: tuple[str, ...]) -> tuple[str, ...]:
         """Return the warnings about the residual."""
         return warn_if_correlated(judged, joint_names)
 
-    def _excited(self, factors: JointFactors) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
+    def _excited(
+        self, factors: JointFactors, dataset: Dataset, processing: Processing
+    ) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
         """Return which parameters the motion excites; refuse or warn when some are missing."""
         rows, b = int(factors.rows.sum()), len(factors.names)
+        left, needed = rows_left(dataset, processing), max(map(len, factors.columns))
+        if left < needed:
+            raise IdentificationError(
+                f'{left} rows are left for the {needed} parameters that act on a joint, borders '
+                f'dropped and decimated by {processing.decimation}: decimate less, or record more '
+                'motion',
+                key='decimation',
+                value=left,
+                bound=needed,
+            )
         if rows <= b:
             raise IdentificationError(
                 f'{rows} equations are left for {b} parameters: record more motion, decimate less '
@@ -167,9 +180,11 @@ class Idim(ABC):
         kept = np.array([name not in lacking.names for name in factors.names])
         if not lacking:
             return kept, ()
+        still = [name for name, r in zip(dataset.joint_names, factors.rows) if r == 0]
+        rest = f'{", ".join(still)} at rest throughout: ' if still else ''
         if self.unexcited == 'refuse' or not kept.any():
             raise IdentificationError(
-                f'{lacking}: record a richer motion, or leave them out with unexcited=drop'
+                f'{rest}{lacking}: record a richer motion, or leave them out with unexcited=drop'
             )
         return kept, (f'{lacking}; left out: {", ".join(lacking.names)}',)
 

@@ -18,8 +18,8 @@ from robot_id.exceptions import IdentificationError, OptionError
 from robot_id.online.identifier import OnlineIdentifier
 from robot_id.online.settings import OnlineSettings
 from robot_id.progress import Progress, silent
+from robot_id.regression.derivation import derive_for_loop
 from robot_id.regression.prediction import predict
-from robot_id.regression.sampling import resolve
 
 Array = NDArray[np.float64]
 # Of the rms torque of each joint: standard deviation of an equation.
@@ -65,7 +65,8 @@ class Rls(OnlineSettings):
         """
         started = time.perf_counter()
         dataset = dataset.select(robot.joint_names)
-        processing = resolve(self.processing, dataset, robot)
+        derived = derive_for_loop(self.processing, dataset, robot, self.coulomb_slope)
+        processing = derived.processing
         identifier = self._identifier(robot, dataset, processing)
         track, done = Track(len(dataset)), 0
         for number, run in enumerate(dataset.runs):
@@ -108,7 +109,7 @@ class Rls(OnlineSettings):
             },
         )
         prediction = predict(robot, found.chi, dataset, processing, self.coulomb_slope)
-        return assemble(self, robot, dataset, processing, found, prediction, started)
+        return assemble(self, robot, dataset, derived, found, prediction, started)
 
     def _reference(self, run: Run) -> tuple[Array, Array, Array] | None:
         return None

@@ -24,8 +24,8 @@ from robot_id.model import Robot
 from robot_id.model.friction import DEFAULT, TERMS
 from robot_id.model.other_friction import with_friction
 from robot_id.progress import Progress, silent
+from robot_id.regression.dead_band import top_speeds
 from robot_id.regression.observation import Observation
-from robot_id.regression.sampling import top_speeds
 
 Array = NDArray[np.float64]
 MOST_TERMS = 4

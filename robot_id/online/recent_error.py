@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data import Dataset, Run
-from robot_id.data.processing import Processing
+from robot_id.data.processing import Processing, resolve
 from robot_id.exceptions import RobotIdError
 from robot_id.model import Robot
 from robot_id.regression.prediction import predict
-from robot_id.regression.sampling import resolve
 
 Array = NDArray[np.float64]
 
@@ -34,7 +33,9 @@ def recent_error(
     time = np.arange(len(position)) / rate_hz
     dataset = Dataset(robot.joint_names, (Run(time, position, torque),), 'recent samples', ())
     try:
-        processing = resolve(Processing(), dataset, robot)
+        loops = robot.description.loops
+        bandwidth = robot.loop().bandwidth if 'default' in loops else None
+        processing = resolve(Processing(), rate_hz, bandwidth)
         found = predict(robot, chi, dataset, processing, coulomb_slope)
         return float(found.relative_error_percent)
     except (RobotIdError, ValueError):
