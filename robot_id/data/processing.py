@@ -27,6 +27,8 @@ SAMPLES_PER_BANDWIDTH = 50.0
 POSITION_MARGIN, LARGEST_CUTOFF = 5.0, 0.2
 # Decimated rows at each end of a run that are too noisy to use.
 END_ROWS = 3
+# Seconds: no recording is further off than this.
+LARGEST_OFFSET = 0.5
 # The decimation filter passes twice the bandwidth.
 DECIMATION_MARGIN = 2.0
 
@@ -55,6 +57,8 @@ class Processing:
         1 % of the top speed of the joint.
     :param held_torque: the torque is a command that is held until the next sample, so it acts half
         a sample after the position was taken: the mean with the command before lines them up.
+    :param torque_offset_s: the recorded torque is late by so many seconds (early where negative)
+        against the position, and is shifted back.
     """
 
     filter: str = 'butterworth'
@@ -66,6 +70,7 @@ class Processing:
     border_s: float | None = None
     dead_band: float | Sequence[float] | None = None
     held_torque: bool = False
+    torque_offset_s: float = 0.0
 
     def __post_init__(self) -> None:
         _one_of('filter', self.filter, FILTERS)
@@ -79,6 +84,10 @@ class Processing:
             raise OptionError(f'border must be a whole number, 0 or more, got {self.border!r}')
         if self.border_s is not None and not (self.border_s >= 0 and isfinite(self.border_s)):
             raise OptionError(f'border_s must be 0 s or more, got {self.border_s!r}')
+        if not abs(self.torque_offset_s) <= LARGEST_OFFSET:
+            raise OptionError(
+                f'torque_offset_s must lie within {LARGEST_OFFSET:g} s, got {self.torque_offset_s!r}'
+            )
         if self.dead_band is not None:
             band = np.asarray(self.dead_band, dtype=float)
             if band.ndim > 1 or not np.all(np.isfinite(band)) or np.any(band < 0):
@@ -120,6 +129,9 @@ class Processing:
             lines.append(f'decimation: 1 sample in {self.decimation} ({split}), {how}')
         if self.held_torque:
             lines.append('torque: a held command, taken as the mean of neighbouring samples')
+        if self.torque_offset_s:
+            way = 'late' if self.torque_offset_s > 0.0 else 'early'
+            lines.append(f'torque: {1e3 * abs(self.torque_offset_s):.3g} ms {way}, shifted back')
         band = np.atleast_1d(_band(self.dead_band))
         if np.any(band > 0):
             lines.append('dead band: |dq| >= ' + ', '.join(f'{v:.4g}' for v in band))
@@ -189,11 +201,31 @@ def dropped(dq: Array, dead_band: float | Sequence[float] | None) -> NDArray[np.
 
 def torque_at_samples(run: Run, processing: Processing, low: int, high: int) -> Array:
     """(high - low, n) torques that belong to the positions of samples low to high."""
+    if processing.torque_offset_s:
+        return _shifted(run.torque, processing.torque_offset_s / run.step, low, high)
     torque = run.torque[low:high]
     if not processing.held_torque:
         return torque
     before = run.torque[np.maximum(np.arange(low, high) - 1, 0)]
     return 0.5 * (torque + before)
+
+
+def _shifted(torque: Array, samples: float, low: int, high: int) -> Array:
+    """Return samples low to high of a torque that is late by so many samples (cubic between)."""
+    whole = int(np.floor(samples))
+    u = samples - whole
+    weights = (
+        -u * (u - 1.0) * (u - 2.0) / 6.0,
+        (u + 1.0) * (u - 1.0) * (u - 2.0) / 2.0,
+        -(u + 1.0) * u * (u - 2.0) / 2.0,
+        (u + 1.0) * u * (u - 1.0) / 6.0,
+    )
+    at = np.arange(low, high) + whole
+    last = len(torque) - 1
+    return sum(
+        (w * torque[np.clip(at + k, 0, last)] for w, k in zip(weights, (-1, 0, 1, 2))),
+        np.zeros((high - low, torque.shape[1])),
+    )
 
 
 def end_rows(processing: Processing) -> int:
