@@ -16,11 +16,12 @@ from robot_id.control import ComputedTorque, Ilic
 from robot_id.dynamics import inverse_dynamics
 from robot_id.experiment import run_ilic
 from robot_id.model import Robot, load_robot
-from robot_id.model.terms import Kind
+from robot_id.model.friction import ROTOR, kind_of
 from robot_id.trajectory import Fourier
 
 LARGEST_STEP_US = 50.0
 STEPS = 500
+VISCOUS, COULOMB, OFFSET = map(kind_of, ('viscous', 'coulomb', 'offset'))
 
 
 class PythonComputedTorque:
@@ -35,7 +36,7 @@ class PythonComputedTorque:
         terms = robot.terms
         gain = standard[robot.term_index][terms.parameter] * terms.gain
         self.parts = {}
-        for kind in (Kind.INERTIA, Kind.VISCOUS, Kind.COULOMB, Kind.OFFSET):
+        for kind in (ROTOR, VISCOUS, COULOMB, OFFSET):
             atoms = np.flatnonzero(terms.kind == kind)
             spread = np.zeros((robot.n, len(atoms)))
             spread[terms.row[atoms], np.arange(len(atoms))] = gain[atoms]
@@ -50,11 +51,11 @@ class PythonComputedTorque:
         A = self.A
         tau = A.T @ pin.rnea(self.model, self.data, A @ qr + self.offset, A @ dqr, A @ w)
         for kind, (spread, direction) in self.parts.items():
-            if kind == Kind.INERTIA:
+            if kind == ROTOR:
                 tau = tau + spread @ (direction @ w)
-            elif kind == Kind.VISCOUS:
+            elif kind == VISCOUS:
                 tau = tau + spread @ (direction @ dqr)
-            elif kind == Kind.COULOMB:
+            elif kind == COULOMB:
                 tau = tau + spread @ (2 / np.pi * np.arctan(s.slope * (direction @ dqr)))
             else:
                 tau = tau + spread.sum(axis=1)

@@ -26,7 +26,7 @@ def best_of_random(robot: Robot, clearance: Clearance | None, harmonics: int) ->
         X = objective.shrink(draw(objective, rng), 80)
         if X is not None:
             motion = objective.family.member(X, objective.limits.middle)
-            scores.append(objective.figures(motion, refine=10).weighted)
+            scores.append(objective.figures(motion, refine=10)['weighted'])
     return min(scores)
 
 
@@ -37,7 +37,7 @@ def bench_tx40() -> list[Figure]:
     objective, _ = make_objective(robot, ExcitationOptions(), clearance)
     warm_up('regressor', 'regressor_slopes', 'inverse_dynamics')
     found = search(objective, BUDGET_S, workers=2)
-    ours = found.figures.weighted
+    ours = found.figures['weighted']
     figures = [Figure(f'TX40 cond(Phi), {BUDGET_S:g} s of search', ours)]
     for harmonics in HARMONICS:
         best = best_of_random(robot, clearance, harmonics)

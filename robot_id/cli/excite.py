@@ -41,7 +41,7 @@ from robot_id.trajectory.store import save_trajectory
     type=click.Choice(list(CRITERIA)),
     default='weighted',
     show_default=True,
-    help='; '.join(f'{name}: {text}' for name, text in CRITERIA.items()),
+    help='; '.join(f'{name}: {criterion.text}' for name, criterion in CRITERIA.items()),
 )
 @click.option('--use', 'fraction', default=0.9, show_default=True, help='Share of the limits.')
 @click.option(
@@ -137,7 +137,7 @@ def command(
     if json_file:
         save(lambda path: path.write_text(json.dumps(found.to_dict(), indent=1) + '\n'), json_file)
     if picture:
-        title = f'{model.name}: {CRITERIA[criterion]}'
+        title = f'{model.name}: {CRITERIA[criterion].text}'
         save(lambda p: plot_motion(found.trajectory, found.limits, p, title), picture)
 
 
@@ -167,12 +167,8 @@ def _report(found: excitation.Excitation) -> None:
     table.add_column('criterion')
     table.add_column(f'best of {found.search.random_motions} random', justify='right')
     table.add_column('optimised', justify='right')
-    for name, a, b in (
-        ('cond(W)', before.condition, after.condition),
-        ('cond(Phi)', before.weighted, after.weighted),
-        ('D-optimality', before.determinant, after.determinant),
-    ):
-        table.add_row(name, f'{a:.4g}', f'{b:.4g}')
+    for name, criterion in CRITERIA.items():
+        table.add_row(criterion.label, f'{before[name]:.4g}', f'{after[name]:.4g}')
     console.print(table)
     noise = ', '.join(f'{s:g}' for s in found.torque_std)
     table = Table(title=f'expected deviations for a torque noise of {noise}')

@@ -15,14 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.dynamics.direct import scratch
-from robot_id.dynamics.kernels import (
-    FAST,
-    INLINED,
-    add_rotors,
-    cholesky_solve,
-    composite,
-    poses,
-)
+from robot_id.dynamics.friction import add_rotors
+from robot_id.dynamics.kernels import FAST, INLINED, cholesky_solve, composite, poses
 from robot_id.dynamics.loop_kernel import model_torque, plant_step
 
 Array = NDArray[np.float64]

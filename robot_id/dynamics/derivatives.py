@@ -13,21 +13,24 @@ from robot_id.model import Robot
 
 
 @numba.njit(**FAST)
-def _along(tree, inertia, values, Q, DQ, DDQ, slope, BY_Q, BY_DQ, M):
+def _along(tree, inertia, values, Q, DQ, DDQ, slope, BY_Q, BY_DQ, BY_DDQ):
+    gain = np.empty(Q.shape[1])
     for k in range(Q.shape[0]):
         tangent.derivatives(
-            tree, inertia, values, Q[k], DQ[k], DDQ[k], slope, BY_Q[k], BY_DQ[k], M[k]
+            tree, inertia, values, Q[k], DQ[k], DDQ[k], slope, BY_Q[k], BY_DQ[k], BY_DDQ[k], gain
         )
+        for j in range(gain.shape[0]):
+            BY_DDQ[k, j] *= gain[j]
 
 
 def derivatives(
     robot: Robot, chi: Array, q: Array, dq: Array, ddq: Array, coulomb_slope: float | None = None
 ) -> tuple[Array, Array, Array]:
     """
-    Return d tau/d q, d tau/d dq and M(q), (N, n, n) each or (n, n) for a single state.
+    Return d tau/d q, d tau/d dq and d tau/d ddq, (N, n, n) each or (n, n) for a single state.
 
-    With ddq = M^-1 (tau - N): d ddq/d q = -M^-1 d tau/d q, and likewise for dq. The slope of
-    sign(dq) is zero.
+    The last is M(q), but for friction that grows with the load, which scales its rows. With it,
+    d ddq/d q = -(d tau/d ddq)^-1 d tau/d q, and likewise for dq. The slope of sign(dq) is zero.
 
     :param chi: (b,) base parameters, also those of no possible robot.
     """

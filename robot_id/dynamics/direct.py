@@ -5,12 +5,11 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from robot_id.dynamics.friction import add_rotors, remove_friction
 from robot_id.dynamics.inverse import inertia_matrix
 from robot_id.dynamics.kernels import (
     FAST,
     INLINED,
-    add_friction,
-    add_rotors,
     cholesky_solve,
     composite,
     motions,
@@ -40,11 +39,13 @@ def acceleration(tree, inertia, values, q, dq, tau, slope, work, ddq):
     poses(tree, q, R, p)
     motions(tree, R, p, dq, still, w, dw, a)
     newton_euler(tree, inertia, R, p, w, dw, a, force, moment, N)
-    add_friction(tree, values, dq, slope, N)
     composite(tree, inertia, R, p, C, M)
     add_rotors(tree, values, M)
     for j in range(q.shape[0]):
-        ddq[j] = tau[j] - N[j]
+        ddq[j] = tau[j]
+    remove_friction(tree, values, dq, slope, ddq)
+    for j in range(q.shape[0]):
+        ddq[j] -= N[j]
     return cholesky_solve(M, ddq)
 
 

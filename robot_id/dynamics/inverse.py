@@ -5,15 +5,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from robot_id.dynamics.kernels import (
-    FAST,
-    add_friction,
-    add_rotors,
-    composite,
-    motions,
-    newton_euler,
-    poses,
-)
+from robot_id.dynamics.friction import add_drive_torques, add_rotors
+from robot_id.dynamics.kernels import FAST, composite, motions, newton_euler, poses
 from robot_id.dynamics.states import Array, as_states, slope_value
 from robot_id.dynamics.tree import split_parameters, tree_of
 from robot_id.model import Robot
@@ -21,7 +14,7 @@ from robot_id.model import Robot
 
 @numba.njit(**FAST)
 def _inverse(tree, inertia, values, Q, DQ, DDQ, slope, tau):
-    nb, n = tree.parent.shape[0], Q.shape[1]
+    nb = tree.parent.shape[0]
     R, p = np.empty((nb, 3, 3)), np.empty((nb, 3))
     w, dw, a = np.empty((nb, 3)), np.empty((nb, 3)), np.empty((nb, 3))
     force, moment = np.empty((nb, 3)), np.empty((nb, 3))
@@ -29,13 +22,7 @@ def _inverse(tree, inertia, values, Q, DQ, DDQ, slope, tau):
         poses(tree, Q[s], R, p)
         motions(tree, R, p, DQ[s], DDQ[s], w, dw, a)
         newton_euler(tree, inertia, R, p, w, dw, a, force, moment, tau[s])
-        add_friction(tree, values, DQ[s], slope, tau[s])
-        for k in range(tree.term_kind.shape[0]):
-            if tree.term_kind[k] == 0:
-                x = 0.0
-                for j in range(n):
-                    x += tree.term_direction[k, j] * DDQ[s, j]
-                tau[s, tree.term_row[k]] += values[tree.term_parameter[k]] * tree.term_gain[k] * x
+        add_drive_torques(tree, values, DQ[s], DDQ[s], slope, tau[s])
 
 
 @numba.njit(**FAST)

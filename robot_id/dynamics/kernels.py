@@ -12,7 +12,6 @@ import math
 from typing import Any
 
 import numba
-import numpy as np
 
 FAST: dict[str, Any] = {
     'cache': True,
@@ -22,7 +21,6 @@ FAST: dict[str, Any] = {
 }
 # A robot is a tuple of many arrays: passing it costs more than the work of a small function.
 INLINED: dict[str, Any] = {**FAST, 'forceinline': True}
-TWO_OVER_PI = 2.0 / math.pi
 
 
 @numba.njit(**INLINED)
@@ -232,67 +230,6 @@ def _add_to_parent(R, p, C, i, u):
 def _row_times(XX, XY, XZ, YY, YZ, ZZ, x, y, z):
     """Return I v of a symmetric I."""
     return XX * x + XY * y + XZ * z, XY * x + YY * y + YZ * z, XZ * x + YZ * y + ZZ * z
-
-
-@numba.njit(**INLINED)
-def coulomb(x, slope):
-    """Return sign(x) for slope 0, else 2/pi atan(slope x)."""
-    if slope > 0.0:
-        return TWO_OVER_PI * math.atan(slope * x)
-    return np.sign(x)
-
-
-@numba.njit(**INLINED)
-def term_value(kind, x, slope):
-    """Return the function of an atom of kind 1 to 7 at speed x (see robot_id.model.terms.Kind)."""
-    if kind == 1:
-        return x
-    if kind == 2:
-        return coulomb(x, slope)
-    if kind == 3:
-        return 1.0
-    if kind == 4:
-        return max(x, 0.0)
-    if kind == 5:
-        return min(x, 0.0)
-    if kind == 6:
-        return max(coulomb(x, slope), 0.0)
-    return min(coulomb(x, slope), 0.0)
-
-
-@numba.njit(**INLINED)
-def term_slope(kind, x, slope):
-    """Return the derivative of `term_value` by the speed; that of sign(x) is zero."""
-    if kind == 1 or (kind == 4 and x > 0.0) or (kind == 5 and x < 0.0):
-        return 1.0
-    if slope > 0.0 and (kind == 2 or (kind == 6 and x > 0.0) or (kind == 7 and x < 0.0)):
-        return TWO_OVER_PI * slope / (1.0 + slope * slope * x * x)
-    return 0.0
-
-
-@numba.njit(**INLINED)
-def add_friction(tree, values, dq, slope, tau):
-    """Add friction and offset torques at dq (n,) to tau (n,)."""
-    for k in range(tree.term_kind.shape[0]):
-        kind = tree.term_kind[k]
-        if kind == 0:
-            continue
-        x = 0.0
-        for j in range(dq.shape[0]):
-            x += tree.term_direction[k, j] * dq[j]
-        tau[tree.term_row[k]] += (
-            values[tree.term_parameter[k]] * tree.term_gain[k] * term_value(kind, x, slope)
-        )
-
-
-@numba.njit(**INLINED)
-def add_rotors(tree, values, M):
-    """Add the rotor inertias to M (n, n)."""
-    for k in range(tree.term_kind.shape[0]):
-        if tree.term_kind[k] == 0:
-            gain = values[tree.term_parameter[k]] * tree.term_gain[k]
-            for j in range(M.shape[0]):
-                M[tree.term_row[k], j] += gain * tree.term_direction[k, j]
 
 
 @numba.njit(**INLINED)

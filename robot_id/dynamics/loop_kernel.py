@@ -12,7 +12,8 @@ import numba
 import numpy as np
 
 from robot_id.dynamics.direct import acceleration, scratch
-from robot_id.dynamics.kernels import FAST, INLINED, add_friction, motions, newton_euler, poses
+from robot_id.dynamics.friction import add_drive_torques
+from robot_id.dynamics.kernels import FAST, INLINED, motions, newton_euler, poses
 
 DONE, DIVERGED, NOT_POSITIVE = 0, 1, 2
 
@@ -24,13 +25,7 @@ def model_torque(tree, inertia, values, q, dq, ddq, slope, work, tau):
     poses(tree, q, R, p)
     motions(tree, R, p, dq, ddq, w, dw, a)
     newton_euler(tree, inertia, R, p, w, dw, a, force, moment, tau)
-    add_friction(tree, values, dq, slope, tau)
-    for k in range(tree.term_kind.shape[0]):
-        if tree.term_kind[k] == 0:
-            x = 0.0
-            for j in range(ddq.shape[0]):
-                x += tree.term_direction[k, j] * ddq[j]
-            tau[tree.term_row[k]] += values[tree.term_parameter[k]] * tree.term_gain[k] * x
+    add_drive_torques(tree, values, dq, ddq, slope, tau)
 
 
 @numba.njit(**INLINED)

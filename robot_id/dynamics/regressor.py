@@ -12,16 +12,19 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.dynamics.kernels import FAST, cross, into_body, motions, poses, term_value
+from robot_id.dynamics.friction import atom_speed, is_load, term_value
+from robot_id.dynamics.kernels import FAST, cross, into_body, motions, poses
+from robot_id.dynamics.load import load_kernel, rigid_parameters, takes_load
 from robot_id.dynamics.states import Array, as_states, slope_value
-from robot_id.dynamics.tree import tree_of
+from robot_id.dynamics.tree import split_parameters, tree_of
 from robot_id.model import Robot
+from robot_id.model.friction import ROTOR
 
 
 @numba.njit(**FAST)
 def regressor_kernel(tree, body_columns, term_columns, Q, DQ, DDQ, slope, W):
-    """Fill W (N, n, columns); a column of -1 is left out."""
-    nb, n = tree.parent.shape[0], W.shape[1]
+    """Fill W (N, n, columns); a column of -1 is left out, so are those that take the load."""
+    nb = tree.parent.shape[0]
     R, p = np.empty((nb, 3, 3)), np.empty((nb, 3))
     w, dw, a = np.empty((nb, 3)), np.empty((nb, 3)), np.empty((nb, 3))
     Z, V = np.zeros((nb, nb, 3)), np.zeros((nb, nb, 3))
@@ -79,15 +82,14 @@ def regressor_kernel(tree, body_columns, term_columns, Q, DQ, DDQ, slope, W):
             if column < 0:
                 continue
             kind = tree.term_kind[k]
-            x = 0.0
-            if kind == 0:
-                for j in range(n):
-                    x += tree.term_direction[k, j] * DDQ[s, j]
-                W[s, tree.term_row[k], column] += tree.term_gain[k] * x
+            if kind == ROTOR:
+                value = atom_speed(tree, k, DDQ[s])
+            elif is_load(kind):
+                continue
             else:
-                for j in range(n):
-                    x += tree.term_direction[k, j] * DQ[s, j]
-                W[s, tree.term_row[k], column] += tree.term_gain[k] * term_value(kind, x, slope)
+                x = atom_speed(tree, k, DQ[s])
+                value = term_value(kind, x, slope, tree.term_constant[k])
+            W[s, tree.term_row[k], column] += tree.term_gain[k] * value
 
 
 def column_maps(robot: Robot, standard: bool) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
@@ -122,10 +124,34 @@ def regressor(
     W = np.empty((Q.shape[0], robot.n, count)) if out is None else out
     if W.shape != (Q.shape[0], robot.n, count) or not W.flags.c_contiguous or W.dtype != float:
         raise ValueError(f'out is {W.dtype} {W.shape}, not float ({len(Q)}, {robot.n}, {count})')
-    regressor_kernel(tree_of(robot), bodies, terms, Q, DQ, DDQ, slope_value(coulomb_slope), W)
+    slope = slope_value(coulomb_slope)
+    regressor_kernel(tree_of(robot), bodies, terms, Q, DQ, DDQ, slope, W)
+    if takes_load(robot):
+        reference = rigid_parameters(robot, robot.load_reference(), standard)
+        load_kernel(tree_of(robot), terms, reference, np.empty(0), False, DQ, slope, W)
     if standard:
         for rotor, columns, weights in robot.direct_columns:
             W[:, :, rotor] = W[:, :, columns] @ weights
     elif np.any(robot.base.factor != 1.0):
         W /= robot.base.factor
+    return W[0] if single else W
+
+
+def parameter_jacobian(
+    robot: Robot, chi: Array, q: Array, dq: Array, ddq: Array, coulomb_slope: float | None = None
+) -> Array:
+    """
+    Return d tau/d chi at chi, (N, n, b): the regressor, unless friction grows with the load.
+
+    :param chi: (b,) base parameters.
+    """
+    if not takes_load(robot):
+        return regressor(robot, q, dq, ddq, coulomb_slope)
+    single, (Q, DQ, DDQ) = as_states(robot, q, dq, ddq)
+    bodies, terms, count = column_maps(robot, False)
+    W, slope, tree = np.empty((len(Q), robot.n, count)), slope_value(coulomb_slope), tree_of(robot)
+    regressor_kernel(tree, bodies, terms, Q, DQ, DDQ, slope, W)
+    values = split_parameters(robot, chi)[1]
+    load_kernel(tree, terms, rigid_parameters(robot, chi), values, True, DQ, slope, W)
+    W /= robot.base.factor
     return W[0] if single else W

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from robot_id.dynamics.friction import atom_speed, is_load, term_slope
 from robot_id.dynamics.kernels import (
     FAST,
     INLINED,
@@ -20,12 +21,12 @@ from robot_id.dynamics.kernels import (
     into_parent,
     motions,
     poses,
-    term_slope,
 )
 from robot_id.dynamics.regressor import column_maps
 from robot_id.dynamics.states import Array, as_states, slope_value
 from robot_id.dynamics.tree import tree_of
 from robot_id.model import Robot
+from robot_id.model.friction import ROTOR
 
 
 @numba.njit(**INLINED)
@@ -207,14 +208,12 @@ def _slopes(tree, body_columns, term_columns, Q, DQ, DDQ, slope, G, by_q, by_dq,
                 continue
             kind = tree.term_kind[k]
             weight = tree.term_gain[k] * G[s, tree.term_row[k], column]
-            if kind == 0:
+            if kind == ROTOR:
                 for j in range(n):
                     by_ddq[s, j] += weight * tree.term_direction[k, j]
-            else:
-                x = 0.0
-                for j in range(n):
-                    x += tree.term_direction[k, j] * DQ[s, j]
-                weight *= term_slope(kind, x, slope)
+            elif not is_load(kind):
+                x = atom_speed(tree, k, DQ[s])
+                weight *= term_slope(kind, x, slope, tree.term_constant[k])
                 for j in range(n):
                     by_dq[s, j] += weight * tree.term_direction[k, j]
 

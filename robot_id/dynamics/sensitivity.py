@@ -6,7 +6,7 @@ the parameters obeys
 
     M ddS + (D + Kv) dS + (K + Kp) S = G - W,
 
-K = d tau/d q and D = d tau/d dq of the inverse model, W its regressor, and G what the gains change
+K = d tau/d q and D = d tau/d dq of the inverse model, W = d tau/d chi, and G what the gains change
 by themselves when they follow the parameters. Integrated by the average acceleration method, which
 is stable at any step.
 """
@@ -18,7 +18,7 @@ import numpy as np
 
 from robot_id.dynamics.derivatives import derivatives
 from robot_id.dynamics.kernels import FAST
-from robot_id.dynamics.regressor import regressor
+from robot_id.dynamics.regressor import parameter_jacobian
 from robot_id.dynamics.states import Array
 from robot_id.model import Robot
 
@@ -58,7 +58,7 @@ def loop_sensitivities(
     :param gain_effect: (N, n, b) G, the direct change of the torque through the gains.
     """
     by_q, by_dq, M = derivatives(robot, chi, q, dq, ddq, coulomb_slope)
-    W = regressor(robot, q, dq, ddq, coulomb_slope)
+    W = parameter_jacobian(robot, chi, q, dq, ddq, coulomb_slope)
     Kp, Kv = feedback
     S, dS = np.empty_like(W), np.empty_like(W)
     _average_acceleration(M, by_dq + np.diag(Kv), by_q + np.diag(Kp), gain_effect - W, step, S, dS)

@@ -13,10 +13,10 @@ from robot_id.data import Run
 from robot_id.dynamics.controller import Controller
 from robot_id.dynamics.inverse import inertia_matrix
 from robot_id.dynamics.loop_kernel import DIVERGED, DONE, closed_loop
+from robot_id.dynamics.rest import friction_at_rest
 from robot_id.dynamics.tree import split_parameters, tree_of
 from robot_id.exceptions import SimulationError
 from robot_id.model import Robot
-from robot_id.model.terms import Kind
 from robot_id.trajectory.reference import Reference
 
 Array = NDArray[np.float64]
@@ -189,18 +189,8 @@ def stable_substeps(robot: Robot, chi: Array, step: float, slope: float) -> int:
     The fastest rate is the largest eigenvalue of M(q)^-1 D, D = d friction / d dq at rest; RK4 is
     stable up to 2.8 over that rate, we stay at 1.4.
     """
-    values = split_parameters(robot, chi)[1]
-    terms, D = robot.terms, np.zeros((robot.n, robot.n))
-    for k in range(len(terms.kind)):
-        if terms.kind[k] in (Kind.INERTIA, Kind.OFFSET):
-            continue
-        viscous = terms.kind[k] in (
-            Kind.VISCOUS, Kind.VISCOUS_POSITIVE, Kind.VISCOUS_NEGATIVE
-        )  # fmt: skip
-        rate = 1.0 if viscous else 2.0 / np.pi * slope
-        gain = values[terms.parameter[k]] * terms.gain[k] * rate
-        D[terms.row[k]] += gain * terms.direction[k]
-    M = inertia_matrix(robot, chi, sample_configurations(robot)[:16])
+    postures = sample_configurations(robot)[:16]
+    M, D = inertia_matrix(robot, chi, postures), friction_at_rest(robot, chi, postures, slope)
     try:
         fastest = np.abs(np.linalg.eigvals(np.linalg.solve(M, D[None]))).max()
     except np.linalg.LinAlgError:

@@ -12,9 +12,9 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from robot_id.dynamics.friction import add_friction_slopes, add_rotors, atom_speed
 from robot_id.dynamics.kernels import (
     FAST,
-    add_rotors,
     composite,
     cross,
     into_body,
@@ -22,8 +22,8 @@ from robot_id.dynamics.kernels import (
     motions,
     newton_euler,
     poses,
-    term_slope,
 )
+from robot_id.model.friction import ROTOR
 
 
 @numba.njit(**FAST)
@@ -156,24 +156,11 @@ def _backward(tree, inertia, R, p, w, force, moment, dangle, tw, tdw, ta, tf, tm
 
 
 @numba.njit(**FAST)
-def add_friction_slope(tree, values, dq, slope, by_dq):
-    """Add d friction / d dq to by_dq (n, n); the slope of sign(dq) is zero."""
-    for k in range(tree.term_kind.shape[0]):
-        kind = tree.term_kind[k]
-        if kind == 0 or kind == 3:
-            continue
-        x = 0.0
-        for j in range(dq.shape[0]):
-            x += tree.term_direction[k, j] * dq[j]
-        gain = values[tree.term_parameter[k]] * tree.term_gain[k] * term_slope(kind, x, slope)
-        for j in range(dq.shape[0]):
-            by_dq[tree.term_row[k], j] += gain * tree.term_direction[k, j]
-
-
-@numba.njit(**FAST)
-def derivatives(tree, inertia, values, q, dq, ddq, slope, by_q, by_dq, M):
+def derivatives(tree, inertia, values, q, dq, ddq, slope, by_q, by_dq, M, gain):
     """
-    Fill d tau/d q, d tau/d dq and M(q), (n, n) each, for one state.
+    Fill d tau/d q, d tau/d dq and M(q), (n, n) each, and gain (n,), for one state.
+
+    d tau/d ddq = diag(gain) M(q); the gains are 1 unless friction grows with the load.
 
     :param tree: the robot's Tree.
     :param inertia: (nb, 10) inertial parameters.
@@ -184,11 +171,11 @@ def derivatives(tree, inertia, values, q, dq, ddq, slope, by_q, by_dq, M):
     w, dw, a = np.empty((nb, 3)), np.empty((nb, 3)), np.empty((nb, 3))
     force, moment = np.empty((nb, 3)), np.empty((nb, 3))
     tw, tdw, ta = np.empty((nb, 3)), np.empty((nb, 3)), np.empty((nb, 3))
-    tf, tm, column = np.empty((nb, 3)), np.empty((nb, 3)), np.empty(n)
+    tf, tm, column, y = np.empty((nb, 3)), np.empty((nb, 3)), np.empty(n), np.empty(n)
     dangle, dspeed, speed = np.zeros(nb), np.zeros(nb), np.empty(nb)
     poses(tree, q, R, p)
     motions(tree, R, p, dq, ddq, w, dw, a)
-    newton_euler(tree, inertia, R, p, w, dw, a, force, moment, column)
+    newton_euler(tree, inertia, R, p, w, dw, a, force, moment, y)
     for i in range(nb):
         speed[i] = tree.ratio[i] * dq[tree.dof[i]]
     for c in range(2 * n):  # first along q, then along dq
@@ -204,6 +191,10 @@ def derivatives(tree, inertia, values, q, dq, ddq, slope, by_q, by_dq, M):
                 by_q[i, k] = column[i]
             else:
                 by_dq[i, k] = column[i]
-    add_friction_slope(tree, values, dq, slope, by_dq)
+    for k in range(tree.term_kind.shape[0]):
+        if tree.term_kind[k] == ROTOR:
+            x = atom_speed(tree, k, ddq)
+            y[tree.term_row[k]] += values[tree.term_parameter[k]] * tree.term_gain[k] * x
+    add_friction_slopes(tree, values, dq, slope, y, by_q, by_dq, gain)
     composite(tree, inertia, R, p, C, M)
     add_rotors(tree, values, M)

@@ -39,6 +39,7 @@ class Tree(NamedTuple):
     term_row: Index
     term_gain: Array
     term_direction: Array
+    term_constant: Array
 
 
 _trees: WeakKeyDictionary[Robot, Tree] = WeakKeyDictionary()
@@ -90,6 +91,7 @@ def _build(robot: Robot) -> Tree:
         term_row=terms.row,
         term_gain=terms.gain,
         term_direction=np.ascontiguousarray(terms.direction),
+        term_constant=terms.constant,
     )
 
 

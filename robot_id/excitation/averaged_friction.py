@@ -14,16 +14,15 @@ from __future__ import annotations
 import numpy as np
 
 from robot_id.model import Robot
-from robot_id.model.terms import Kind
+from robot_id.model.friction import COLUMNS, ROTOR
 from robot_id.trajectory.trajectory import Array
 
 _AT_REST = 1e-4
-_SIDE = {Kind.COULOMB: 0.0, Kind.COULOMB_POSITIVE: 1.0, Kind.COULOMB_NEGATIVE: -1.0}
 
 
 class AveragedFriction:
     """
-    The Coulomb columns of W with the averaged sign, and their slopes.
+    The columns of W that depend on the sign of a speed, with the averaged sign, and their slopes.
 
     :param robot: whose friction it is.
     :param step: h, seconds between samples.
@@ -36,35 +35,49 @@ class AveragedFriction:
         found = [
             (k, place[parameter])
             for k, parameter in enumerate(robot.term_index[terms.parameter].tolist())
-            if terms.kind[k] in _SIDE and parameter in place
+            if parameter in place
+            and terms.kind[k] != ROTOR
+            and COLUMNS[terms.kind[k] - 1][1].jumps
+            and COLUMNS[terms.kind[k] - 1][0].modulation == 'none'
         ]
         atoms = np.array([k for k, _ in found], int)
         self.half = 0.25 * step
         self.columns = np.array([column for _, column in found], int)
         self.rows = terms.row[atoms]
         self.direction = terms.direction[atoms]
-        self.side = np.array([_SIDE[Kind(kind)] for kind in terms.kind[atoms]])
-        # A column may be for one direction only: max(m, 0) on average is (m + 1) / 2.
+        self.functions = [COLUMNS[terms.kind[k] - 1][1] for k in atoms]
+        self.constant = terms.constant[atoms]
         self.gain = terms.gain[atoms] / robot.base.factor[self.columns]
-        self.gain = self.gain * np.where(self.side == 0.0, 1.0, 0.5)
         self.rest = _AT_REST * np.abs(self.direction) @ velocity
 
     def replace(self, W: Array, dq: Array, ddq: Array) -> None:
-        """Overwrite the Coulomb columns of W (N, n, b)."""
+        """Overwrite the columns of W (N, n, b)."""
+        x = dq @ self.direction.T
         m, rms, _, _ = self._mean(dq, ddq)
-        values = self.gain * (m / rms + self.side)
         W[:, self.rows, self.columns] = 0.0
         for a, (row, column) in enumerate(zip(self.rows, self.columns)):
-            W[:, row, column] += values[:, a]
+            value = self.functions[a].value(x[:, a], m[:, a] / rms[a], self.constant[a])
+            W[:, row, column] += self.gain[a] * value
 
     def add_slopes(self, G: Array, dq: Array, ddq: Array, by_dq: Array, by_ddq: Array) -> None:
-        """Add to by_dq, by_ddq (N, n) what the Coulomb columns make of G = df/dW (N, n, b)."""
+        """
+        Add to by_dq, by_ddq (N, n) what these columns make of G = df/dW (N, n, b).
+
+        What `regressor_slopes` said of them, with the sharp sign, is taken back.
+        """
+        x = dq @ self.direction.T
         m, rms, by_speed, by_gain = self._mean(dq, ddq)
-        along = m / rms
+        s = m / rms
         weight = self.gain * G[:, self.rows, self.columns]
-        weight = (weight - along * np.mean(weight * along, axis=0)) / rms
-        by_dq += (weight * by_speed) @ self.direction
-        by_ddq += (weight * by_gain) @ self.direction
+        direct, by_s = np.zeros_like(x), np.zeros_like(x)
+        for a, function in enumerate(self.functions):
+            sharp, _ = function.slopes(x[:, a], np.sign(x[:, a]), self.constant[a])
+            direct[:, a], by_s[:, a] = function.slopes(x[:, a], s[:, a], self.constant[a])
+            direct[:, a] -= sharp
+        by_s *= weight
+        by_s = (by_s - s * np.mean(by_s * s, axis=0)) / rms
+        by_dq += (by_s * by_speed + weight * direct) @ self.direction
+        by_ddq += (by_s * by_gain) @ self.direction
 
     def _mean(self, dq: Array, ddq: Array) -> tuple[Array, Array, Array, Array]:
         """Return m (N, a), its root mean square (a,), its slopes in speed and acceleration."""

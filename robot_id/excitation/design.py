@@ -10,14 +10,11 @@ import numpy as np
 
 from robot_id.exceptions import DescriptionError, OptionError
 from robot_id.excitation.clearance import Clearance
-from robot_id.excitation.criteria import (
-    check_criterion,
-    expected_values,
-    weights_of_parameters,
-)
+from robot_id.excitation.criteria import CRITERIA, criterion_of
 from robot_id.excitation.deviations import Deviations, predict_deviations
 from robot_id.excitation.family import make_family
 from robot_id.excitation.objective import Figures, Objective
+from robot_id.excitation.parameter_weights import expected_values, weights_of_parameters
 from robot_id.excitation.search import SearchResult, search
 from robot_id.model import Robot
 from robot_id.progress import Progress, silent
@@ -105,9 +102,7 @@ class Excitation:
             'kind': self.trajectory.kind,
             'seconds': self.trajectory.duration,
             'criterion': self.options.criterion,
-            'condition_number': _number(found.figures.condition),
-            'condition_number_weighted': _number(found.figures.weighted),
-            'determinant': _number(found.figures.determinant),
+            **_figures(found.figures),
             'torque_share': _number(found.figures.torque_share),
             'clearance_m': None if self.clearance_m is None else _number(self.clearance_m),
             'before': _figures(found.before),
@@ -152,7 +147,7 @@ def make_objective(
     """Return the objective of the search, and notes on what it assumes."""
     limits = motion_limits(robot, options.fraction, options.limits)
     family = make_family(options.kind, options.seconds, options.order)
-    criterion = check_criterion(options.criterion)
+    criterion = criterion_of(options.criterion)
     notes: list[str] = []
     expected: Array | None = None
     parameter_weights = np.ones(len(robot.base))
@@ -164,7 +159,7 @@ def make_objective(
             'the largest of its kind on its link'
         )
     except DescriptionError:
-        if criterion != 'condition':
+        if criterion.weighted:
             raise
         notes.append('no expected parameters: Phi is W, torques are not predicted')
     if expected is None and not np.all(np.isfinite(limits.acceleration)):
@@ -180,7 +175,7 @@ def make_objective(
         robot,
         family,
         limits,
-        criterion,
+        criterion.name,
         parameter_weights,
         _joint_weights(robot, options.joint_weights),
         expected,
@@ -267,11 +262,7 @@ def _torque_noise(
 
 
 def _figures(figures: Figures) -> dict[str, float | None]:
-    return {
-        'condition_number': _number(figures.condition),
-        'condition_number_weighted': _number(figures.weighted),
-        'determinant': _number(figures.determinant),
-    }
+    return {criterion.key: _number(figures[name]) for name, criterion in CRITERIA.items()}
 
 
 def _number(value: float) -> float | None:

@@ -10,7 +10,7 @@ import numpy as np
 from robot_id import dynamics
 from robot_id.excitation.averaged_friction import AveragedFriction
 from robot_id.excitation.clearance import Clearance
-from robot_id.excitation.criteria import condition, log_determinant, smooth_log_condition
+from robot_id.excitation.criteria import CRITERIA, criterion_of
 from robot_id.excitation.family import Family
 from robot_id.excitation.feasible import Gauge
 from robot_id.model import Robot
@@ -28,20 +28,15 @@ class Figures:
     """
     How exciting a motion is.
 
-    :param condition: cond(W).
-    :param weighted: cond(Phi).
-    :param determinant: det(Phi^T Phi)^(-1/2b), smaller is better.
+    :param of_criterion: the figure of every criterion by its name, smaller is better.
     :param torque_share: largest predicted torque over its limit; NaN where none can be predicted.
     """
 
-    condition: float
-    weighted: float
-    determinant: float
+    of_criterion: dict[str, float]
     torque_share: float
 
-    def score(self, criterion: str) -> float:
-        """Return the figure that a criterion makes small."""
-        return float(getattr(self, criterion))
+    def __getitem__(self, criterion: str) -> float:
+        return self.of_criterion[criterion]
 
 
 class Objective:
@@ -73,7 +68,7 @@ class Objective:
         samples: int = 150,
     ) -> None:
         self.robot, self.family, self.limits = robot, family, limits
-        self.criterion = criterion
+        self.criterion = criterion_of(criterion)
         self.parameter_weights = parameter_weights
         self.joint_weights = joint_weights
         self.expected = expected
@@ -121,14 +116,11 @@ class Objective:
         """Return the value and its slope in W (N, n, b)."""
         N, n, b = W.shape
         weight = np.tile(self.joint_weights, N)[:, None]
-        if self.criterion != 'condition':
+        if self.criterion.weighted:
             weight = weight * self.parameter_weights
         rows = W.reshape(N * n, b) * weight
         _, singular, Vt = np.linalg.svd(np.linalg.qr(rows, mode='r'))
-        if self.criterion == 'determinant':
-            value, slope = log_determinant(singular)
-        else:
-            value, slope = smooth_log_condition(singular, power)
+        value, slope = self.criterion.smooth(singular, power)
         # U diag(slope) V^T without U: rows = U diag(s) V^T.
         inward = Vt.T * (slope / np.maximum(singular, 1e-300)) @ Vt
         return value, (weight * (rows @ inward)).reshape(N, n, b)
@@ -201,10 +193,8 @@ class Objective:
         share = float('nan')
         if self.expected is not None:
             share = float(np.max(np.abs(W @ self.expected) / self.limits.torque))
-        return Figures(
-            condition(plain),
-            condition(weighted),
-            # Per sample, so that it does not depend on how many are taken.
-            float(np.exp(log_determinant(weighted / np.sqrt(N))[0])),
-            share,
-        )
+        figures = {
+            name: criterion.figure(weighted if criterion.weighted else plain, N)
+            for name, criterion in CRITERIA.items()
+        }
+        return Figures(figures, share)

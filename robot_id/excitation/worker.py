@@ -193,4 +193,4 @@ class Worker:
 
 def _score(objective: Objective, X: Array) -> float:
     trajectory = objective.family.member(X, objective.limits.middle)
-    return objective.figures(trajectory).score(objective.criterion)
+    return objective.figures(trajectory)[objective.criterion.name]

@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, field_validator, model_validator
 
+from robot_id.model.friction import DEFAULT, TERMS, check_terms
 from robot_id.model.numbers import NotNegative, NotZero, Number, Positive
 
-FrictionTerm = Literal['viscous', 'coulomb', 'offset', 'asymmetric_viscous', 'asymmetric_coulomb']
 LawName = Literal['pd_cascade', 'pd', 'computed_torque']
 
 
@@ -88,27 +88,38 @@ class Joint(_Strict):
     :param drive_gain: joint torque = drive_gain * control signal.
     :param rotor_inertia: 'geared': Ia acts on the joint's own acceleration; 'direct': the rotor is
         fixed to its link, so Ia counts as a part of the link; 'none': no parameter of its own.
-    :param friction: the friction terms of this joint.
+    :param friction: the friction terms of this joint (robot_id.model.friction).
+    :param friction_constants: constants of terms that have one (Stribeck velocity ...), by term.
     """
 
     name: str
     gear_ratio: NotZero = 1.0
     drive_gain: Positive = 1.0
     rotor_inertia: Literal['geared', 'direct', 'none'] = 'geared'
-    friction: tuple[FrictionTerm, ...] = ('viscous', 'coulomb', 'offset')
+    friction: tuple[str, ...] = DEFAULT
+    friction_constants: dict[str, Positive] = {}
     limits: JointLimits = JointLimits()
 
     @field_validator('friction')
     @classmethod
-    def _no_double_terms(cls, terms: tuple[str, ...]) -> tuple[str, ...]:
-        for term in terms:
-            if terms.count(term) > 1:
-                raise ValueError(f"'{term}' appears more than once")
-            if f'asymmetric_{term}' in terms:
-                raise ValueError(f"choose '{term}' or 'asymmetric_{term}', not both")
-        if 'offset' in terms and 'asymmetric_coulomb' in terms:
-            raise ValueError("'asymmetric_coulomb' already holds the 'offset', choose one of them")
-        return terms
+    def _known_terms(cls, terms: tuple[str, ...]) -> tuple[str, ...]:
+        return check_terms(terms)
+
+    @model_validator(mode='after')
+    def _constants_of_terms(self) -> Joint:
+        for name in self.friction_constants:
+            if name not in self.friction:
+                raise ValueError(f"friction_constants: the joint has no term '{name}'")
+            if TERMS[name].constant is None:
+                raise ValueError(f"friction_constants: '{name}' has no constant")
+        return self
+
+    def constant_of(self, term: str) -> float:
+        """Return the constant of a friction term, 0 where the term has none."""
+        constant = TERMS[term].constant
+        if constant is None:
+            return 0.0
+        return float(self.friction_constants.get(term, constant.default))
 
 
 class Alias(_Strict):

@@ -8,9 +8,10 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from robot_id.model.friction import COLUMNS, ROTOR
 from robot_id.model.inertia import FROM_PINOCCHIO
 from robot_id.model.kinematics import to_pinocchio
-from robot_id.model.terms import Kind, Terms
+from robot_id.model.terms import Terms
 
 if TYPE_CHECKING:
     from robot_id.model.robot import Robot
@@ -47,18 +48,11 @@ def random_regressor(robot: Robot) -> Array:
 
 def _add_terms(W: Array, terms: Terms, columns: NDArray[np.int64], dq: Array, ddq: Array) -> None:
     """Add the rotor, friction and offset columns of one state to W (n, s)."""
-    for p, kind, row, gain, c in zip(
-        terms.parameter, terms.kind, terms.row, terms.gain, terms.direction
-    ):
-        x = c @ (ddq if kind == Kind.INERTIA else dq)
-        value = {
-            Kind.INERTIA: x,
-            Kind.VISCOUS: x,
-            Kind.COULOMB: np.sign(x),
-            Kind.OFFSET: 1.0,
-            Kind.VISCOUS_POSITIVE: max(x, 0.0),
-            Kind.VISCOUS_NEGATIVE: min(x, 0.0),
-            Kind.COULOMB_POSITIVE: float(x > 0),
-            Kind.COULOMB_NEGATIVE: -float(x < 0),
-        }[Kind(kind)]
-        W[row, columns[p]] += gain * value
+    for k, kind in enumerate(terms.kind):
+        c = terms.direction[k]
+        if kind == ROTOR:
+            value = c @ ddq
+        else:
+            x = c @ dq
+            value = COLUMNS[kind - 1][1].value(x, np.sign(x), terms.constant[k])
+        W[terms.row[k], columns[terms.parameter[k]]] += terms.gain[k] * value

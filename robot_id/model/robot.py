@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from functools import cached_property
 from pathlib import Path
 
@@ -43,6 +44,8 @@ class Robot:
         self.coupling: Array | None = (
             None if description.coupling is None else np.array(description.coupling, float)
         )
+        # (b,) parameters that tell the load of load-dependent friction in the regressor.
+        self.load_parameters: Array | None = None
         self.drives = Drives.of(self.joints, self.coupling)
         self.limits = Limits.of(self.joints, kinematics.limits)
         self.terms: Terms = build_terms(self.joints, self.coupling)
@@ -153,6 +156,27 @@ class Robot:
         if not self.description.a_priori:
             raise DescriptionError(f"{self.name}: the robot file has no 'a_priori' values")
         return self.base.from_standard(self.standard_vector(self.description.a_priori, 'a_priori'))
+
+    def load_reference(self) -> Array:
+        """(b,) parameters that tell the load: given ones, the truth, a priori values, the URDF."""
+        if self.load_parameters is not None:
+            return self.load_parameters
+        prior = self.standard_prior()
+        if not self.description.truth and self.description.a_priori:
+            given = self.standard_vector(self.description.a_priori, 'a_priori')
+            prior = np.where(given != 0.0, given, prior)
+        if not np.any(prior):
+            raise DescriptionError(
+                f'{self.name}: load-dependent friction needs parameters that tell the load: give '
+                "'a_priori' in the robot file or inertias in the URDF"
+            )
+        return self.base.from_standard(prior)
+
+    def with_load(self, chi: Array) -> Robot:
+        """Return the same robot whose regressor takes the load of these parameters, (b,)."""
+        robot = copy.copy(self)
+        robot.load_parameters = np.array(chi, float)
+        return robot
 
     def regular_start(self) -> Array:
         """

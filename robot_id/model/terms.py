@@ -1,39 +1,30 @@
 """
 Everything in the joint torques that is not a rigid body: rotor inertia, friction, offset.
 
-Each term is linear in one parameter and is a sum of atoms: torque[row] += gain * f(c . x), with
-f by kind. A coupling (motor speeds = K * joint speeds) couples the rotor and the motor friction:
-a motor m with c = K[m] / K[m, m] turns at c . dq and acts on joint i with gain c[i]. What falls on
-a joint's own column is regrouped there, as in eq. 23 of paper 001: Ia_i, Fv_i of the other joints
-absorb c_i^2, and Fc_m absorbs fcm_m.
+Each parameter scales a sum of atoms: torque[row] += gain * f(c . x), with f by kind (0: a rotor,
+x = ddq; else a column of the friction registry, x = dq). A coupling (motor speeds = K * joint
+speeds) couples the rotor and the motor friction: a motor m with c = K[m] / K[m, m] turns at c . dq
+and acts on joint i with gain c[i]. What falls on a joint's own column is regrouped there, as in
+eq. 23 of paper 001: Ia_i, Fv_i of the other joints absorb c_i^2, and Fc_m absorbs fcm_m.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.exceptions import DescriptionError
 from robot_id.model.description import Joint
+from robot_id.model.friction import ROTOR, TERMS, Column, FrictionTerm, kind_of
 from robot_id.model.kinematics import Kinematics
 
 Array = NDArray[np.float64]
 
 
-class Kind(IntEnum):
-    """What an atom is made of, with x = c . ddq or c . dq."""
-
-    INERTIA = 0
-    VISCOUS = 1
-    COULOMB = 2
-    OFFSET = 3
-    VISCOUS_POSITIVE = 4
-    VISCOUS_NEGATIVE = 5
-    COULOMB_POSITIVE = 6
-    COULOMB_NEGATIVE = 7
+# kind, row, gain, direction c, constant
+_Atom = tuple[int, int, float, Array, float]
 
 
 @dataclass(frozen=True)
@@ -44,10 +35,11 @@ class Terms:
     :param names: names of the parameters.
     :param joint: (e,) index of the joint each parameter belongs to.
     :param parameter: (a,) which parameter scales atom k.
-    :param kind: (a,) Kind of atom k.
+    :param kind: (a,) 0 for a rotor, else the kind of its friction (friction.kind_of).
     :param row: (a,) joint on which it acts.
     :param gain: (a,).
     :param direction: (a, n) the vector c.
+    :param constant: (a,) constant of its friction term, 0 where the term has none.
     """
 
     names: tuple[str, ...]
@@ -57,59 +49,62 @@ class Terms:
     row: NDArray[np.int64]
     gain: Array
     direction: Array
-
-
-_FRICTION = {
-    'viscous': [('Fv{}', Kind.VISCOUS)],
-    'coulomb': [('Fc{}', Kind.COULOMB)],
-    'asymmetric_viscous': [('Fv{}+', Kind.VISCOUS_POSITIVE), ('Fv{}-', Kind.VISCOUS_NEGATIVE)],
-    'asymmetric_coulomb': [('Fc{}+', Kind.COULOMB_POSITIVE), ('Fc{}-', Kind.COULOMB_NEGATIVE)],
-}
+    constant: Array
 
 
 def build_terms(joints: tuple[Joint, ...], coupling: Array | None) -> Terms:
     """Return the terms of all joints in the papers' order: Ia Fv Fc Fvm Fcm Off per joint."""
     n = len(joints)
     normalised = _normalise(joints, coupling)
-    names: list[str] = []
-    owner: list[int] = []
-    atoms: list[tuple[int, int, int, float, Array]] = []
-
-    def add(name: str, j: int, parts: list[tuple[int, int, float, Array]]) -> None:
-        for kind, row, gain, direction in parts:
-            atoms.append((len(names), kind, row, gain, direction))
-        names.append(name)
-        owner.append(j)
-
-    unit = np.eye(n)
-    for j, joint in enumerate(joints):
-        c = normalised[j]
-        coupled = bool(np.any(c[np.arange(n) != j]))
-        label = str(j + 1)
-        if joint.rotor_inertia == 'geared':
-            add(f'Ia{label}', j, _coupled(Kind.INERTIA, c, j, keep_own=True))
-        for term in joint.friction:
-            for pattern, kind in _FRICTION.get(term, []):
-                add(pattern.format(label), j, [(kind, j, 1.0, unit[j])])
-        if coupled and 'viscous' in joint.friction:
-            add(f'Fvm{label}', j, _coupled(Kind.VISCOUS, c, j, keep_own=False))
-        if coupled and 'coulomb' in joint.friction:
-            parts = [(int(Kind.COULOMB), int(i), float(c[i]), c) for i in np.flatnonzero(c)]
-            add(f'Fcm{label}', j, [*parts, (int(Kind.COULOMB), j, -1.0, unit[j])])
-        if 'offset' in joint.friction:
-            add(f'Off{label}', j, [(Kind.OFFSET, j, 1.0, unit[j])])
+    named = [
+        (name, j, atoms)
+        for j, joint in enumerate(joints)
+        for name, atoms in _joint_terms(joint, j, normalised[j])
+    ]
+    atoms = [(p, *atom) for p, (_, _, parts) in enumerate(named) for atom in parts]
     return Terms(
-        names=tuple(names),
-        joint=np.array(owner, np.int64),
+        names=tuple(name for name, _, _ in named),
+        joint=np.array([j for _, j, _ in named], np.int64),
         parameter=np.array([a[0] for a in atoms], np.int64),
         kind=np.array([a[1] for a in atoms], np.int64),
         row=np.array([a[2] for a in atoms], np.int64),
         gain=np.array([a[3] for a in atoms], float),
         direction=np.array([a[4] for a in atoms], float).reshape(len(atoms), n),
+        constant=np.array([a[5] for a in atoms], float),
     )
 
 
-def _coupled(kind: Kind, c: Array, j: int, keep_own: bool) -> list[tuple[int, int, float, Array]]:
+def _joint_terms(joint: Joint, j: int, c: Array) -> list[tuple[str, list[_Atom]]]:
+    """Return the parameters of one joint with their atoms."""
+    unit = np.eye(len(c))[j]
+    coupled = np.count_nonzero(c) > 1
+    own: list[tuple[str, list[_Atom]]] = []
+    shaft: list[tuple[str, list[_Atom]]] = []
+    last: list[tuple[str, list[_Atom]]] = []
+    if joint.rotor_inertia == 'geared':
+        own.append((f'Ia{j + 1}', _linear(ROTOR, c, j, keep_own=True)))
+    for name in joint.friction:
+        term, constant = TERMS[name], joint.constant_of(name)
+        for k, column in enumerate(term.columns):
+            atom = (kind_of(name, k), j, 1.0, unit, constant)
+            (last if term.last else own).append((column.name.format(j + 1), [atom]))
+            if coupled and column.motor is not None:
+                atoms = _shaft(term, column, constant, c, j)
+                shaft.append((column.motor.format(j + 1), atoms))
+    return own + shaft + last
+
+
+def _shaft(term: FrictionTerm, column: Column, constant: float, c: Array, j: int) -> list[_Atom]:
+    """Return the atoms of friction on the shaft of motor j, less what the joint's own holds."""
+    kind = kind_of(term.name, term.columns.index(column))
+    if term.linear_in_speed:
+        return _linear(kind, c, j, keep_own=False)
+    unit = np.eye(len(c))[j]
+    atoms = [(kind, int(i), float(c[i]), c, constant) for i in np.flatnonzero(c)]
+    return [*atoms, (kind, j, -1.0, unit, constant)]
+
+
+def _linear(kind: int, c: Array, j: int, keep_own: bool) -> list[_Atom]:
     """
     Return the atoms of c c^T x less its diagonal, which other columns hold.
 
@@ -121,7 +116,7 @@ def _coupled(kind: Kind, c: Array, j: int, keep_own: bool) -> list[tuple[int, in
         if i != j or not keep_own:
             direction[i] = 0.0
         if np.any(direction):
-            parts.append((int(kind), int(i), float(c[i]), direction))
+            parts.append((kind, int(i), float(c[i]), direction, 0.0))
     return parts
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from robot_id import dynamics
 from robot_id.model import Robot
-from robot_id.model.terms import Kind
+from robot_id.model.friction import ROTOR
 
 Array = NDArray[np.float64]
 
@@ -29,7 +29,7 @@ class EnergyModel:
     def __init__(self, robot: Robot, step: float, coulomb_slope: float | None = None):
         self.robot, self.step, self.slope = robot, step, coulomb_slope
         terms = robot.terms
-        friction = np.unique(terms.parameter[terms.kind != Kind.INERTIA])
+        friction = np.unique(terms.parameter[terms.kind != ROTOR])
         self._friction = np.isin(robot.base.columns, robot.term_index[friction])
         self.reset()
 

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from robot_id.dynamics import tangent
 from robot_id.dynamics.direct import acceleration, scratch
-from robot_id.dynamics.kernels import FAST, add_rotors, cholesky, cholesky_solve, composite, poses
+from robot_id.dynamics.friction import add_rotors
+from robot_id.dynamics.kernels import FAST, cholesky, cholesky_solve, composite, poses
+from robot_id.dynamics.load import load_kernel, rigid_parameters
 from robot_id.dynamics.regressor import column_maps, regressor_kernel
 from robot_id.dynamics.tree import Tree, tree_of
 from robot_id.model import Robot
@@ -27,6 +29,7 @@ class Model(NamedTuple):
     :param bodies: (nb, 10) base columns of the inertial parameters, -1 where none.
     :param terms: (e,) base columns of the terms.
     :param factor: (b,) scale of renamed base parameters.
+    :param rigid: (b,) 1 for parameters of rigid bodies and rotors, 0 for friction and offset.
     """
 
     tree: Tree
@@ -34,6 +37,7 @@ class Model(NamedTuple):
     bodies: NDArray[np.int64]
     terms: NDArray[np.int64]
     factor: Array
+    rigid: Array
 
 
 def model_of(robot: Robot) -> Model:
@@ -41,7 +45,10 @@ def model_of(robot: Robot) -> Model:
     units = [robot.base.to_standard(chi) for chi in np.eye(len(robot.base))]
     forms = [np.concatenate([u[robot.inertial_index].ravel(), u[robot.term_index]]) for u in units]
     bodies, terms, _ = column_maps(robot, False)
-    return Model(tree_of(robot), np.array(forms), bodies, terms, np.array(robot.base.factor))
+    rigid = np.sign(rigid_parameters(robot, robot.base.factor))
+    return Model(
+        tree_of(robot), np.array(forms), bodies, terms, np.array(robot.base.factor), rigid
+    )
 
 
 def regressor(model: Model, q: Array, dq: Array, ddq: Array, slope: float) -> Array:
@@ -86,7 +93,7 @@ def linearise(model, z, tau, slope, ddq, J):  # type: ignore[no-untyped-def]
     """
     Fill ddq (n,) and its derivative J (n, 2n + b) by [dq q chi]; False if M(q) is not positive.
 
-    d ddq/d chi = -M^-1 Phi(q, dq, ddq).
+    d ddq/d chi = -M^-1 Phi(q, dq, ddq); with load, each row is divided by its gain.
     """
     n, total = J.shape
     dq, q, chi = z[:n].copy(), z[n : 2 * n].copy(), z[2 * n :].copy()
@@ -99,18 +106,20 @@ def linearise(model, z, tau, slope, ddq, J):  # type: ignore[no-untyped-def]
         if not np.isfinite(ddq[j]):
             return False
     by_q, by_dq, M = np.empty((n, n)), np.empty((n, n)), np.empty((n, n))
-    tangent.derivatives(tree, inertia, values, q, dq, ddq, slope, by_q, by_dq, M)
+    gain = np.empty(n)
+    tangent.derivatives(tree, inertia, values, q, dq, ddq, slope, by_q, by_dq, M, gain)
     W = np.zeros((1, n, total - 2 * n))
+    row = dq.reshape(1, n)
     regressor_kernel(
-        tree, model.bodies, model.terms, q.reshape(1, n), dq.reshape(1, n), ddq.reshape(1, n),
-        slope, W,
-    )  # fmt: skip
+        tree, model.bodies, model.terms, q.reshape(1, n), row, ddq.reshape(1, n), slope, W
+    )
+    load_kernel(tree, model.terms, chi / model.factor * model.rigid, values, True, row, slope, W)
     for i in range(n):
         for j in range(n):
-            J[i, j] = -by_dq[i, j]
-            J[i, n + j] = -by_q[i, j]
+            J[i, j] = -by_dq[i, j] / gain[i]
+            J[i, n + j] = -by_q[i, j] / gain[i]
         for j in range(total - 2 * n):
-            J[i, 2 * n + j] = -W[0, i, j] / model.factor[j]
+            J[i, 2 * n + j] = -W[0, i, j] / (model.factor[j] * gain[i])
     return _solve_rows(M, J)
 
 

@@ -12,7 +12,7 @@ from robot_id.control import ComputedTorque, SimulatedPlant, tune
 from robot_id.dynamics import Disturbances, simulate
 from robot_id.exceptions import ControlError
 from robot_id.model import load_robot
-from robot_id.model.terms import Kind
+from robot_id.model.friction import ROTOR, kind_of
 from robot_id.trajectory import Reference, emps_cycle
 
 
@@ -28,11 +28,11 @@ def pinocchio_torque(robot, chi, q, dq, ddq, slope):
         terms.parameter, terms.kind, terms.row, terms.gain, terms.direction
     ):
         f = {
-            Kind.INERTIA: c @ ddq,
-            Kind.VISCOUS: c @ dq,
-            Kind.COULOMB: 2 / np.pi * np.arctan(slope * (c @ dq)),
-            Kind.OFFSET: 1.0,
-        }[Kind(kind)]
+            ROTOR: c @ ddq,
+            kind_of('viscous'): c @ dq,
+            kind_of('coulomb'): 2 / np.pi * np.arctan(slope * (c @ dq)),
+            kind_of('offset'): 1.0,
+        }[int(kind)]
         tau[row] += values[p] * gain * f
     return tau
 

@@ -11,12 +11,9 @@ from robot_id import dynamics
 from robot_id.exceptions import OptionError
 from robot_id.excitation.averaged_friction import AveragedFriction
 from robot_id.excitation.clearance import clearance_of
-from robot_id.excitation.criteria import (
-    expected_values,
-    smooth_log_condition,
-    weights_of_parameters,
-)
+from robot_id.excitation.criteria.condition import smooth_log_condition
 from robot_id.excitation.design import ExcitationOptions, make_objective
+from robot_id.excitation.parameter_weights import expected_values, weights_of_parameters
 from robot_id.model import load_robot
 from robot_id.trajectory import Fourier
 
@@ -122,13 +119,13 @@ def test_figures_are_those_of_the_regressor() -> None:
     states = motion.sample(np.arange(N) * (motion.duration / N))
     W = (dynamics.regressor(robot, *states) * np.array([1.0, 3.0])[:, None]).reshape(2 * N, -1)
     figures = objective.figures(motion)
-    assert figures.condition == pytest.approx(np.linalg.cond(W))
+    assert figures['condition'] == pytest.approx(np.linalg.cond(W))
     Phi = W * objective.parameter_weights
-    assert figures.weighted == pytest.approx(np.linalg.cond(Phi))
+    assert figures['weighted'] == pytest.approx(np.linalg.cond(Phi))
     sign, logdet = np.linalg.slogdet(Phi.T @ Phi / N)
     assert sign == 1.0
     b = len(robot.base)
-    assert figures.determinant == pytest.approx(np.exp(-logdet / (2 * b)))
+    assert figures['determinant'] == pytest.approx(np.exp(-logdet / (2 * b)))
     tau = dynamics.inverse_dynamics(robot, robot.truth(), *states)
     assert figures.torque_share == pytest.approx(np.max(np.abs(tau) / objective.limits.torque))
 

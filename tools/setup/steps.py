@@ -126,9 +126,11 @@ def _compile_kernels(venv: Path, ros: Ros, environment: dict[str, str]) -> None:
 
 
 def _kernels_digest() -> str:
-    """Return the digest of all files with compiled functions."""
+    """Return the digest of all files with compiled functions; friction terms are some too."""
     files = sorted((ROOT / 'robot_id').rglob('*.py'))
     compiled = [str(f.relative_to(ROOT)) for f in files if b'njit(' in f.read_bytes()]
+    terms = sorted((ROOT / 'robot_id/model/friction').glob('*.py'))
+    compiled += [str(f.relative_to(ROOT)) for f in terms]
     return _files_digest('requirements', *compiled)
 
 

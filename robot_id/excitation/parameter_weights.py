@@ -1,4 +1,4 @@
-"""What makes a motion exciting: condition numbers and D-optimality, smooth and with slopes."""
+"""What the parameters are expected to be, and so what their relative accuracy refers to."""
 
 from __future__ import annotations
 
@@ -6,58 +6,29 @@ import re
 
 import numpy as np
 
-from robot_id.exceptions import DescriptionError, OptionError, did_you_mean
+from robot_id.exceptions import DescriptionError
 from robot_id.model import Robot
+from robot_id.model.friction import COLUMNS
 from robot_id.trajectory.trajectory import Array
 
-CRITERIA = {
-    'condition': 'cond(W)',
-    'weighted': 'cond(Phi), Phi = W diag(chi_bar), eq. 9 of paper 004',
-    'determinant': 'D-optimality: det(Phi^T Phi)^(-1/2b)',
-}
+
+def _friction_stems() -> list[tuple[str, ...]]:
+    """Return the stems of friction parameters, those of one unit together."""
+    stems: dict[str, list[str]] = {}
+    for term, column in COLUMNS:
+        for name in filter(None, (column.name, column.motor)):
+            stems.setdefault(term.unit, []).append(name.partition('{')[0])
+    return [tuple(group) for group in stems.values()]
+
+
 # Parameters of one kind have one unit and are compared with each other.
 _KINDS = (
     ('XX', 'XY', 'XZ', 'YY', 'YZ', 'ZZ'),
     ('MX', 'MY', 'MZ'),
     ('M',),
     ('Ia',),
-    ('Fv', 'Fvm'),
-    ('Fc', 'Fcm', 'Off'),
+    *_friction_stems(),
 )
-
-
-def check_criterion(name: str) -> str:
-    """Return the name of a known criterion."""
-    if name not in CRITERIA:
-        raise OptionError(f"no criterion '{name}': {did_you_mean(name, CRITERIA)}")
-    return name
-
-
-def condition(singular: Array) -> float:
-    """Return the condition number from singular values in descending order."""
-    return float(singular[0] / singular[-1]) if singular[-1] > 0.0 else float('inf')
-
-
-def smooth_log_condition(singular: Array, power: float) -> tuple[float, Array]:
-    """
-    Return log(||s||_p ||1/s||_p), which tends to log cond from above, and its slope in s (b,).
-
-    power = 2 is the Frobenius condition number; singular values that cross do no harm.
-    """
-    logs = np.log(np.maximum(singular, 1e-300))
-    value, slope = 0.0, np.zeros_like(logs)
-    for sign in (1.0, -1.0):
-        top = np.max(sign * logs)
-        weight = np.exp(power * (sign * logs - top))
-        value += top + np.log(weight.sum()) / power
-        slope += sign * weight / weight.sum() / np.exp(logs)
-    return float(value), slope
-
-
-def log_determinant(singular: Array) -> tuple[float, Array]:
-    """Return -log det(Phi^T Phi) / 2b and its slope in the singular values (b,)."""
-    s = np.maximum(singular, 1e-300)
-    return float(-np.mean(np.log(s))), -1.0 / (len(s) * s)
 
 
 def expected_values(robot: Robot) -> tuple[Array, str]:

@@ -1,0 +1,16 @@
+"""The condition number of Phi = W diag(chi_bar): relative accuracy, eq. 9 of paper 004."""
+
+from __future__ import annotations
+
+from robot_id.excitation.criteria.condition import condition, smooth_log_condition
+from robot_id.excitation.criteria.criterion import Criterion
+
+CRITERION = Criterion(
+    name='weighted',
+    label='cond(Phi)',
+    text='cond(Phi), Phi = W diag(chi_bar), eq. 9 of paper 004',
+    key='condition_number_weighted',
+    weighted=True,
+    figure=condition,
+    smooth=smooth_log_condition,
+)

@@ -1,0 +1,25 @@
+"""Friction, one file a term; see `term` for what a term is and `registry` for the list."""
+
+from robot_id.model.friction.registry import (
+    COLUMNS,
+    DEFAULT,
+    ROTOR,
+    TERMS,
+    check_terms,
+    kind_of,
+    parse_terms,
+)
+from robot_id.model.friction.term import Column, Constant, FrictionTerm
+
+__all__ = [
+    'COLUMNS',
+    'DEFAULT',
+    'ROTOR',
+    'TERMS',
+    'Column',
+    'Constant',
+    'FrictionTerm',
+    'check_terms',
+    'kind_of',
+    'parse_terms',
+]
