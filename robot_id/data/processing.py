@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data import filters
-from robot_id.data.dataset import Run
+from robot_id.data.dataset import Dataset, Run
 from robot_id.data.decimation import LARGEST_STAGE, Decimator, decimate, kept_samples, stages
 from robot_id.data.derivatives import central_differences, differentiate
 from robot_id.exceptions import DataError, OptionError, did_you_mean
@@ -167,7 +167,7 @@ def resolve(
             )
     decimation = processing.decimation
     if decimation is None:
-        decimation = _even_factor(0.8 * rate / 2 / (DECIMATION_MARGIN * bandwidth))
+        decimation = even_factor(0.8 * rate / 2 / (DECIMATION_MARGIN * bandwidth))
     border = processing.border
     if processing.border_s is not None:
         in_seconds = round(processing.border_s * rate)
@@ -255,11 +255,20 @@ def usable(run: Run, processing: Processing) -> tuple[int, int]:
     return first, last
 
 
+def rows_left(dataset: Dataset, processing: Processing) -> int:
+    """Return how many decimated rows all runs leave, the dead band aside."""
+    factor, total = processing.decimation or 1, 0
+    for run in dataset.runs:
+        samples = len(run) - 2 * (processing.border or 0)
+        total += max(-(-samples // factor) - 2 * end_rows(processing), 0) if samples > 0 else 0
+    return total
+
+
 def _band(dead_band: float | Sequence[float] | None) -> Array:
     return np.asarray(0.0 if dead_band is None else dead_band, dtype=float)
 
 
-def _even_factor(wanted: float) -> int:
+def even_factor(wanted: float) -> int:
     """Return the largest factor up to the wanted one that splits into stages of at most 13."""
     factor = max(int(wanted + 1e-9), 1)
     while any(stage > LARGEST_STAGE for stage in stages(factor)):
@@ -285,8 +294,10 @@ __all__ = [
     'differentiate',
     'dropped',
     'end_rows',
+    'even_factor',
     'kept_samples',
     'resolve',
+    'rows_left',
     'torque_at_samples',
     'usable',
 ]

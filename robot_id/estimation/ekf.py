@@ -21,8 +21,8 @@ from robot_id.online.ekf import ExtendedKalmanFilter
 from robot_id.online.kalman import KalmanFilter
 from robot_id.online.sizes import nominal_sizes
 from robot_id.progress import Progress, part_of, silent
+from robot_id.regression.derivation import derive_for_loop
 from robot_id.regression.prediction import predict
-from robot_id.regression.sampling import resolve
 
 Array = NDArray[np.float64]
 CHUNK = 250
@@ -85,7 +85,8 @@ class Ekf:
         """
         started = time.perf_counter()
         dataset = dataset.select(robot.joint_names)
-        processing = resolve(self.processing, dataset, robot)
+        derived = derive_for_loop(self.processing, dataset, robot, self.coulomb_slope)
+        processing = derived.processing
         factor = max(int(np.ceil(dataset.rate / self.highest_rate_hz - 1e-6)), 1)
         chi, spread = self._start(robot, dataset, part_of(progress, 0.0, 0.1, 'start values'))
         setting = self._noise(robot, dataset, processing, factor)
@@ -133,7 +134,7 @@ class Ekf:
             },
         )
         prediction = predict(robot, chi, dataset, processing, self.coulomb_slope)
-        return assemble(self, robot, dataset, processing, found, prediction, started)
+        return assemble(self, robot, dataset, derived, found, prediction, started)
 
     def _run(
         self, kalman: KalmanFilter, dataset: Dataset, factor: int, progress: Progress

@@ -25,10 +25,11 @@ from robot_id.progress import Progress, part_of, silent
 from robot_id.regression import selection
 from robot_id.regression.constraint import constraint_for
 from robot_id.regression.covariance import joint_covariance
+from robot_id.regression.derivation import derive
 from robot_id.regression.least_squares import Solution, deficiency
 from robot_id.regression.observation import Observation
 from robot_id.regression.residuals import Whiteness, judge, warn_if_correlated
-from robot_id.regression.sampling import long_enough, resolve
+from robot_id.regression.sampling import long_enough
 from robot_id.regression.system import System
 from robot_id.regression.triangular import JointFactors
 
@@ -109,9 +110,9 @@ class Idim(ABC):
         started = time.perf_counter()
         constraint = constraint_for(self.constraint, robot)
         dataset = dataset.select(robot.joint_names)
-        processing = resolve(
-            self.processing, dataset, robot, sign_friction=self.coulomb_slope is None
-        )
+        sign = self.coulomb_slope is None
+        derived = derive(self.processing, dataset, robot, self.coulomb_slope, dead_band=sign)
+        processing = derived.processing
         observation = Observation(robot, dataset, processing, self.coulomb_slope, self.memory_mb)
         factors = observation.factors(part_of(progress, 0.0, 0.6, 'observation matrix'))
         kept, warnings = self._excited(factors)
@@ -149,7 +150,7 @@ class Idim(ABC):
                 **fit.extras,
             },
         )
-        return assemble(self, robot, dataset, processing, found, prediction, started)
+        return assemble(self, robot, dataset, derived, found, prediction, started)
 
     def complain(self, judged: list[Whiteness], joint_names: tuple[str, ...]) -> tuple[str, ...]:
         """Return the warnings about the residual."""

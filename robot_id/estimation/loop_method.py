@@ -21,9 +21,10 @@ from robot_id.estimation.result import Result
 from robot_id.exceptions import IdentificationError, OptionError, SimulationError
 from robot_id.model import Robot
 from robot_id.progress import Progress, silent
+from robot_id.regression.derivation import derive_for_loop
 from robot_id.regression.prediction import predict
 from robot_id.regression.residuals import warn_if_correlated, whiteness
-from robot_id.regression.sampling import States, resolve
+from robot_id.regression.sampling import States
 
 Array = NDArray[np.float64]
 SHORTEST_STEP = 2.0**-10
@@ -82,12 +83,13 @@ class LoopMethod(ABC):
         """
         started = time.perf_counter()
         dataset = dataset.select(robot.joint_names)
-        processing = resolve(self.processing, dataset, robot)
         slope = (
             self.coulomb_slope
             or robot.description.identification_slope
             or robot.description.coulomb_slope
         )
+        derived = derive_for_loop(self.processing, dataset, robot, slope)
+        processing = derived.processing
         problem = LoopProblem(
             robot,
             dataset,
@@ -110,7 +112,7 @@ class LoopMethod(ABC):
         )
         prediction = predict(robot, found.chi, dataset, processing, slope)
         progress(1.0, 'done')
-        return assemble(self, robot, dataset, processing, found, prediction, started)
+        return assemble(self, robot, dataset, derived, found, prediction, started)
 
     def starting_point(self, robot: Robot) -> Array:
         """(b,) where the iterations start."""

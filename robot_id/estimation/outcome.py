@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from robot_id import options
 from robot_id.data.dataset import Dataset
-from robot_id.data.processing import Processing
 from robot_id.estimation.result import Iteration, Result
 from robot_id.model import Robot
+from robot_id.regression.derivation import Derived
 from robot_id.regression.prediction import Prediction, relative_error_percent
 
 Array = NDArray[np.float64]
@@ -63,7 +63,7 @@ def assemble(
     method: Any,
     robot: Robot,
     dataset: Dataset,
-    processing: Processing,
+    derived: Derived,
     found: Outcome,
     prediction: Prediction,
     started: float,
@@ -73,7 +73,7 @@ def assemble(
 
     :param method: the dataclass of its options.
     :param dataset: what it was given, columns in the order of the robot's joints.
-    :param processing: as it was resolved for these data.
+    :param derived: the processing of these data, with the reasons for what was derived.
     :param prediction: torques that chi predicts along the measured motion.
     :param started: time.perf_counter() when the work began.
     """
@@ -103,11 +103,11 @@ def assemble(
         elapsed_s=time.perf_counter() - started,
         converged=converged,
         history=found.history,
-        options=options.to_dict(method) | options.to_dict(processing) | found.options,
+        options=options.to_dict(method) | options.to_dict(derived.processing) | found.options,
         warnings=warnings,
         extras={
             'rate_hz': dataset.rate,
-            'processing': processing.describe(dataset.rate),
+            'processing': derived.describe(dataset.rate),
             'data_notes': list(dataset.notes),
             **found.extras,
         },

@@ -63,6 +63,9 @@ class Result:
     :param options: every option that produced it, defaults included.
     :param warnings: one line each.
     :param extras: what only this method knows (JSON-serialisable).
+    :param verdict: usable, care or do_not_use; None where nobody judged it.
+    :param reasons: of the verdict, one line each.
+    :param holdout_error_percent: relative torque error on data that a fit has not seen.
     :param prediction: torques along the data it was fitted to; not saved.
     """
 
@@ -83,6 +86,9 @@ class Result:
     options: dict[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     extras: dict[str, Any] = field(default_factory=dict)
+    verdict: str | None = None
+    reasons: tuple[str, ...] = ()
+    holdout_error_percent: float = float('nan')
     prediction: Prediction | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -129,6 +135,9 @@ class Result:
             'simulations': self.simulations,
             'elapsed_s': finite_or_none(self.elapsed_s),
             'converged': self.converged,
+            'verdict': self.verdict,
+            'reasons': list(self.reasons),
+            'holdout_error_percent': finite_or_none(self.holdout_error_percent),
             'options': finite(self.options),
             'warnings': list(self.warnings),
             'covariance': [[finite_or_none(v) for v in row] for row in self.covariance],
@@ -202,6 +211,9 @@ class Result:
                 options=dict(data.get('options', {})),
                 warnings=tuple(data.get('warnings', [])),
                 extras=dict(data.get('extras', {})),
+                verdict=data.get('verdict'),
+                reasons=tuple(data.get('reasons') or ()),
+                holdout_error_percent=_value(data.get('holdout_error_percent')),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f'{source}: broken result ({error!r})') from error

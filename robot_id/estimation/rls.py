@@ -21,8 +21,8 @@ from robot_id.online.memory import Memory
 from robot_id.online.sizes import nominal_sizes
 from robot_id.online.supervision import CheapRule, EigenvalueRule, Rule
 from robot_id.progress import Progress, silent
+from robot_id.regression.derivation import derive_for_loop
 from robot_id.regression.prediction import predict
-from robot_id.regression.sampling import resolve
 
 Array = NDArray[np.float64]
 
@@ -124,7 +124,8 @@ class Rls:
         """
         started = time.perf_counter()
         dataset = dataset.select(robot.joint_names)
-        processing = resolve(self.processing, dataset, robot)
+        derived = derive_for_loop(self.processing, dataset, robot, self.coulomb_slope)
+        processing = derived.processing
         identifier = self.identifier(robot, dataset, processing)
         track, done = Track(len(dataset)), 0
         for number, run in enumerate(dataset.runs):
@@ -167,7 +168,7 @@ class Rls:
             },
         )
         prediction = predict(robot, found.chi, dataset, processing, self.coulomb_slope)
-        return assemble(self, robot, dataset, processing, found, prediction, started)
+        return assemble(self, robot, dataset, derived, found, prediction, started)
 
     def _reference(self, run: Run) -> tuple[Array, Array, Array] | None:
         return None

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data import Dataset, Run
-from robot_id.data.processing import Processing
+from robot_id.data.processing import Processing, resolve
 from robot_id.estimation.parameters import parameters_for
 from robot_id.estimation.result import Result
 from robot_id.exceptions import DescriptionError, OptionError, RobotIdError
@@ -19,7 +19,6 @@ from robot_id.online.memory import KINDS, Memory
 from robot_id.online.sizes import nominal_sizes
 from robot_id.online.supervision import CheapRule, EigenvalueRule, Rule
 from robot_id.regression.prediction import predict
-from robot_id.regression.sampling import resolve
 from robot_id.ros.parameter_table import ROBOT, Row
 
 Array = NDArray[np.float64]
@@ -115,7 +114,9 @@ def recent_error(
     time = np.arange(len(position)) / rate_hz
     dataset = Dataset(robot.joint_names, (Run(time, position, torque),), 'recent samples', ())
     try:
-        processing = resolve(Processing(), dataset, robot)
+        loops = robot.description.loops
+        bandwidth = robot.loop().bandwidth if 'default' in loops else None
+        processing = resolve(Processing(), rate_hz, bandwidth)
         slope = settings['coulomb_slope'] or None
         return float(predict(robot, chi, dataset, processing, slope).relative_error_percent)
     except (RobotIdError, ValueError):
