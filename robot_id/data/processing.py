@@ -58,7 +58,8 @@ class Processing:
     :param held_torque: the torque is a command that is held until the next sample, so it acts half
         a sample after the position was taken: the mean with the command before lines them up.
     :param torque_offset_s: the recorded torque is late by so many seconds (early where negative)
-        against the position, and is shifted back.
+        against the position, and is shifted back; derived (IDIM, unless the torque is held):
+        estimated with the parameters, and 0 where it is not significant.
     """
 
     filter: str = 'butterworth'
@@ -70,7 +71,7 @@ class Processing:
     border_s: float | None = None
     dead_band: float | Sequence[float] | None = None
     held_torque: bool = False
-    torque_offset_s: float = 0.0
+    torque_offset_s: float | None = None
 
     def __post_init__(self) -> None:
         _one_of('filter', self.filter, FILTERS)
@@ -84,9 +85,10 @@ class Processing:
             raise OptionError(f'border must be a whole number, 0 or more, got {self.border!r}')
         if self.border_s is not None and not (self.border_s >= 0 and isfinite(self.border_s)):
             raise OptionError(f'border_s must be 0 s or more, got {self.border_s!r}')
-        if not abs(self.torque_offset_s) <= LARGEST_OFFSET:
+        if self.torque_offset_s is not None and not abs(self.torque_offset_s) <= LARGEST_OFFSET:
             raise OptionError(
-                f'torque_offset_s must lie within {LARGEST_OFFSET:g} s, got {self.torque_offset_s!r}'
+                f'torque_offset_s must lie within {LARGEST_OFFSET:g} s, '
+                f'got {self.torque_offset_s!r}'
             )
         if self.dead_band is not None:
             band = np.asarray(self.dead_band, dtype=float)

@@ -25,12 +25,15 @@ from robot_id.progress import Progress, part_of, silent
 from robot_id.regression import selection
 from robot_id.regression.constraint import constraint_for
 from robot_id.regression.covariance import joint_covariance
-from robot_id.regression.derivation import derive
+from robot_id.regression.derivation import Derived, derive
+from robot_id.regression.deviations import observed_covariance
+from robot_id.regression.friction_slope import derive_slope
 from robot_id.regression.least_squares import Solution, deficiency
 from robot_id.regression.observation import Observation
 from robot_id.regression.residuals import Whiteness, judge, warn_if_correlated
 from robot_id.regression.sampling import long_enough
 from robot_id.regression.system import System
+from robot_id.regression.time_offset import estimate_offset
 from robot_id.regression.triangular import JointFactors
 
 Array = NDArray[np.float64]
@@ -67,23 +70,29 @@ class Idim(ABC):
     Options of all IDIM methods.
 
     :param processing: how the measurements are filtered, differentiated and decimated.
-    :param coulomb_slope: alpha of the smooth friction 2/pi atan(alpha dq); none means sign(dq).
+    :param coulomb_slope: alpha of the smooth friction 2/pi atan(alpha dq); none means sign(dq);
+        auto: sign(dq) or the robot file's slope, whichever explains the data better.
     :param unexcited: refuse data that leave parameters unexcited, or drop these parameters.
     :param memory_mb: keep the rows of W up to this size, beyond it compute them again when needed.
     :param constraint: what the parameters must obey beyond least squares, 'none' for nothing.
+    :param deviations: 'robust': from the residual as it is, correlated in time and between the
+        joints; 'classical': as if it were white noise.
     """
 
     name: ClassVar[str] = ''
+    # Whether the estimate is plain least squares with one weight for each joint.
+    least_squares: ClassVar[bool] = True
 
     processing: Processing = field(default_factory=Processing)
-    coulomb_slope: float | None = None
+    coulomb_slope: float | Literal['auto'] | None = 'auto'
     unexcited: Literal['refuse', 'drop'] = 'refuse'
     memory_mb: float = 256.0
     constraint: str = 'none'
+    deviations: Literal['robust', 'classical'] = 'robust'
 
     def __post_init__(self) -> None:
-        if self.coulomb_slope is not None and not self.coulomb_slope > 0.0:
-            raise OptionError(f'coulomb_slope: {self.coulomb_slope} must be above 0, or none')
+        if isinstance(self.coulomb_slope, float) and not self.coulomb_slope > 0.0:
+            raise OptionError(f'coulomb_slope: {self.coulomb_slope} must be above 0, auto or none')
         if self.memory_mb < 0.0:
             raise OptionError(f'memory_mb: {self.memory_mb} must not be negative')
 
@@ -110,19 +119,22 @@ class Idim(ABC):
         started = time.perf_counter()
         constraint = constraint_for(self.constraint, robot)
         dataset = dataset.select(robot.joint_names)
-        sign = self.coulomb_slope is None
-        derived = derive(self.processing, dataset, robot, self.coulomb_slope, dead_band=sign)
-        processing = derived.processing
-        observation = Observation(robot, dataset, processing, self.coulomb_slope, self.memory_mb)
+        derived, slope = self._derive(robot, dataset)
+        observation = Observation(robot, dataset, derived.processing, slope, self.memory_mb)
         factors = observation.factors(part_of(progress, 0.0, 0.6, 'observation matrix'))
         kept, warnings = self._excited(factors)
         system = System(factors, kept, constraint)
+        if derived.processing.torque_offset_s is None:
+            derived, observation = aligned(derived, observation, system)
+            system = replace(system, factors=observation.factors())
+        processing, factors = derived.processing, system.factors
         fit = self.fit(observation, system, part_of(progress, 0.6, 0.9, self.name))
         report = part_of(progress, 0.9, 1.0, 'residual')
         prediction = observation.predict(fit.solution.chi, report)
         judged = judge(prediction)
         solved = fit.solution
         fit = self.finish(fit, system, np.array([w.inflation for w in judged]))
+        fit = self.state_deviations(fit, observation, system)
         if not np.array_equal(fit.solution.chi, solved.chi):
             prediction = observation.predict(fit.solution.chi, report)
         progress(1.0, 'done')
@@ -134,6 +146,7 @@ class Idim(ABC):
             iterations=fit.iterations,
             history=fit.history,
             converged=fit.converged,
+            options={'coulomb_slope': slope},
             warnings=(
                 *long_enough(dataset, processing)[1],
                 *warnings,
@@ -151,6 +164,36 @@ class Idim(ABC):
             },
         )
         return assemble(self, robot, dataset, derived, found, prediction, started)
+
+    def _derive(self, robot: Robot, dataset: Dataset) -> tuple[Derived, float | None]:
+        """Return the processing and the slope of the friction (None: sign(dq)) for these data."""
+        chosen = None if self.coulomb_slope == 'auto' else self.coulomb_slope
+        derived = derive(self.processing, dataset, robot, chosen, dead_band=chosen is None)
+        if self.coulomb_slope == 'auto':
+            chosen, reason = derive_slope(robot, dataset, derived.processing)
+            derived = Derived(derived.processing, {**derived.reasons, 'coulomb_slope': reason})
+        return derived, chosen
+
+    def state_deviations(self, fit: Fit, observation: Observation, system: System) -> Fit:
+        """
+        Widen or narrow the classical covariance to that of the residual as it is.
+
+        The estimate of the joints' weighted least squares tells by how much; methods that solve
+        just that take its covariance as it stands.
+        """
+        if self.deviations == 'classical' or system.constraint is not None:
+            return fit
+        weights = np.ones(observation.n) if fit.weights is None else fit.weights
+        solution, shifted = fit.solution, bool(observation.processing.torque_offset_s)
+        robust = observed_covariance(observation, solution.chi, solution.kept, weights, shifted)
+        if robust is None:
+            return fit
+        if not self.least_squares:
+            noise = np.ones(observation.n) if fit.noise is None else fit.noise
+            plain = joint_covariance(system.factors, solution.kept, weights, noise)
+            ratio = np.sqrt(np.diag(robust) / np.diag(plain))
+            robust = solution.covariance * np.outer(ratio, ratio)
+        return replace(fit, solution=replace(solution, covariance=robust))
 
     def complain(self, judged: list[Whiteness], joint_names: tuple[str, ...]) -> tuple[str, ...]:
         """Return the warnings about the residual."""
@@ -221,3 +264,22 @@ class SelectingIdim(Idim):
     def complain(self, judged: list[Whiteness], joint_names: tuple[str, ...]) -> tuple[str, ...]:
         """Return no warning where the deviations are corrected."""
         return () if self.correlated == 'correct' else super().complain(judged, joint_names)
+
+
+def aligned(
+    derived: Derived, observation: Observation, system: System
+) -> tuple[Derived, Observation]:
+    """Estimate the time offset of the torques, and take out what is significant of it."""
+    if derived.processing.held_torque:
+        return derived.with_choice('torque_offset_s', 0.0, 'the torque is held'), observation
+    kept = np.ones(len(observation.names), bool) if system.kept is None else system.kept
+    found = estimate_offset(observation, kept, system.joint_weights()[0])
+    if found is None or not found.significant:
+        reason = 'rows are not kept in memory' if found is None else found.describe()
+        return derived.with_choice('torque_offset_s', 0.0, reason), observation
+    if found.held:
+        derived = derived.with_choice('held_torque', True, found.describe())
+        derived = Derived(replace(derived.processing, torque_offset_s=0.0), derived.reasons)
+    else:
+        derived = derived.with_choice('torque_offset_s', found.seconds, found.describe())
+    return derived, observation.realigned(derived.processing)

@@ -66,7 +66,7 @@ def derive_cutoff(
     common = replace(common, border=slowest.border)
     errors = np.array(
         [
-            _error(Observation(robot, dataset, replace(common, cutoff_hz=f), coulomb_slope))
+            fit_error(Observation(robot, dataset, replace(common, cutoff_hz=f), coulomb_slope))
             for f in candidates
         ]
     )
@@ -111,7 +111,7 @@ def pieces(dataset: Dataset) -> Dataset:
     return replace(dataset, runs=tuple(runs)) if runs else dataset
 
 
-def _error(observation: Observation) -> float:
+def fit_error(observation: Observation) -> float:
     """
     Return the geometric mean over the joints of ||Y_j - W_j chi|| / ||Y_j||.
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import pi
+from typing import Any
 
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import (
@@ -46,6 +47,10 @@ class Derived:
 
     processing: Processing
     reasons: Mapping[str, str] = field(default_factory=dict)
+
+    def with_choice(self, key: str, value: Any, reason: str) -> Derived:
+        """Return the same with one more derived option."""
+        return Derived(replace(self.processing, **{key: value}), {**self.reasons, key: reason})
 
     def describe(self, rate: float) -> list[str]:
         """Return one line for each step, and one for each derived choice."""

@@ -1,4 +1,4 @@
-"""Deviations that cover: the covariance of a fit from the residual as it is, not as white noise."""
+"""Deviations that cover: the covariance of a fit from its residual, which is not white noise."""
 
 from __future__ import annotations
 

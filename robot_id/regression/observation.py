@@ -51,6 +51,7 @@ class Observation:
         self.processing = processing
         self.wide = WideRegressor(robot, coulomb_slope)
         self.names, self.n, self.columns = self.wide.names, self.wide.n, self.wide.columns
+        self.memory_mb = memory_mb
         rows = len(dataset) / (processing.decimation or 1)
         self._keep = 8.0 * self.wide.width * rows <= memory_mb * 1e6
         self._kept: list[Rows] | None = None
@@ -75,10 +76,29 @@ class Observation:
 
     def _columns(self, s: States) -> Array:
         """Return [W Y dY/dt] of states: the rate of the torques tells their time offset."""
+        W = self.wide(s.q, s.dq, s.ddq, s.torque)
+        return np.concatenate([W, self._torques(s)[:, self.n :]], axis=1)
+
+    def _torques(self, s: States) -> Array:
+        """Return [Y dY/dt] of states."""
         rate = np.zeros_like(s.torque)
         if len(rate) > 1:
             rate = np.gradient(s.torque, 1.0 / self.dataset.rate, axis=0)
-        return np.concatenate([self.wide(s.q, s.dq, s.ddq, s.torque), rate], axis=1)
+        return np.concatenate([s.torque, rate], axis=1)
+
+    def realigned(self, processing: Processing, progress: Progress = silent) -> Observation:
+        """Return the same motion with the torques of another offset in time."""
+        other = Observation(
+            self.robot, self.dataset, processing, self.wide.coulomb_slope, self.memory_mb
+        )
+        if self._kept is None:
+            return other
+        other._kept = []
+        fresh = walk(self.dataset, processing, self._torques, progress)
+        for rows, torques in zip(self._kept, fresh):
+            rows.values[:, self.wide.width - self.n :] = torques.values
+            other._kept.append(rows)
+        return other
 
     def torque_rate(self, rows: Rows) -> Array:
         """(r, n) dY/dt of rows."""

@@ -3,9 +3,9 @@ Covariance of a linear estimate whose residual is neither white nor alike in all
 
 chi = A^-1 Z' Y with A = Z' W is off by A^-1 Z' rho, so cov(chi) = A^-1 (Z' Gamma Z) A^-T with
 Gamma the covariance of the residual: filtered, quantised and unmodelled parts are correlated in
-time and from joint to joint. Gamma is taken as stationary within a recording, Gamma(t, s) = C(s - t), and
-C(k) is estimated from the residual with a flat-top lag window (Politis 2003); long recordings, for
-which that costs too much, are cut into blocks whose scores are independent.
+time and from joint to joint. Gamma is taken as stationary within a recording, Gamma(t, s) =
+C(s - t), and C(k) is estimated from the residual with a flat-top lag window (Politis 2003); long
+recordings, for which that costs too much, are cut into blocks whose scores are independent.
 """
 
 from __future__ import annotations
@@ -68,9 +68,9 @@ def _window(C: Array, count: int) -> Array:
         last = last if small else k
         if small == 5:
             break
-    k = np.arange(len(C))
-    weights = np.clip(2.0 - k / max(last, 1), 0.0, 1.0) if last else (k == 0).astype(float)
-    return weights[:, None, None]
+    lags = np.arange(len(C))
+    weights = np.clip(2.0 - lags / last, 0.0, 1.0) if last else np.where(lags == 0, 1.0, 0.0)
+    return np.asarray(weights)[:, None, None]
 
 
 def _spectral_sum(Z: Array, C: Array) -> Array:

@@ -21,6 +21,9 @@ from robot_id.regression.triangular import triangle
 Array = NDArray[np.float64]
 # An offset within this many deviations is none.
 SIGNIFICANT = 3.0
+# Samples around -1/2 that mean the hold of a sampled controller: noise that the loop feeds back
+# into its torque moves the estimate by that much.
+HOLD = 0.25
 
 
 @dataclass(frozen=True)
@@ -42,14 +45,22 @@ class TimeOffset:
         """Whether it is more than its own uncertainty."""
         return bool(abs(self.seconds) > SIGNIFICANT * self.deviation)
 
+    @property
+    def held(self) -> bool:
+        """Whether it is half a sample early: the command is held until the next one."""
+        return self.significant and abs(self.seconds / self.step + 0.5) <= HOLD
+
     def describe(self) -> str:
         """Return what was found, in words."""
         size = f'{1e3 * abs(self.seconds):.3g} +- {1e3 * self.deviation:.1g} ms'
         samples = self.seconds / self.step
         if not self.significant:
             return f'time offset: none ({1e3 * self.seconds:.2g} +- {1e3 * self.deviation:.1g} ms)'
-        if abs(samples + 0.5) < 0.2:
-            return f'time offset: torque recorded {size} early, the hold of a sampled controller'
+        if self.held:
+            return (
+                f'time offset: torque recorded {size} early, the hold of a sampled controller: '
+                'the mean with the command before is taken'
+            )
         way = 'late' if self.seconds > 0.0 else 'early'
         note = ''
         if abs(samples) > 2.0:
