@@ -6,14 +6,22 @@ The command line prints it and exits with code 2; nodes put it into their error 
 """
 
 import difflib
+import re
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
+
+# Of an offending value, and of a whole line.
+LONGEST_VALUE, LONGEST_LINE = 200, 1200
+_LISTED = 40
+_LONG_WORD = re.compile(rf'[^\s\']{{{LONGEST_VALUE + 1},}}|\'[^\']{{{LONGEST_VALUE + 1},}}\'')
 
 
 class RobotIdError(Exception):
     """
     Base of all errors that are the user's to mend, never a bug of ours.
 
+    Whatever a file holds, the message is one printable line, and of a long value its ends.
     What the message names can be read as data too, each None where it does not apply.
 
     :param joint: name of the joint.
@@ -24,14 +32,14 @@ class RobotIdError(Exception):
 
     def __init__(
         self,
-        message: str = '',
+        message: object = '',
         *,
         joint: str | None = None,
         key: str | None = None,
         value: Any = None,
         bound: Any = None,
     ) -> None:
-        super().__init__(message)
+        super().__init__(printable(message))
         self.joint = joint
         self.key = key
         self.value = value
@@ -66,10 +74,34 @@ class ControlError(RobotIdError):
     """A controller set-up or parameter update that is not safe."""
 
 
+class TimeLimitError(RobotIdError):
+    """Work that did not end within the time it was given."""
+
+
+def shorten(value: object, longest: int = LONGEST_VALUE) -> str:
+    """Return a value as text of at most so many characters: its beginning and its end."""
+    text = str(value)
+    if len(text) <= longest:
+        return text
+    mark = f' ... ({len(text)} characters) ... '
+    rest = max(longest - len(mark), 20)
+    return text[: rest - rest // 3] + mark + text[len(text) - rest // 3 :]
+
+
+def printable(message: object) -> str:
+    """Return a message as one line that any terminal can show, with long values shortened."""
+    line = re.sub(r'\s*[\n\r\t\v\f]+\s*', ' ', str(message)).strip()
+    line = ''.join(sign if sign.isprintable() else '?' for sign in line)
+    return shorten(_LONG_WORD.sub(lambda found: shorten(found[0]), line), LONGEST_LINE)
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a hint with the nearest known name, or with all of them when none is near."""
-    known = list(known)
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    known = [str(each) for each in islice(known, 5000)]
+    # Comparing costs the product of the lengths, and nobody misspells by hundreds of letters.
+    short = [each for each in known if len(each) <= 100]
+    near = difflib.get_close_matches(str(name)[:100], short, n=1, cutoff=0.5)
     if near:
         return f"did you mean '{near[0]}'?"
-    return 'known: ' + ', '.join(known) if known else 'none are known'
+    more = ' ...' if len(known) > _LISTED else ''
+    return 'known: ' + ', '.join(known[:_LISTED]) + more if known else 'none are known'

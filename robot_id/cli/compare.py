@@ -9,6 +9,7 @@ import click
 from robot_id.cli.console import check_writable, output, save, warn
 from robot_id.estimation.result import Result
 from robot_id.exceptions import OptionError
+from robot_id.files import write_text
 from robot_id.report.compare import comparison_table, side_by_side
 from robot_id.report.compare_plot import plot_comparison
 
@@ -39,6 +40,6 @@ def command(files: tuple[str, ...], picture: str | None, json_file: str | None) 
     )
     if json_file:
         text = json.dumps(side.to_dict(), indent=1) + '\n'
-        save(lambda path: path.write_text(text), json_file)
+        save(lambda path: write_text(path, text), json_file)
     if picture:
         save(lambda path: plot_comparison(side, path), picture)

@@ -11,6 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from robot_id import budget, files
 from robot_id.cli import verbosity
 from robot_id.exceptions import DataError
 from robot_id.progress import Progress as Callback
@@ -62,6 +63,7 @@ def progress_bar() -> Iterator[Callback]:
         if text != last:
             details([f'{time.monotonic() - started:8.2f} s  {text}'])
             last = text
+            budget.doing(text)
         if not shown and drawn and time.monotonic() - started > PATIENCE_S:
             bar.start()
             shown = True
@@ -88,9 +90,23 @@ def check_writable(*paths: str | None) -> None:
             raise DataError(f'{path}: cannot write, permission denied')
 
 
-def save(write: Callable[[Path], object], path: str | Path) -> None:
-    """Write a file; a place that cannot be written is one line that names it."""
+def save(write: Callable[[Path], object], path: str | Path, folder: bool = False) -> None:
+    """
+    Write a file in one step; what stood there is kept beside it, and a line says so.
+
+    :param write: gets the path to write to.
+    :param folder: whether it writes a new folder, which never takes the place of another.
+    """
+    path = Path(path)
+    kept = path.is_file() and not folder
     try:
-        write(Path(path))
+        if folder:
+            write(path)
+            return
+        with files.replacing(path, keep_previous=True) as draft:
+            write(draft)
     except OSError as error:
         raise DataError(f'{path}: cannot write ({error.strerror or error})') from error
+    if kept and not verbosity.quiet():
+        text = f'{path}: the file that stood there is kept as {path.name}{files.BACKUP}'
+        messages().print(text, markup=False, soft_wrap=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 from rich.table import Table
 
+from robot_id import files
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import output, progress_bar, save, warn
 from robot_id.exceptions import DataError, OptionError
@@ -132,10 +133,15 @@ def command(
         reference = motion.sampled(rate)
         save(lambda path: write_reference_csv(reference, path, model.joint_names), csv)
         save(lambda path: save_trajectory(motion, path, model.joint_names), yaml)
-        save(lambda path: write_reference_bag(reference, path, model.joint_names), bag)
+        save(
+            lambda path: write_reference_bag(reference, path, model.joint_names), bag, folder=True
+        )
         output().print(f'written: {csv}, {yaml}, {bag}', markup=False, soft_wrap=True)
     if json_file:
-        save(lambda path: path.write_text(json.dumps(found.to_dict(), indent=1) + '\n'), json_file)
+        save(
+            lambda path: files.write_text(path, json.dumps(found.to_dict(), indent=1) + '\n'),
+            json_file,
+        )
     if picture:
         title = f'{model.name}: {CRITERIA[criterion].text}'
         save(lambda p: plot_motion(found.trajectory, found.limits, p, title), picture)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from robot_id import files
 from robot_id.cli.console import check_writable, messages, save, warn
 from robot_id.estimation.result import Result
 from robot_id.report.export import FORMATS, export
@@ -50,11 +51,7 @@ def command(result_file: str, kind: str, robot: str | None, out: str | None, for
 
 def save_all(text: str, others: dict[str, str], out: Path) -> list[Path]:
     """Write a file and those beside it, and return their paths."""
-    files = {out: text} | {out.with_suffix(ending): other for ending, other in others.items()}
-    for path, content in files.items():
-        save(partial(_write, content), path)
-    return list(files)
-
-
-def _write(content: str, path: Path) -> None:
-    path.write_text(content, encoding='utf-8')
+    made = {out: text} | {out.with_suffix(ending): other for ending, other in others.items()}
+    for path, content in made.items():
+        save(partial(files.write_text, text=content), path)
+    return list(made)

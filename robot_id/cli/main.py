@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import sys
 import traceback
+from typing import NoReturn
 
 import click
 from click.shell_completion import CompletionItem
 
 from robot_id import __version__
-from robot_id.cli import verbosity
+from robot_id.cli import budgets, verbosity
 from robot_id.exceptions import RobotIdError, did_you_mean
 from robot_id.extras import missing_extra
 
@@ -35,6 +37,7 @@ class _Verbs(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         verbosity.reset()
+        budgets.reset()
         return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -43,7 +46,8 @@ class _Verbs(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in VERBS:
             return None
-        return verbosity.add_to(importlib.import_module(f'robot_id.cli.{name}').command)
+        verb = importlib.import_module(f'robot_id.cli.{name}').command
+        return budgets.add_to(verbosity.add_to(verb))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Offer the verbs from their list: importing them would take seconds."""
@@ -81,6 +85,10 @@ def main() -> None:
     # Matrices here are small or cut into chunks: more threads in the BLAS only get in the way.
     for name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS'):
         os.environ.setdefault(name, '1')
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that knows no such sign shows another one.
+        with contextlib.suppress(AttributeError, ValueError):
+            stream.reconfigure(errors='replace')  # type: ignore[union-attr]
     try:
         try:
             cli(standalone_mode=True)
@@ -88,14 +96,29 @@ def main() -> None:
             if (missing := missing_extra(error)) is None:
                 raise
             raise missing from error
+        finally:
+            sys.stdout.flush()
     except RobotIdError as error:
+        _fail(str(error), 2)
+    except KeyboardInterrupt:
+        _fail('interrupted', 130)
+    except OSError as error:
+        # What belongs to a file has its own line by now: this is the output itself.
+        _fail(f'the output cannot be written ({error.strerror or error})', 2)
+    except MemoryError:
+        _fail('this takes more memory than there is', 2)
+
+
+def _fail(line: str, code: int) -> NoReturn:
+    """Say what went wrong where it can still be said, and end."""
+    with contextlib.suppress(OSError):
         if verbosity.verbose():
             traceback.print_exc()
-        click.echo(f'robot-id: {error}', err=True)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        click.echo('robot-id: interrupted', err=True)
-        sys.exit(130)
+        click.echo(f'robot-id: {line}', err=True)
+    # Nothing more to flush: a device that took no more would complain again at the very end.
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    sys.exit(code)
 
 
 if __name__ == '__main__':

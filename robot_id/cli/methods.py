@@ -8,7 +8,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from robot_id import options
+from robot_id import files, options
 from robot_id.cli.console import check_writable, output, save
 from robot_id.estimation import registry
 
@@ -35,7 +35,7 @@ def command(name: str | None, json_file: str | None) -> None:
             table.add_row(method, entry['summary'])
     console.print(table)
     if json_file:
-        save(lambda path: path.write_text(json.dumps(listed, indent=1) + '\n'), json_file)
+        save(lambda path: files.write_text(path, json.dumps(listed, indent=1) + '\n'), json_file)
 
 
 def _describe(method: str) -> dict[str, Any]:

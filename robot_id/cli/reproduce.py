@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
+from robot_id import files
 from robot_id.cli.console import check_writable, output, progress_bar, save
 from robot_id.exceptions import OptionError, did_you_mean
 from robot_id.report.reproduce import TABLES, Comparison, reproduce
@@ -55,13 +56,13 @@ def command(
     console.print(f'{held} of {len(claims)} claims reproduced, {seconds:.0f} s')
     if markdown:
         text = to_markdown(done.values(), seconds)
-        save(lambda path: path.write_text(text, 'utf-8'), markdown)
+        save(lambda path: files.write_text(path, text), markdown)
     if json_file:
         figures = {name: comparison.to_dict() for name, comparison in done.items()}
         content = {'schema': 1, 'tables': figures}
 
         def write(path: Path) -> None:
-            path.write_text(json.dumps(content, indent=1) + '\n')
+            files.write_text(path, json.dumps(content, indent=1) + '\n')
 
         save(write, json_file)
 

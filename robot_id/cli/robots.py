@@ -10,6 +10,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from robot_id import files
 from robot_id.cli.console import check_writable, output, save, warn
 from robot_id.exceptions import RobotIdError
 from robot_id.model import Robot, load_robot
@@ -32,7 +33,7 @@ def command(name: str | None, json_file: str | None) -> None:
     else:
         found = _list(console)
     if json_file:
-        save(lambda path: path.write_text(json.dumps(found, indent=1) + '\n'), json_file)
+        save(lambda path: files.write_text(path, json.dumps(found, indent=1) + '\n'), json_file)
 
 
 def _list(console: Console) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ import json
 import click
 import numpy as np
 
-from robot_id import data
+from robot_id import data, files
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, output, progress_bar, save, warn
 from robot_id.dynamics import Disturbances, Simulation
@@ -17,6 +17,8 @@ from robot_id.exceptions import OptionError
 from robot_id.experiment import perform, recorded
 from robot_id.model import Robot, load_robot
 from robot_id.trajectory.default import motion_of
+
+MOST_EVERY = 1_000_000
 
 
 @click.command()
@@ -46,8 +48,8 @@ def command(
 ) -> None:
     """Simulate a robot in closed loop and write what a logger would have recorded."""
     check_writable(json_file)
-    if every < 1:
-        raise OptionError(f'--every {every} must be 1 or more')
+    if not 1 <= every <= MOST_EVERY:
+        raise OptionError(f'--every {every} must lie between 1 and {MOST_EVERY}')
     model = load_robot(robot)
     chi = model.truth() if params is None else parameters_for(model, Result.load(params))
     loop = model.loop(loop_name)
@@ -79,7 +81,7 @@ def command(
     warn(summary['warnings'])
     if json_file:
         text = json.dumps(summary | {'out': str(path), 'seed': seed, 'loop': loop_name}, indent=1)
-        save(lambda file: file.write_text(text + '\n'), json_file)
+        save(lambda file: files.write_text(file, text + '\n'), json_file)
 
 
 def summarise(robot: Robot, run: Simulation) -> dict:

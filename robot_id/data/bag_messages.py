@@ -8,11 +8,13 @@ from pathlib import Path
 
 from rosbags.rosbag2 import Reader
 
-from robot_id.data.mcap_scan import MAGIC, McapScan
-from robot_id.data.recording import OPEN, STATE
+from robot_id.data.bag_metadata import read_metadata
+from robot_id.data.mcap_records import Damage
+from robot_id.data.mcap_scan import CUT, MAGIC, McapScan, summary
 from robot_id.exceptions import DataError
 
 SUFFIXES = ('.mcap', '.db3')
+_LATEST_NS = 1 << 63
 
 
 def is_bag(path: Path) -> bool:
@@ -27,6 +29,8 @@ class BagMessages:
     Messages of a recording, with what had to be mended.
 
     :param path: directory or storage file.
+    :ivar topics: type by name.
+    :ivar counts: messages that the recording says it has, by topic.
     """
 
     def __init__(self, path: Path) -> None:
@@ -38,68 +42,88 @@ class BagMessages:
 
     def messages(self, topics: set[str]) -> Iterator[tuple[str, int, bytes]]:
         """Yield topic, receive time in ns and the serialised message, of these topics only."""
+        found = dict.fromkeys(topics, 0)
         for path in self._parts:
-            if path.suffix == '.mcap':
-                yield from self._scan(path, topics)
-            else:
-                yield from self._read(path, topics)
+            read = self._scan if path.suffix == '.mcap' else self._read
+            for item in read(path, topics):
+                found[item[0]] += 1
+                yield item
+        for topic, count in found.items():
+            missing = self.counts.get(topic, 0) - count
+            if missing > 0:
+                there = self.counts[topic]
+                self.notes.append(
+                    f'{self.path}: {missing} of {there} messages of {topic} are missing'
+                )
 
     def _open(self) -> list[Path]:
         """Find the topics and return the files (or the directory) to read one after the other."""
         if not self.path.is_dir():
             self._inspect(self.path)
             return [self.path]
-        if (self.path / 'metadata.yaml').is_file():
-            try:
-                return self._list_topics(self.path)
-            except DataError as error:
-                self.notes.append(f'{error}; its storage files are read one by one')
+        files, expected = _storage_files(self.path), {}
+        try:
+            about = read_metadata(self.path)
+        except DataError as error:
+            self.notes.append(f'{error}; its storage files are read one by one')
         else:
-            self.notes.append(f'{self.path}: no metadata.yaml, its storage files are read')
-        files = _storage_files(self.path)
+            if not about.ended:
+                self.notes.append(
+                    f'{self.path}: the recording was not ended, its last second may be missing'
+                )
+            files, expected = [self.path / name for name in about.files], about.counts
+            if about.compressed or any(file.suffix != '.mcap' for file in files):
+                self._list_topics(self.path)
+                return [self.path]
         if not files:
             raise DataError(f'{self.path}: a bag directory without .mcap or .db3 files')
         for file in files:
-            self._inspect(file)
+            if not self._inspect(file):
+                self.notes.append(f'{file}: its end is damaged; the files are read one by one')
+        # The directory's own word on how much there should be outlives what was cut from a file.
+        self.counts |= expected
         return files
 
-    def _inspect(self, file: Path) -> None:
-        """Find the topics of a storage file, by going through it when its index is missing."""
+    def _inspect(self, file: Path) -> bool:
+        """Find the topics of a storage file; False when it has no summary and was gone through."""
         if not file.is_file():
             raise DataError(f'{file}: no such file')
         if file.stat().st_size == 0:
             raise DataError(f'{file}: the file is empty')
-        try:
+        if file.suffix != '.mcap':
             self._list_topics(file)
-        except DataError:
-            if file.suffix != '.mcap':
-                raise
-            with file.open('rb') as stream:
-                if stream.read(8) != MAGIC:
-                    raise DataError(f'{file}: not an mcap file') from None
+            return True
+        with file.open('rb') as stream:
+            if stream.read(len(MAGIC)) != MAGIC:
+                raise DataError(f'{file}: not an mcap file')
+        try:
+            topics, counts = summary(file)
+        except Damage:
+            topics, counts = {}, {}
+        ended = bool(topics)
+        if not ended:
             scan = McapScan(file)
             for _ in scan.messages(set()):
                 pass
-            self.topics.update({topic.name: topic.type for topic in scan.topics.values()})
-            if not scan.topics:
-                raise DataError(f'{file}: cut off or damaged before the first message') from None
+            topics = scan.topics
+            if not topics:
+                raise DataError(
+                    f'{file}: cut off or damaged before the first message ({scan.damage})'
+                )
+        for number, topic in topics.items():
+            self.topics[topic.name] = topic.type
+            count = self.counts.get(topic.name, 0) + counts.get(number, 0)
+            self.counts[topic.name] = count
+        return ended
 
-    def _list_topics(self, path: Path) -> list[Path]:
-        """Note the topics; return the parts that can be scanned, or the path itself."""
+    def _list_topics(self, path: Path) -> None:
+        """Note the topics of what the storage library reads for us."""
         try:
             with Reader(path) as reader:
                 for connection in reader.connections:
                     self.topics[connection.topic] = connection.msgtype
                     count = self.counts.get(connection.topic, 0)
                     self.counts[connection.topic] = count + connection.msgcount
-                about = getattr(reader.storage, 'metadata', None)
-                if about is not None and (about.custom or {}).get(STATE) == OPEN:
-                    self.notes.append(
-                        f'{path}: the recording was not ended, its last second may be missing'
-                    )
-                files = [storage.path for storage in getattr(reader.storage, 'storages', [])]
-                plain = all(file.suffix == '.mcap' for file in files)
-                return files if files and plain and not reader.compression_mode else [path]
         except Exception as error:
             # Whatever the storage libraries raise on a damaged file is the file's fault.
             reason = ' '.join(str(error).split()) or type(error).__name__
@@ -112,32 +136,40 @@ class BagMessages:
             count += 1
             yield item
         if not scan.complete:
-            self._stopped(path, count, 'the end is missing or a part is damaged')
+            share = 100.0 * (1.0 - scan.reached / max(scan.length, 1))
+            where = '' if scan.damage == CUT else f', byte {scan.reached} of {scan.length}'
+            unread = '' if scan.damage == CUT else f'; {share:.0f} % of the file are not read'
+            self._stopped(path, count, f'cut or damaged ({scan.damage}{where})', unread)
 
     def _read(self, path: Path, topics: set[str]) -> Iterator[tuple[str, int, bytes]]:
-        count = 0
+        count = empty = 0
         try:
             with Reader(path) as reader:
                 wanted = [c for c in reader.connections if c.topic in topics]
                 if not wanted:
                     return
                 for connection, received, data in reader.messages(wanted):
+                    if not isinstance(data, (bytes, memoryview)) or not 0 <= received < _LATEST_NS:
+                        empty += 1
+                        continue
                     count += 1
-                    yield connection.topic, received, data
+                    yield connection.topic, received, bytes(data)
         except Exception as error:
             # Each storage and compression library has errors of its own for damaged data.
-            self._stopped(path, count, ' '.join(str(error).split()))
+            self._stopped(path, count, ' '.join(str(error).split()) or type(error).__name__)
+        if empty:
+            self.notes.append(f'{path}: {empty} message(s) without data or time are left out')
 
-    def _stopped(self, path: Path, count: int, reason: str) -> None:
+    def _stopped(self, path: Path, count: int, reason: str, more: str = '') -> None:
         if count == 0:
             raise DataError(f'{path}: no message can be read ({reason})')
-        self.notes.append(f'{path}: {reason}; {count} messages were recovered')
+        self.notes.append(f'{path}: {reason}; {count} messages were recovered{more}')
 
 
 def _storage_files(path: Path) -> list[Path]:
     """Return the storage files of a directory in the order of their numbers."""
 
     def numbers(file: Path) -> tuple[list[int], str]:
-        return [int(digits) for digits in re.findall(r'\d+', file.stem)], file.name
+        return [int(digits) for digits in re.findall(r'\d{1,18}', file.stem)], file.name
 
     return sorted((file for file in path.iterdir() if file.suffix in SUFFIXES), key=numbers)

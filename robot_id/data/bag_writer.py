@@ -8,10 +8,10 @@ from types import TracebackType
 
 import numpy as np
 from numpy.typing import NDArray
-from rosbags.rosbag2 import StoragePlugin, Writer
 
 from robot_id.data import cdr
 from robot_id.data.collector import typestore
+from robot_id.data.recording import Recording, channel
 
 Array = NDArray[np.float64]
 
@@ -28,17 +28,17 @@ class BagWriter:
     """
 
     def __init__(self, path: Path, joint_names: tuple[str, ...], channels: set[str]) -> None:
-        self._names = joint_names
+        self._path, self._names = path, joint_names
         self._channels = channels
-        self._writer = Writer(path, version=9, storage_plugin=StoragePlugin.MCAP)
 
     def __enter__(self) -> BagWriter:
-        self._writer.open()
         self._parts = [self._joint_states()]
         if 'reference_position' in self._channels:
             self._parts.append(self._trajectories())
         if 'control' in self._channels:
             self._parts.append(self._commands())
+        channels = [channel(topic, kind) for topic, kind, *_ in self._parts]
+        self._recording = Recording(self._path, channels)
         return self
 
     def __exit__(
@@ -47,7 +47,7 @@ class BagWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._writer.close()
+        self._recording.close()
 
     def write(self, rows: Mapping[str, Array], shift: float) -> None:
         """
@@ -58,13 +58,17 @@ class BagWriter:
         """
         stamps = np.rint((rows['time'] + shift) * 1e9).astype(np.int64)
         tables = []
-        for connection, template, layout, channels in self._parts:
+        for _, _, template, layout, channels in self._parts:
             arrays = [rows[name] if name in self._channels else np.empty(0) for name in channels]
             stamped = 'control' not in channels
-            tables.append((connection, cdr.pack(template, layout, stamps, arrays, stamped)))
-        for row, stamp in enumerate(stamps.tolist()):
-            for connection, table in tables:
-                self._writer.write(connection, stamp, table[row].tobytes())
+            tables.append(cdr.pack(template, layout, stamps, arrays, stamped))
+        self._recording.write(
+            [
+                (number, stamp, table[row].tobytes())
+                for row, stamp in enumerate(stamps.tolist())
+                for number, table in enumerate(tables)
+            ]
+        )
 
     def _joint_states(self):  # type: ignore[no-untyped-def]
         types, zeros = typestore().types, np.zeros(len(self._names))
@@ -108,8 +112,7 @@ class BagWriter:
     def _part(self, topic, message, layout, channels):  # type: ignore[no-untyped-def]
         kind = message.__msgtype__
         template = bytes(typestore().serialize_cdr(message, kind))
-        connection = self._writer.add_connection(topic, kind, typestore=typestore())
-        return connection, template, layout(template), channels
+        return topic, kind, template, layout(template), channels
 
     def _header(self):  # type: ignore[no-untyped-def]
         types = typestore().types

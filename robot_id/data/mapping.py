@@ -12,8 +12,8 @@ import sysconfig
 from pathlib import Path
 from typing import Annotated, Any
 
-import yaml
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -23,19 +23,27 @@ from pydantic import (
 )
 
 from robot_id.data import units
-from robot_id.exceptions import DataError, did_you_mean
+from robot_id.data.border import HIGHEST_HZ, LARGEST, LOWEST_HZ
+from robot_id.exceptions import DataError, did_you_mean, shorten
+from robot_id.yaml_text import YamlError, read_yaml
 
 CHANNELS = tuple(units.OF_CHANNEL)
 # Where the mappings that ship are: beside the sources, or where the package was installed.
 _SHIPPED = 'config/mappings'
+# Joints times the columns of one; nobody has more.
+MOST_COLUMNS = 1000
 
 
 def _column_list(value: Any) -> Any:
     """Accept `3`, `name`, `2-7` or a list of these."""
     columns: list[Any] = []
     for item in value if isinstance(value, list) else [value]:
-        span = re.fullmatch(r'(\d+)\s*-\s*(\d+)', item) if isinstance(item, str) else None
+        span = re.fullmatch(r'(\d{1,9})\s*-\s*(\d{1,9})', item) if isinstance(item, str) else None
+        if span and int(span[2]) - int(span[1]) >= MOST_COLUMNS:
+            raise ValueError(f"'{item}' are more than {MOST_COLUMNS} columns")
         columns += range(int(span[1]), int(span[2]) + 1) if span else [item]
+    if len(columns) > MOST_COLUMNS:
+        raise ValueError(f'more than {MOST_COLUMNS} columns')
     return columns
 
 
@@ -48,9 +56,19 @@ def _row_ranges(value: Any) -> Any:
     return value
 
 
+def _square(value: list[list[float]]) -> list[list[float]]:
+    """Refuse a matrix with unequal rows."""
+    for number, row in enumerate(value, start=1):
+        if len(row) != len(value):
+            raise ValueError(f'row {number} has {len(row)} values, there are {len(value)} rows')
+    return value
+
+
 Columns = Annotated[list[int | str], BeforeValidator(_column_list)]
 RowRange = Annotated[list[int], Field(min_length=2, max_length=2)]
-Matrix = list[list[float]]
+# A factor or offset that is finite, and no power of ten that no unit makes.
+Factor = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
+Matrix = Annotated[list[list[Factor]], AfterValidator(_square)]
 
 
 class _Strict(BaseModel):
@@ -95,9 +113,9 @@ class Channel(_Strict):
     variable: str | list[str] | None = None
     file: str | None = None
     unit: str | None = None
-    scale: float | list[float] | str | None = None
+    scale: Factor | list[Factor] | str | None = None
     motor_matrix: Matrix | None = None
-    offset: float | list[float] | None = None
+    offset: Factor | list[Factor] | None = None
 
 
 class Topics(_Strict):
@@ -129,7 +147,7 @@ class Mapping(_Strict):
 
     description: str = ''
     joints: list[str] | None = None
-    rate_hz: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    rate_hz: Annotated[float, Field(gt=0, ge=LOWEST_HZ, le=HIGHEST_HZ)] | None = None
     rows: Annotated[
         list[RowRange] | dict[str, list[RowRange]] | None, BeforeValidator(_row_ranges)
     ] = None
@@ -206,11 +224,9 @@ def load_mapping(name: str | Path | Mapping) -> Mapping:
             )
         path = shipped[str(name)]
     try:
-        content = yaml.safe_load(path.read_text())
-    except (OSError, UnicodeDecodeError) as error:
+        content = read_yaml(path)
+    except (OSError, YamlError) as error:
         raise DataError(f'mapping {path}: {error}') from error
-    except yaml.YAMLError as error:
-        raise DataError(f'mapping {path}: not YAML ({_one_line(error)})') from error
     if not isinstance(content, dict):
         raise DataError(f'mapping {path}: not a table of keys and values')
     try:
@@ -231,9 +247,5 @@ def _explain(error: ValidationError) -> str:
         return f"unknown key '{'.'.join(place)}', {did_you_mean(place[-1], known)}"
     message = first['msg'].removeprefix('Value error, ')
     value = first.get('input')
-    shown = f', got {value!r}' if isinstance(value, str | int | float) else ''
+    shown = f', got {shorten(repr(value))}' if isinstance(value, str | int | float) else ''
     return f'{".".join(place)}: {message}{shown}' if place else f'{message}'
-
-
-def _one_line(error: Exception) -> str:
-    return ' '.join(str(error).split())

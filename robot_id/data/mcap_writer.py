@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import struct
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -102,8 +103,10 @@ class McapWriter:
             at += 9 + length
         times = [time for _, time, _ in messages]
         first, last = min(times), max(times)
-        head = struct.pack('<QQQI', first, last, at, 0) + _text('') + struct.pack('<Q', at)
-        chunk = struct.pack('<BQ', _CHUNK, len(head) + at) + head + b''.join(pieces)
+        content = b''.join(pieces)
+        check = zlib.crc32(content)
+        head = struct.pack('<QQQI', first, last, at, check) + _text('') + struct.pack('<Q', at)
+        chunk = struct.pack('<BQ', _CHUNK, len(head) + at) + head + content
         block, places = [chunk], b''
         offset = self._end + len(chunk)
         for channel, entries in indexes.items():

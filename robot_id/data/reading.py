@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from robot_id.data.assembling import from_tables
 from robot_id.data.automatic import guess_mapping
 from robot_id.data.bag_messages import is_bag
+from robot_id.data.border import checked
 from robot_id.data.cleaning import clean
 from robot_id.data.dataset import Dataset, Run
 from robot_id.data.mapping import Mapping, Topics, load_mapping
@@ -48,10 +49,13 @@ def load(
     if not path.exists():
         raise DataError(f'{path}: no such file or directory')
     chosen = load_mapping(mapping) if mapping is not None else None
+    read = _load_tables
     if is_bag(path) and (chosen is None or chosen.topics is not None):
-        dataset = _load_bag(path, chosen, names)
-    else:
-        dataset = _load_tables(path, chosen, names)
+        read = _load_bag
+    try:
+        dataset = read(path, chosen, names)
+    except MemoryError as error:
+        raise DataError(f'{path}: takes more memory than there is') from error
     return dataset.select(names) if names is not None else dataset
 
 
@@ -62,7 +66,8 @@ def _load_bag(path: Path, mapping: Mapping | None, names: tuple[str, ...] | None
     topics = mapping.topics if mapping is not None else None
     wanted = names or (tuple(mapping.joints) if mapping and mapping.joints else None)
     raw, notes = read_bag(path, topics or Topics(), wanted)
-    runs, done = clean(raw, mapping.rate_hz if mapping else None)
+    rate = mapping.rate_hz if mapping else None
+    runs, done = clean(checked(raw, notes, rate), rate)
     return Dataset(raw.joint_names, tuple(runs), str(path), (*notes, *done))
 
 
@@ -76,8 +81,9 @@ def _load_tables(path: Path, mapping: Mapping | None, names: tuple[str, ...] | N
         raise DataError(f'{path}: the mapping is for bags (topics), this is none')
     pieces, notes = from_tables(path, mapping, names, table)
     runs: list[Run] = []
+    rate = mapping.rate_hz if mapping.time else None
     for raw in pieces:
-        found, done = clean(raw, mapping.rate_hz if mapping.time else None)
+        found, done = clean(checked(raw, notes, rate), rate)
         runs += found
         notes += done
     _check_rates(runs, str(path))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import zipfile
-import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.csv_text import read_csv
+from robot_id.data.matlab import read_mat
+from robot_id.data.npz import read_npz
 from robot_id.exceptions import DataError, did_you_mean
 
 Array = NDArray[np.float64]
@@ -56,6 +55,8 @@ class Table:
                 raise DataError(
                     f"{self.path}: no column '{column}', {did_you_mean(column, self.header)}"
                 )
+            elif self.header.count(column) > 1:
+                raise DataError(f"{self.path}: column '{column}' stands twice, use numbers")
             else:
                 index.append(self.header.index(column))
         return self.values[:, index]
@@ -69,9 +70,14 @@ class Table:
                 f"{self.path}: no variable '{name}', {did_you_mean(name, self.variables)}"
             )
         try:
-            values = np.asarray(self.variables[name], dtype=np.float64)
+            raw = np.asarray(self.variables[name])
+            if raw.dtype.kind not in 'fiub':
+                raise TypeError
+            values = np.asarray(raw, dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise DataError(f"{self.path}: variable '{name}' is not numeric") from error
+            raise DataError(
+                f"{self.path}: variable '{name}' is not numeric, real numbers are needed"
+            ) from error
         if values.ndim > 2:
             raise DataError(
                 f"{self.path}: variable '{name}' has shape {values.shape}, rows and columns wanted"
@@ -93,53 +99,17 @@ def read_table(path: Path) -> Table:
             header, values, notes = read_csv(path)
             return Table(path, header, values, notes=notes)
         if name.endswith('.mat'):
-            return Table(path, variables=_read_mat(path))
+            return Table(path, variables=read_mat(path))
         if name.endswith('.npz'):
-            with np.load(path, allow_pickle=False) as archive:
-                return Table(path, variables={key: archive[key] for key in archive.files})
-    except (OSError, EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile) as error:
-        raise DataError(f'{path}: cannot be read, truncated or damaged ({error})') from error
-    except (ValueError, KeyError, TypeError, NotImplementedError) as error:
-        reason = ' '.join(str(error).split())
-        raise DataError(f'{path}: cannot be read ({reason})') from error
-    raise DataError(f"{path}: no reader for '{path.suffix}'; csv, csv.gz, mat, npz or a bag")
-
-
-def _read_mat(path: Path) -> dict[str, Any]:
-    with path.open('rb') as file:
-        start = file.read(128)
-    if b'MATLAB 7.3' in start or start.startswith(b'\x89HDF'):
-        return _read_hdf5(path)
-    from scipy.io import loadmat
-
-    try:
-        content = loadmat(path, simplify_cells=True)
+            return Table(path, variables=read_npz(path))
+    except DataError:
+        raise
+    except MemoryError as error:
+        raise DataError(f'{path}: takes more memory than there is') from error
     except Exception as error:
-        # Damaged bytes end in whatever the parser stumbles over.
-        raise ValueError(f'not a MATLAB file, or cut off: {error}') from error
-    return _flatten({k: v for k, v in content.items() if not k.startswith('__')})
-
-
-def _read_hdf5(path: Path) -> dict[str, Any]:
-    import h5py  # type: ignore[import-untyped]
-
-    found: dict[str, Any] = {}
-
-    def visit(name: str, item: Any) -> None:
-        if isinstance(item, h5py.Dataset) and item.dtype.kind in 'fiub':
-            # MATLAB writes its arrays column by column, so HDF5 shows them transposed.
-            found[name.replace('/', '.')] = np.asarray(item).T
-
-    with h5py.File(path, 'r') as file:
-        file.visititems(visit)
-    return found
-
-
-def _flatten(content: dict[str, Any], prefix: str = '') -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in content.items():
-        if isinstance(value, dict):
-            flat.update(_flatten(value, f'{prefix}{key}.'))
-        else:
-            flat[prefix + key] = value
-    return flat
+        # Damaged bytes end in whatever the libraries stumble over.
+        reason = ' '.join(str(error).split()) or type(error).__name__
+        raise DataError(
+            f'{path}: cannot be read, damaged or of another kind ({reason})'
+        ) from error
+    raise DataError(f"{path}: no reader for '{path.suffix}'; csv, csv.gz, mat, npz or a bag")

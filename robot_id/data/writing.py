@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import gzip
+import shutil
 from dataclasses import fields
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id import files
 from robot_id.data.dataset import Dataset, Run
 from robot_id.data.mapping import CHANNELS
 from robot_id.exceptions import DataError
+
+if TYPE_CHECKING:
+    from robot_id.data.bag_writer import BagWriter
 
 Array = NDArray[np.float64]
 
@@ -36,10 +42,10 @@ def save(dataset: Dataset, path: str | Path, overwrite: bool = False) -> Path:
         raise DataError(f'{path}: exists already and is not overwritten')
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if name.endswith(('.csv', '.csv.gz')):
-            _save_csv(dataset, path)
-        elif name.endswith('.npz'):
-            _save_npz(dataset, path)
+        if name.endswith(('.csv', '.csv.gz', '.npz')):
+            write = _save_npz if name.endswith('.npz') else _save_csv
+            with files.replacing(path) as draft:
+                write(dataset, draft)
         elif name.endswith(('.mcap', '.db3', '.mat', '.txt', '.bag')):
             raise DataError(
                 f"{path}: cannot write '{path.suffix}'; a bag is a directory, give a name"
@@ -97,16 +103,25 @@ def _save_bag(dataset: Dataset, path: Path) -> None:
     from robot_id.data.bag_writer import BagWriter
 
     channels = set(_present(dataset))
-    with BagWriter(path, dataset.joint_names, channels) as bag:
-        end = -np.inf
-        for run in dataset.runs:
-            pause = max(_PAUSE_S, _PAUSE_STEPS * run.step)
-            shift = 0.0 if run.time[0] >= end + pause else end + pause - run.time[0]
-            if np.isneginf(end):
-                shift = max(0.0, -run.time[0])
-            for first in range(0, len(run), _BLOCK):
-                bag.write(_rows(run, first, first + _BLOCK), shift)
-            end = run.time[-1] + shift
+    try:
+        with BagWriter(path, dataset.joint_names, channels) as bag:
+            _put_runs(bag, dataset)
+    except BaseException:
+        # A part of a recording looks like a whole one.
+        shutil.rmtree(path, ignore_errors=True)
+        raise
+
+
+def _put_runs(bag: BagWriter, dataset: Dataset) -> None:
+    end = -np.inf
+    for run in dataset.runs:
+        pause = max(_PAUSE_S, _PAUSE_STEPS * run.step)
+        shift = 0.0 if run.time[0] >= end + pause else end + pause - run.time[0]
+        if np.isneginf(end):
+            shift = max(0.0, -run.time[0])
+        for first in range(0, len(run), _BLOCK):
+            bag.write(_rows(run, first, first + _BLOCK), shift)
+        end = run.time[-1] + shift
 
 
 def _rows(run: Run, first: int, last: int) -> dict[str, Array]:

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id import files
+from robot_id.estimation.result_form import check_form, read_json
 from robot_id.exceptions import DataError
 from robot_id.model.json_numbers import finite, finite_or_none
 from robot_id.progress import IterationText
@@ -153,19 +155,13 @@ class Result:
         }
 
     def save(self, path: str | Path) -> None:
-        """Write the JSON form to a file."""
-        Path(path).write_text(json.dumps(self.to_dict(), indent=1) + '\n')
+        """Write the JSON form to a file, in one step: a failure leaves what stood there."""
+        files.write_text(path, json.dumps(self.to_dict(), indent=1) + '\n')
 
     @classmethod
     def load(cls, path: str | Path) -> Result:
         """Read a result that was saved before; refuse anything else in one line."""
-        try:
-            data = json.loads(Path(path).read_text())
-        except OSError as error:
-            raise DataError(f'{path}: {error.strerror or error}') from error
-        except ValueError as error:
-            raise DataError(f'{path}: not a JSON file ({error})') from error
-        return cls.from_dict(data, source=str(path))
+        return cls.from_dict(read_json(Path(path)), source=str(path))
 
     @classmethod
     def from_dict(cls, data: Any, source: str = 'result') -> Result:
@@ -176,6 +172,7 @@ class Result:
             raise DataError(
                 f'{source}: schema {data.get("schema")!r}, this version reads {SCHEMA}'
             )
+        check_form(data, source)
         try:
             parameters = data['parameters']
             std = np.array([_value(p.get('std')) for p in parameters])
@@ -193,7 +190,7 @@ class Result:
                 essential=np.array([bool(p.get('essential', True)) for p in parameters]),
                 relative_error_percent=_value(data.get('relative_error_percent')),
                 relative_error_percent_per_joint=np.array(
-                    [_value(v) for v in data.get('relative_error_percent_per_joint', [])]
+                    [_value(v) for v in data.get('relative_error_percent_per_joint') or []]
                 ),
                 condition_number=_value(data.get('condition_number')),
                 iterations=int(data.get('iterations', 1)),
@@ -203,14 +200,14 @@ class Result:
                 history=tuple(
                     Iteration(
                         np.array([_value(v) for v in step['parameters']]),
-                        _value(step['relative_error_percent']),
+                        _value(step.get('relative_error_percent')),
                         float(step.get('step', 1.0)),
                     )
-                    for step in data.get('history', [])
+                    for step in data.get('history') or []
                 ),
-                options=dict(data.get('options', {})),
-                warnings=tuple(data.get('warnings', [])),
-                extras=dict(data.get('extras', {})),
+                options=dict(data.get('options') or {}),
+                warnings=tuple(data.get('warnings') or ()),
+                extras=dict(data.get('extras') or {}),
                 verdict=data.get('verdict'),
                 reasons=tuple(data.get('reasons') or ()),
                 holdout_error_percent=_value(data.get('holdout_error_percent')),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id import options
+from robot_id import files, options
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing
 from robot_id.estimation.parameters import parameters_for
@@ -83,7 +83,7 @@ class Validation:
 
     def save(self, path: str | Path) -> None:
         """Write the JSON form to a file."""
-        Path(path).write_text(json.dumps(self.to_dict(), indent=1) + '\n')
+        files.write_text(path, json.dumps(self.to_dict(), indent=1) + '\n')
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, field_validator, model_validator
 
 from robot_id.model.friction import DEFAULT, TERMS, check_terms
-from robot_id.model.numbers import NotNegative, NotZero, Number, Positive
+from robot_id.model.numbers import NotNegative, NotZero, Number, Positive, Rate
 
 LawName = Literal['pd_cascade', 'pd', 'computed_torque']
 
@@ -149,7 +149,7 @@ class Loop(_Strict):
     law: LawName = 'pd_cascade'
     bandwidth: tuple[Positive, ...]
     damping: tuple[Positive, ...]
-    rate_hz: Positive
+    rate_hz: Rate
     inertia: tuple[Positive, ...] | None = None
     kp: tuple[Positive, ...] | None = None
     kv: tuple[Positive, ...] | None = None

@@ -16,6 +16,9 @@ from robot_id.model.robot import Robot
 from robot_id.model.snapping import snap_mdh
 from robot_id.model.urdf import from_urdf
 
+# The base parameters take the cube of their number: more than this would take minutes.
+MOST_BODIES = 100
+
 
 def load_robot(robot: str | Path) -> Robot:
     """Load a robot by a shipped name, or from the path of a robot file or of a URDF."""
@@ -66,6 +69,10 @@ def build_robot(description: RobotDescription, folder: Path) -> Robot:
         else:
             kinematics = table
     assert kinematics is not None
+    if len(kinematics.parent) > MOST_BODIES:
+        raise DescriptionError(
+            f'{len(kinematics.parent)} moving bodies, at most {MOST_BODIES} can be handled'
+        )
     robot = Robot(description, kinematics, urdf)
     robot.check()
     return robot

@@ -8,7 +8,15 @@ import operator
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from robot_id.exceptions import shorten
+
+# Of an expression, in signs; and of a number: no length, mass or limit of a robot is larger.
+LONGEST = 200
+LARGEST = 1e15
+# What must not be zero is not so near to it that its inverse is no number to work with.
+SMALLEST = 1e-15
 
 _BINARY: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: operator.add,
@@ -34,29 +42,46 @@ def evaluate(expression: Any) -> float:
             return _BINARY[type(node.op)](value(node.left), value(node.right))
         if isinstance(node, ast.UnaryOp) and type(node.op) in _UNARY:
             return _UNARY[type(node.op)](value(node.operand))
-        raise ValueError(f'not a number or an expression of pi: {expression!r}')
+        raise ValueError(f'not a number or an expression of pi: {shorten(repr(expression))}')
 
-    if isinstance(expression, bool):
-        raise ValueError(f'not a number: {expression!r}')
-    if isinstance(expression, (int, float)):
-        number = float(expression)
-    else:
-        try:
-            number = value(ast.parse(str(expression), mode='eval').body)
-        except (SyntaxError, ZeroDivisionError, OverflowError, RecursionError) as error:
-            raise ValueError(f'not a number or an expression of pi: {expression!r}') from error
-    if not math.isfinite(number):
-        raise ValueError(f'must be finite, got {expression!r}')
+    if isinstance(expression, bool) or not isinstance(expression, (int, float, str)):
+        raise ValueError(f'not a number: {shorten(repr(expression))}')
+    try:
+        if not isinstance(expression, str):
+            number = float(expression)
+        elif len(expression) > LONGEST:
+            raise ValueError(f'an expression of {len(expression)} signs, {LONGEST} are taken')
+        else:
+            number = value(ast.parse(expression.strip(), mode='eval').body)
+    except (SyntaxError, ZeroDivisionError, OverflowError, RecursionError, MemoryError) as error:
+        raise ValueError(f'not a number or an expression of pi: {_shown(expression)}') from error
+    if not abs(number) <= LARGEST:
+        word = 'finite' if not math.isfinite(number) else f'below {LARGEST:g}'
+        raise ValueError(f'must be {word}, got {_shown(expression)}')
     return number
+
+
+def _shown(expression: Any) -> str:
+    """Return a value for a message; Python does not print numbers of thousands of digits."""
+    if isinstance(expression, int) and expression.bit_length() > 10_000:
+        return f'a whole number of {expression.bit_length()} bits'
+    return shorten(repr(expression))
 
 
 def _not_zero(value: float) -> float:
     if value == 0.0:
         raise ValueError('must not be zero')
+    return math.copysign(_not_tiny(abs(value)), value)
+
+
+def _not_tiny(value: float) -> float:
+    if 0.0 < value < SMALLEST:
+        raise ValueError(f'must be at least {SMALLEST:g}')
     return value
 
 
 Number = Annotated[float, BeforeValidator(evaluate)]
 NotZero = Annotated[float, BeforeValidator(lambda x: _not_zero(evaluate(x)))]
-Positive = Annotated[float, BeforeValidator(evaluate), Field(gt=0)]
+Positive = Annotated[float, BeforeValidator(evaluate), Field(gt=0), AfterValidator(_not_tiny)]
+Rate = Annotated[float, BeforeValidator(evaluate), Field(ge=1e-3, le=1e6)]
 NotNegative = Annotated[float, BeforeValidator(evaluate), Field(ge=0)]

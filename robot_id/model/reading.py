@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
-from robot_id.exceptions import DescriptionError, did_you_mean
+from robot_id.exceptions import DescriptionError, did_you_mean, shorten
 from robot_id.model.description import (
     Alias,
     Joint,
@@ -18,29 +17,17 @@ from robot_id.model.description import (
     Noise,
     RobotDescription,
 )
-
-
-class _UniqueKeys(yaml.SafeLoader):
-    """YAML where a key that stands twice is a mistake, not an override."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[str] = set()
-        for key, _ in node.value:
-            if key.value in seen:
-                line = key.start_mark.line + 1
-                raise yaml.YAMLError(f"key '{key.value}' appears twice, again in line {line}")
-            seen.add(key.value)
-        return super().construct_mapping(node, deep)
+from robot_id.yaml_text import YamlError, read_yaml
 
 
 def read_description(path: Path) -> RobotDescription:
     """Read and check a robot file; a mistake is one line with the file, the key and the fix."""
     try:
-        data = yaml.load(path.read_text(), _UniqueKeys)
-    except OSError as error:
-        raise DescriptionError(f'{path}: {error.strerror}') from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise DescriptionError(f'{path}: not YAML ({" ".join(str(error).split())})') from error
+        data = read_yaml(path)
+    except (OSError, ValueError) as error:
+        raise DescriptionError(f'{path}: {getattr(error, "strerror", None) or error}') from error
+    except YamlError as error:
+        raise DescriptionError(f'{path}: {error}') from error
     if not isinstance(data, dict):
         raise DescriptionError(
             f'{path}: a robot file is a mapping of keys, got {type(data).__name__}'
@@ -71,7 +58,7 @@ def _first_problem(error: ValidationError) -> str:
     if not place:
         return message
     value = problem['input']
-    got = f', got {value!r}' if isinstance(value, (str, int, float)) else ''
+    got = f', got {shorten(repr(value))}' if isinstance(value, (str, int, float)) else ''
     return f'{place}: {message}' + ('' if got[6:] in message else got)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +9,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.exceptions import DescriptionError, did_you_mean
+from robot_id.exceptions import DescriptionError
 from robot_id.model.snapping import snap_axis, snap_urdf
+from robot_id.model.urdf_checks import check_links, check_numbers, number
 
 Array = NDArray[np.float64]
+
+# Files beyond these are damaged or no robots.
+LARGEST_FILE = 64 << 20
+DEEPEST_TAGS, MOST_TAGS = 100, 200_000
 
 
 @dataclass(frozen=True)
@@ -32,8 +36,31 @@ class JointTag:
     mimic: tuple[str, float, float] | None
 
 
+class _Tree(ElementTree.TreeBuilder):
+    """Builds the tree of a file and stops where it is too deep or too large."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._depth = self._count = 0
+
+    def start(self, tag: str, attrs: dict[str, str], /) -> ElementTree.Element:
+        self._depth += 1
+        self._count += 1
+        if self._depth > DEEPEST_TAGS:
+            raise DescriptionError(f'tags are nested more than {DEEPEST_TAGS} deep')
+        if self._count > MOST_TAGS:
+            raise DescriptionError(f'it has more than {MOST_TAGS} tags')
+        return super().start(tag, attrs)
+
+    def end(self, tag: str, /) -> ElementTree.Element:
+        self._depth -= 1
+        return super().end(tag)
+
+
 def _read(path: Path) -> str:
     try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise DescriptionError(f'{path}: more than {LARGEST_FILE >> 20} MB, too large')
         return path.read_text()
     except OSError as error:
         raise DescriptionError(f'{path}: {error.strerror or error}') from error
@@ -49,14 +76,17 @@ def read_urdf(path: Path, snap: bool = True) -> tuple[str, dict[str, JointTag], 
     """
     text = _read(path)
     try:
-        robot = ElementTree.fromstring(text)
-    except ElementTree.ParseError as error:
+        robot = ElementTree.fromstring(text, ElementTree.XMLParser(target=_Tree()))
+    except DescriptionError as error:
+        raise DescriptionError(f'{path}: {error}') from error
+    except (ElementTree.ParseError, ValueError) as error:
         raise DescriptionError(f'{path}: not XML ({one_line(error)})') from error
     if robot.tag != 'robot':
         raise DescriptionError(f"{path}: not a URDF, its first tag is '{robot.tag}'")
     if any('xacro' in element.tag for element in robot.iter()):
         raise DescriptionError(f'{path}: has xacro tags, expand them first: xacro {path.name}')
-    _check_links(path, robot)
+    check_links(path, robot)
+    check_numbers(path, robot)
     notes = snap_urdf(robot) if snap else ()
     joints = {}
     for element in robot.findall('joint'):
@@ -67,34 +97,6 @@ def read_urdf(path: Path, snap: bool = True) -> tuple[str, dict[str, JointTag], 
     return ElementTree.tostring(robot, encoding='unicode'), joints, notes
 
 
-def _check_links(path: Path, robot: ElementTree.Element) -> None:
-    """Refuse negative masses, joints between links that do not exist, and more than one root."""
-    links = [link.get('name', '') for link in robot.findall('link')]
-    for link in robot.findall('link'):
-        place = f"{path}: link '{link.get('name', '')}'"
-        for tag in link.iterfind('inertial/mass'):
-            mass = _number(place, 'mass', tag.get('value', 'nan'))
-            if mass < 0.0:
-                raise DescriptionError(f'{place}: mass {mass:g} kg, it must not be negative')
-    roots = list(links)
-    for joint in robot.findall('joint'):
-        place = f"{path}: joint '{joint.get('name', '')}'"
-        for end in ('parent', 'child'):
-            found = joint.find(end)
-            name = '' if found is None else found.get('link', '')
-            if name not in links:
-                raise DescriptionError(
-                    f"{place}: its {end} '{name}' is not a link, {did_you_mean(name, links)}"
-                )
-            if end == 'child' and name not in roots:
-                raise DescriptionError(f"{place}: link '{name}' is the child of two joints")
-            if end == 'child':
-                roots.remove(name)
-    if len(roots) != 1:
-        names = ', '.join(roots) or 'none'
-        raise DescriptionError(f'{path}: one link must have no parent, here: {names}')
-
-
 def _joint(place: str, element: ElementTree.Element, snap: bool) -> JointTag:
     kind = element.get('type', '')
     axis = np.array([1.0, 0.0, 0.0])
@@ -102,7 +104,7 @@ def _joint(place: str, element: ElementTree.Element, snap: bool) -> JointTag:
         values = tag.get('xyz', '1 0 0').split()
         if len(values) != 3:
             raise DescriptionError(f'{place}: axis has {len(values)} numbers, not 3')
-        axis = np.array([_number(place, 'axis', value) for value in values])
+        axis = np.array([number(place, 'axis', value) for value in values])
         axis /= np.linalg.norm(axis) or 1.0
         axis = snap_axis(axis) if snap else axis
     limits = np.full(4, np.nan)
@@ -113,7 +115,7 @@ def _joint(place: str, element: ElementTree.Element, snap: bool) -> JointTag:
         for k, key in enumerate(('lower', 'upper', 'velocity', 'effort')):
             # pinocchio insists on limits; what is not given becomes a zero.
             tag.set(key, tag.get(key, '0'))
-            limits[k] = _number(place, f'limit {key}', tag.get(key, ''))
+            limits[k] = number(place, f'limit {key}', tag.get(key, ''))
         # Zeros are what exporters write for 'unknown'.
         if kind == 'continuous' or not limits[0] < limits[1]:
             limits[:2] = np.nan
@@ -122,20 +124,10 @@ def _joint(place: str, element: ElementTree.Element, snap: bool) -> JointTag:
     if (tag := element.find('mimic')) is not None:
         if tag.get('joint') is None:
             raise DescriptionError(f'{place}: the mimic tag names no joint')
-        ratio = _number(place, 'mimic multiplier', tag.get('multiplier', '1'))
-        offset = _number(place, 'mimic offset', tag.get('offset', '0'))
+        ratio = number(place, 'mimic multiplier', tag.get('multiplier', '1'))
+        offset = number(place, 'mimic offset', tag.get('offset', '0'))
         mimic = (tag.get('joint', ''), ratio, offset)
     return JointTag(kind, axis, limits, mimic)
-
-
-def _number(place: str, what: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError as error:
-        raise DescriptionError(f"{place}: {what} '{text}' is not a number") from error
-    if not math.isfinite(value):
-        raise DescriptionError(f"{place}: {what} '{text}' is not finite")
-    return value
 
 
 def one_line(error: Exception) -> str:

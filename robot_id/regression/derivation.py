@@ -27,8 +27,8 @@ from robot_id.regression.dead_band import derive_dead_band
 from robot_id.regression.wide_regressor import acting_columns
 
 # Rigid robot dynamics lie well below 10 Hz (section 2 of paper 000): positions are passed up to
-# 20 Hz, the rows of W and Y up to 8 Hz; a slow loop moves the robot up to its bandwidth only.
-LARGEST_HZ, LARGEST_BAND_HZ = 20.0, 8.0
+# 80 Hz, the rows of W and Y up to 8 Hz; a slow loop moves the robot up to its bandwidth only.
+LARGEST_HZ, LARGEST_BAND_HZ = 80.0, 8.0
 CUTOFF_PER_BANDWIDTH, BAND_PER_BANDWIDTH = 5.0, 2.0
 # The rows hold what the position filter passes unchanged: up to 0.4 of its cut-off.
 BAND_PER_CUTOFF = 0.4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from robot_id.exceptions import TrajectoryError
 from robot_id.model import Robot
 from robot_id.trajectory.lively import lively_motion
 from robot_id.trajectory.playback import Playback
@@ -12,6 +13,8 @@ from robot_id.trajectory.store import load_trajectory, make_trajectory
 from robot_id.trajectory.trajectory import Trajectory
 
 USUAL_SECONDS = 10.0
+# From a few samples to a day.
+SHORTEST_S, LONGEST_S = 0.01, 86400.0
 
 
 def motion_of(
@@ -24,6 +27,12 @@ def motion_of(
     :param seconds: duration of a lively motion.
     :param seed: of a lively motion.
     """
+    if seconds is not None and not SHORTEST_S <= seconds <= LONGEST_S:
+        raise TrajectoryError(
+            f'a motion of {seconds:g} s, possible are {SHORTEST_S:g} to {LONGEST_S:g} s'
+        )
+    if not 0 <= seed < 1 << 64:
+        raise TrajectoryError(f'seed {seed}: 0 or more, below 2^64')
     if name is None and seconds is None and robot.description.motion is not None:
         motion = robot.description.motion
         return make_trajectory(motion) if isinstance(motion, dict) else standard_trajectory(motion)

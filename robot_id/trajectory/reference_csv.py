@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from robot_id import files
 from robot_id.exceptions import TrajectoryError, did_you_mean
 from robot_id.trajectory.reference import Reference
 
@@ -27,7 +28,10 @@ def write_reference_csv(
             reference.acceleration,
         ]
     )
-    with Path(path).open('w', encoding='utf-8', newline='\n') as file:
+    with (
+        files.replacing(path) as draft,
+        draft.open('w', encoding='utf-8', newline='\n') as file,
+    ):
         file.write(','.join(header) + '\n')
         for row in table.tolist():
             file.write(','.join(map(repr, row)) + '\n')

@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from robot_id import files
 from robot_id.exceptions import TrajectoryError, did_you_mean
 from robot_id.trajectory.concatenate import Concatenation
 from robot_id.trajectory.fourier import Fourier
@@ -19,6 +20,7 @@ from robot_id.trajectory.quintic import Quintic
 from robot_id.trajectory.select import Selection
 from robot_id.trajectory.trajectory import Trajectory
 from robot_id.trajectory.trapezoid import Trapezoid
+from robot_id.yaml_text import LARGEST_TABLE, YamlError, read_yaml
 
 SCHEMA = 1
 KINDS: dict[str, type[Trajectory]] = {
@@ -85,7 +87,7 @@ def save_trajectory(
     else:
         raise TrajectoryError(f'{path}: a trajectory file ends in .yaml or .json')
     try:
-        path.write_text(text)
+        files.write_text(path, text)
     except OSError as error:
         raise TrajectoryError(f'{path}: {error.strerror or error}') from error
 
@@ -98,12 +100,11 @@ def load_trajectory(path: str | Path, joint_names: Sequence[str] | None = None) 
     """
     path = Path(path)
     try:
-        data = yaml.safe_load(path.read_text())
+        data = read_yaml(path, LARGEST_TABLE)
     except OSError as error:
         raise TrajectoryError(f'{path}: {error.strerror or error}') from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        line = str(error).splitlines()[0]
-        raise TrajectoryError(f'{path}: not a YAML or JSON file ({line})') from error
+    except YamlError as error:
+        raise TrajectoryError(f'{path}: not a YAML or JSON file ({error})') from error
     if not isinstance(data, dict):
         raise TrajectoryError(f"{path}: not a trajectory file, it has no key 'kind'")
     schema = data.pop('schema', SCHEMA)

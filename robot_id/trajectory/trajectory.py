@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robot_id import budget
 from robot_id.exceptions import TrajectoryError
 from robot_id.trajectory.reference import Reference
 
@@ -102,7 +103,14 @@ class Trajectory(ABC):
             raise TrajectoryError(f'the number of cycles must be 1 or more, got {cycles}')
         if cycles > 1 and not self.periodic:
             raise TrajectoryError(f'{cycles} cycles of a one-shot {self.kind}: it does not close')
-        steps = int(np.floor(self.duration * cycles * rate_hz + 1e-6))
+        wanted = self.duration * cycles * rate_hz
+        # Time, three arrays, and about as much again for those who evaluate them.
+        if not wanted * (1 + 6 * self.n) * 8 <= budget.memory_for():
+            raise TrajectoryError(
+                f'{self.duration * cycles:g} s at {rate_hz:g} Hz are {wanted:.2g} samples, more '
+                'than the memory that is allowed; take fewer, or raise --memory'
+            )
+        steps = int(np.floor(wanted + 1e-6))
         if steps < 1:
             raise TrajectoryError(
                 f'{rate_hz} Hz gives fewer than 2 samples of a motion of {self.duration} s'

@@ -11,6 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from robot_id import files
 from robot_id.data.dataset import Dataset
 from robot_id.estimation.result import Result
 from robot_id.experiment.validation import Validation
@@ -80,9 +81,7 @@ def write_report(
         'result': result.to_dict(),
     }
     title = f'{robot.name}, {result.method}'
-    Path(path).write_text(
-        _page(title, _head(result, validation, findings), parts, numbers), 'utf-8'
-    )
+    files.write_text(path, _page(title, _head(result, validation, findings), parts, numbers))
 
 
 def _head(result: Result, validation: Validation | None, findings: Sequence[str]) -> str:

@@ -1,0 +1,86 @@
+"""
+Files that are whole or not there: written beside their place, brought to disk, then renamed.
+
+A process that dies in the middle, or a disk that is full, leaves the file that stood there before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+BACKUP = '~'
+
+
+@contextlib.contextmanager
+def replacing(path: str | Path, keep_previous: bool = False) -> Iterator[Path]:
+    """
+    Yield a new file to write; at the end of the block it takes the place of `path`.
+
+    When the block fails, `path` is as it was and the new file is gone. The draft keeps the endings
+    of the name, since writers choose the format by them. What is no plain file (a pipe, a
+    terminal, /dev/null) is written directly.
+
+    :param keep_previous: keep what stood there as `path~`.
+    """
+    path = Path(path)
+    if path.exists() and not path.is_file():
+        yield path
+        return
+    target = Path(os.path.realpath(path))
+    number, name = tempfile.mkstemp(suffix=f'.{target.name}', prefix='.', dir=target.parent)
+    draft = Path(name)
+    try:
+        os.fchmod(number, _mode(target))
+        os.close(number)
+        yield draft
+        _to_disk(draft)
+        if keep_previous and target.exists():
+            _keep(target)
+        draft.replace(target)
+        _to_disk(target.parent)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def write_text(path: str | Path, text: str, keep_previous: bool = False) -> None:
+    """Write a text file (UTF-8) in one step, see `replacing`."""
+    with replacing(path, keep_previous) as draft:
+        draft.write_text(text, encoding='utf-8')
+
+
+def _mode(target: Path) -> int:
+    """Return the permissions of the file that is replaced, or those of a fresh one."""
+    if target.exists():
+        return target.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _keep(target: Path) -> None:
+    """Let the previous file have a second name; its own stays until the new one takes it."""
+    backup = target.with_name(target.name + BACKUP)
+    other = target.with_name(f'.{target.name}.{os.getpid()}{BACKUP}')
+    try:
+        os.link(target, other)
+    except OSError:  # a file system without hard links
+        other.write_bytes(target.read_bytes())
+        _to_disk(other)
+    other.replace(backup)
+
+
+def _to_disk(path: Path) -> None:
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    except OSError as error:
+        # Some file systems cannot sync a folder; a lost write is told by the others.
+        if not path.is_dir():
+            raise error
+    finally:
+        os.close(number)

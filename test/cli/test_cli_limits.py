@@ -1,0 +1,84 @@
+"""The terminal when things are full, foreign or in the way."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from robot_id.cli.main import cli
+from robot_id.estimation.result import Result
+from robot_id.exceptions import RobotIdError
+from robot_id.model import load_robot
+
+COMMAND = [sys.executable, '-m', 'robot_id.cli.main']
+
+
+def run(*words, **more):
+    return subprocess.run(
+        [*COMMAND, *map(str, words)], stderr=subprocess.PIPE, text=True, timeout=120, **more
+    )
+
+
+@pytest.fixture
+def saved(tmp_path):
+    robot = load_robot('emps')
+    b = len(robot.base.names)
+    path = tmp_path / 'r.json'
+    Result('emps', 'idim_wls', robot.base.names, np.ones(b), np.eye(b)).save(path)
+    return path
+
+
+@pytest.mark.skipif(not os.path.exists('/dev/full'), reason='no /dev/full on this machine')
+def test_output_to_a_full_device_is_one_line():
+    with open('/dev/full', 'w') as full:
+        done = run('robots', stdout=full)
+    assert done.returncode == 2
+    assert 'Traceback' not in done.stderr
+    assert 'Exception' not in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_terminal_that_knows_ascii_only(saved):
+    environment = {**os.environ, 'LC_ALL': 'C', 'PYTHONIOENCODING': 'ascii'}
+    for words in (('robots', 'emps'), ('compare', saved, saved)):
+        done = run(*words, stdout=subprocess.PIPE, env=environment)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.isascii()
+        assert done.stdout
+
+
+def test_existing_file_is_kept_beside_the_new_one(saved, tmp_path):
+    out = tmp_path / 'p.yaml'
+    out.write_text('mine')
+    done = run('export', saved, '--out', out, stdout=subprocess.PIPE)
+    assert done.returncode == 0, done.stderr
+    assert 'p.yaml~' in done.stderr
+    assert (tmp_path / 'p.yaml~').read_text() == 'mine'
+    assert 'emps' in out.read_text()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ['p.yaml', 'p.yaml~', 'r.json']
+
+
+def test_time_limit_is_one_line(tmp_path):
+    done = run(
+        'excite', '--robot', 'scara', '--budget', 60, '--time-limit', 3,
+        stdout=subprocess.PIPE,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert 'time limit of 3 s' in done.stderr
+    assert 'Traceback' not in done.stderr
+
+
+@pytest.mark.parametrize(
+    'words',
+    [
+        ('--seed', -1), ('--seconds', 'inf'), ('--seconds', 1e9), ('--seconds', 0),
+        ('--cycles', 100_000_000), ('--every', 10**30), ('--memory', 'lots'),
+    ],
+)  # fmt: skip
+def test_simulate_refuses_impossible_numbers(tmp_path, words):
+    command = ['simulate', '--robot', 'scara', '--out', str(tmp_path / 'x'), *map(str, words)]
+    with pytest.raises(RobotIdError):
+        cli(command, standalone_mode=False)
+    assert not (tmp_path / 'x').exists()
