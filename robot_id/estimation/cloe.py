@@ -23,6 +23,7 @@ from robot_id.estimation.loop_problem import LoopProblem, positive_on_motion
 from robot_id.estimation.outcome import Outcome
 from robot_id.estimation.result import Iteration, history_text
 from robot_id.exceptions import IdentificationError, OptionError, SimulationError
+from robot_id.model import Robot
 from robot_id.progress import Progress
 from robot_id.regression.least_squares import Solution
 from robot_id.regression.sampling import States
@@ -46,10 +47,13 @@ class Cloe(LoopMethod):
     name: ClassVar[str] = 'cloe'
     output: ClassVar[Literal['position', 'torque']] = 'position'
 
-    start: str = 'a_priori'
     iterations: int = 50
     optimizer: Literal['gauss_newton', 'nelder_mead'] = 'gauss_newton'
     simulations: int = 20000
+
+    def automatic_start(self, robot: Robot) -> str:
+        """Return the a priori values of the robot file, the WLS estimate where it has none."""
+        return 'a_priori' if robot.description.a_priori else 'wls'
 
     def solve(self, problem: LoopProblem, start: Array, progress: Progress) -> Outcome:
         """Minimise the output error."""
@@ -57,7 +61,10 @@ class Cloe(LoopMethod):
             raise OptionError(
                 f"loop '{self.loop}' is computed torque: {self.name} needs a PD loop"
             )
-        fit = _OutputError(problem, problem.controller(None), self.output)
+        # The gains of a loop that nobody knows are those for the inertia of the start.
+        known = 'default' in problem.robot.description.loops or self.loop != 'default'
+        controller = problem.controller(None if known else start)
+        fit = _OutputError(problem, controller, self.output)
         if self.optimizer == 'nelder_mead':
             chi, history, converged = self._simplex(fit, start, progress)
         else:

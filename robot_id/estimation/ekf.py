@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing, differentiate
 from robot_id.estimation.idim_wls import IdimWls
+from robot_id.estimation.loop_problem import admissible
 from robot_id.estimation.outcome import Outcome, assemble
 from robot_id.estimation.recorded import Track, per_item, thinned
 from robot_id.estimation.result import Iteration, Result
@@ -152,8 +153,7 @@ class Ekf:
                     at = run.time[0] + step * min(first + size, len(q))
                     raise IdentificationError(
                         f'{kalman.robot.name}: {self.name} failed in run {number + 1} by '
-                        f'{at:.3f} s: {kalman.failure.partition(": ")[2]}; give better start '
-                        'values (start=good), a smaller parameter_std or a larger process_std'
+                        f'{at:.3f} s: {kalman.failure.partition(": ")[2]}; {self._way_out()}'
                     )
                 if not good:
                     raise IdentificationError(f'run {number + 1}: {kalman.rejected_reason}')
@@ -162,6 +162,18 @@ class Ekf:
                     track.add(done, kalman.estimate)
                 progress(done / total)
         return track
+
+    def _way_out(self) -> str:
+        """Return what to try when the filter has failed."""
+        if self.start != 'good' or self.start_values is not None:
+            return (
+                'give better start values (start=good), a smaller parameter_std or a larger '
+                'process_std'
+            )
+        return (
+            'see whether idim_wls explains the data; if so give a smaller parameter_std or a '
+            'larger process_std, if not run robot-id check on the data'
+        )
 
     def _start(self, robot: Any, dataset: Dataset, progress: Progress) -> tuple[Array, Array]:
         """Return start values and their standard deviations."""
@@ -175,7 +187,7 @@ class Ekf:
         elif self.start == 'good':
             wls = IdimWls(processing=self.processing, coulomb_slope=self.coulomb_slope)
             result = wls.estimate(robot, dataset, progress)
-            chi = result.values
+            chi = admissible(robot, result.values, [run.position for run in dataset.runs])
             spread = np.maximum(3.0 * result.std, 0.03 * np.abs(chi))
             spread = np.where(spread > 0.0, spread, 0.01 * nominal_sizes(names, chi))
         elif self.start == 'rough':

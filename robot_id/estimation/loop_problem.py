@@ -8,6 +8,7 @@ same parallel decimation.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -27,7 +28,7 @@ from robot_id.data.processing import (
     usable,
 )
 from robot_id.dynamics import Controller, Simulation, simulate
-from robot_id.exceptions import DataError, OptionError, SimulationError
+from robot_id.exceptions import DataError, IdentificationError, OptionError, SimulationError
 from robot_id.model import Loop, Robot
 from robot_id.regression.decimated import decimated
 from robot_id.regression.sampling import States, long_enough
@@ -37,6 +38,8 @@ from robot_id.trajectory.reference import Reference
 Array = NDArray[np.float64]
 # A loop has forgotten its start after 5 / wn (section 3.4 of paper 000).
 SETTLING = 5.0
+# Samples of the simulated loop for each measured one: more is a wrong unit of the time.
+MOST_SAMPLES = 200
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,8 @@ class LoopProblem:
     :param slope: alpha of the friction of the simulated plant.
     :param row_slope: alpha of the friction in the rows of W, None for sign(dq).
     :param bandwidth_factor: scale of the simulated loop's bandwidth.
+    :param delay_s: by which the reference acts late.
+    :param time_limit_s: no simulation starts after so many seconds.
     """
 
     def __init__(
@@ -78,6 +83,8 @@ class LoopProblem:
         slope: float,
         row_slope: float | None,
         bandwidth_factor: float = 1.0,
+        delay_s: float = 0.0,
+        time_limit_s: float = float('inf'),
     ) -> None:
         self.robot = robot
         self.processing = processing
@@ -85,6 +92,9 @@ class LoopProblem:
         self.slope = slope
         self.row_slope = row_slope
         self.bandwidth_factor = bandwidth_factor
+        self.delay_s = delay_s
+        self.time_limit_s = time_limit_s
+        self.started = time.monotonic()
         self.simulations = 0
         self.wide = WideRegressor(robot, row_slope)
         self.factor = processing.decimation or 1
@@ -93,9 +103,24 @@ class LoopProblem:
             self.warnings += (
                 'the data have no reference: the zero-phase filtered position stands in for it',
             )
+        self._dataset = dataset
         self.runs = [self._prepare(dataset.runs[k]) for k in indices]
         self.torque = self.rows(lambda s: s.torque, [self._torque(r) for r in self.runs])
         self.used = self._outside_dead_band()
+
+    def with_loop(self, loop: Loop) -> LoopProblem:
+        """Return the same problem with another loop."""
+        return LoopProblem(
+            self.robot,
+            self._dataset,
+            self.processing,
+            loop,
+            self.slope,
+            self.row_slope,
+            self.bandwidth_factor,
+            self.delay_s,
+            self.time_limit_s,
+        )
 
     def simulate(self, chi: Array, controller: Controller | None = None) -> list[Simulation]:
         """
@@ -105,6 +130,13 @@ class LoopProblem:
         """
         sims = []
         for r in self.runs:
+            if time.monotonic() - self.started > self.time_limit_s:
+                raise IdentificationError(
+                    f'no result after {self.time_limit_s:g} s and {self.simulations} simulations: '
+                    'run robot-id check on the data, use idim_wls, or raise time_limit_s',
+                    key='time_limit_s',
+                    bound=self.time_limit_s,
+                )
             law = controller or self.controller(chi)
             # An estimate far from the robot asks for other torques: it is not saturated.
             law = replace(
@@ -210,29 +242,41 @@ class LoopProblem:
                 'are dropped until the simulated loop has settled (5 / bandwidth)'
             )
         every = max(1, round(self.loop.rate_hz / run.rate))
-        return LoopRun(run, reference_of(run, self.processing, every), every, first, last)
+        if every > MOST_SAMPLES:
+            raise DataError(
+                f'the data have {run.rate:.3g} Hz and the simulated loop {self.loop.rate_hz:.3g} '
+                'Hz: check the unit of the time, or give a slower loop',
+                value=run.rate,
+                bound=self.loop.rate_hz / MOST_SAMPLES,
+            )
+        reference = reference_of(run, self.processing, every, self.delay_s)
+        return LoopRun(run, reference, every, first, last)
 
 
-def reference_of(run: Run, processing: Processing, every: int) -> Reference:
+def reference_of(run: Run, processing: Processing, every: int, delay_s: float = 0.0) -> Reference:
     """
     Return what the controller followed, `every` samples per measurement.
 
     Without a recorded reference the filtered position stands in; missing derivatives come from a
     quintic spline through the positions.
+
+    :param delay_s: by which a recorded reference acts late.
     """
     velocity, acceleration = run.reference_velocity, run.reference_acceleration
     if run.reference_position is None:
+        delay_s = 0.0
         position, velocity, acceleration = differentiate(run, processing, (0, len(run)))
     else:
         position = run.reference_position
     if not np.all(np.isfinite(position)):
         raise DataError('the reference position has values that are not finite')
     time: Array = np.arange(len(run), dtype=float) * run.step
-    if every == 1 and velocity is not None and acceleration is not None:
+    if every == 1 and delay_s == 0.0 and velocity is not None and acceleration is not None:
         return Reference(time, position, velocity, acceleration)
     spline = scipy.interpolate.make_interp_spline(time, position, k=min(5, len(run) - 1), axis=0)
     fine: Array = np.arange((len(run) - 1) * every + 1, dtype=float) * (run.step / every)
-    return Reference(fine, spline(fine), spline(fine, 1), spline(fine, 2))
+    at = np.maximum(fine - delay_s, 0.0)
+    return Reference(fine, spline(at), spline(at, 1), spline(at, 2))
 
 
 def positive_on_motion(robot: Robot, chi: Array, motions: Sequence[Array]) -> bool:
@@ -244,4 +288,27 @@ def positive_on_motion(robot: Robot, chi: Array, motions: Sequence[Array]) -> bo
     return True
 
 
-__all__ = ['LoopProblem', 'LoopRun', 'SimulationError', 'positive_on_motion', 'reference_of']
+def admissible(robot: Robot, chi: Array, motions: Sequence[Array]) -> Array:
+    """
+    (b,) parameters as near to chi as M(q) > 0 along (N, n) motions allows.
+
+    The parameters with M(q) > 0 form a convex cone that holds unit inertias, so chi is moved
+    towards these, a little at first.
+    """
+    regular, share = robot.regular_start(), 0.0
+    while share < 1.0:
+        moved = chi + share * (regular - chi)
+        if positive_on_motion(robot, moved, motions):
+            return moved
+        share = max(2.0 * share, 2.0**-14)
+    return regular
+
+
+__all__ = [
+    'LoopProblem',
+    'LoopRun',
+    'SimulationError',
+    'admissible',
+    'positive_on_motion',
+    'reference_of',
+]

@@ -20,6 +20,7 @@ from robot_id.data.dataset import Dataset
 from robot_id.estimation.result import Result
 from robot_id.experiment.holdout import Holdout
 from robot_id.model import Robot
+from robot_id.regression.dead_band import coarse_speeds
 from robot_id.regression.prediction import Prediction
 
 Array = NDArray[np.float64]
@@ -257,8 +258,7 @@ def _rms_speeds(dataset: Dataset) -> Array:
     """(n,) root mean square of the speeds, from differences that hide the noise."""
     squares, count = np.zeros(len(dataset.joint_names)), 0
     for run in dataset.runs:
-        every = max(1, min(round(0.02 * run.rate), len(run) - 1))
-        speed = np.diff(run.position[::every], axis=0) / (every * run.step)
+        speed = coarse_speeds(run)
         squares += np.sum(speed**2, axis=0)
         count += len(speed)
     return np.sqrt(squares / max(count, 1))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.data.dataset import Dataset
+from robot_id.data.dataset import Dataset, Run
 from robot_id.data.processing import Processing
 
 Array = NDArray[np.float64]
-# Of the top speed: slower than that, friction is not sign(dq).
-TOP_SPEED_SHARE = 0.01
+# A joint that is slower than this share of its top speed for more than this share of the time
+# stands still now and then; one that passes through zero is that slow for about 1 % of the time.
+DWELL_SPEED, DWELL_SHARE = 0.01, 0.05
 # Deviations of its noise that a speed must exceed for its sign to be known.
 NOISE_DEVIATIONS = 4.0
 # Nothing that moves is slower, rad/s or m/s: what is, is rounding.
@@ -24,39 +25,51 @@ def derive_dead_band(dataset: Dataset, processing: Processing) -> tuple[Array, s
     """
     Return (n,) the dead band of each joint in rad/s or m/s, and the reason for it.
 
-    It is the largest of 1 % of the top speed, 4 deviations of the noise of the velocity, and the
-    speed at which the position changes by one step of its resolution from row to row.
+    It is 4 deviations of the noise of the velocity, or the speed at which the position changes by
+    one step of its resolution in a period of what the filters pass. A joint that often dwells
+    holds or creeps below 1 % of its top speed, where friction is anything but sign(dq). A joint
+    that is held throughout has no row at all.
 
     :param processing: resolved but for the dead band.
     """
-    top = top_speeds(dataset)
+    top, moved = top_speeds(dataset), ranges(dataset)
     noise = NOISE_DEVIATIONS * velocity_noise(dataset, processing)
     step = resolution(dataset) * _band_hz(dataset.rate, processing)
-    band = np.max([TOP_SPEED_SHARE * top, noise, step, np.full_like(top, ROUNDING)], axis=0)
-    held = ranges(dataset) <= HELD * ranges(dataset).max()
+    band = np.max([noise, step, np.full_like(top, ROUNDING)], axis=0)
+    dwelling = resting_share(dataset, DWELL_SPEED * top) > DWELL_SHARE
+    band = np.where(dwelling, np.maximum(band, DWELL_SPEED * top), band)
+    held = moved <= HELD * moved.max()
     band = np.where(held, np.maximum(band, 2.0 * top), band)
-    noisy = [
-        name
-        for name, a, b in zip(dataset.joint_names, np.maximum(noise, step), TOP_SPEED_SHARE * top)
-        if a > b
-    ]
-    reason = '1 % of the top speed of each joint'
-    if noisy:
-        reason += f', or what noise and resolution need ({", ".join(noisy)})'
-    if held.any():
-        names = [name for name, rests in zip(dataset.joint_names, held) if rests]
-        reason += f'; all of {", ".join(names)}, held in place'
+    reason = 'slower velocities are lost in their noise'
+    for flags, text in (
+        (dwelling & ~held, 'often at rest: 1 % of the top speed'),
+        (held, 'held in place: left out'),
+    ):
+        if flags.any():
+            names = ', '.join(n for n, flag in zip(dataset.joint_names, flags) if flag)
+            reason += f'; {names} {text}'
     return band, reason
 
 
-def top_speeds(dataset: Dataset, interval_s: float = 0.02) -> Array:
-    """(n,) largest speed of each joint, from differences over an interval that hides the noise."""
-    tops = []
+def resting_share(dataset: Dataset, speed: Array) -> Array:
+    """(n,) share of the time in which each joint is slower than a speed."""
+    slow, count = np.zeros(len(speed)), 0
     for run in dataset.runs:
-        every = max(1, min(round(interval_s * run.rate), len(run) - 1))
-        coarse = run.position[::every]
-        tops.append(np.abs(np.diff(coarse, axis=0)).max(axis=0) / (every * run.step))
-    return np.max(tops, axis=0)
+        found = coarse_speeds(run)
+        slow += np.sum(found < speed, axis=0)
+        count += len(found)
+    return slow / max(count, 1)
+
+
+def top_speeds(dataset: Dataset) -> Array:
+    """(n,) largest speed of each joint."""
+    return np.max([coarse_speeds(run).max(axis=0) for run in dataset.runs], axis=0)
+
+
+def coarse_speeds(run: Run, interval_s: float = 0.02) -> Array:
+    """(M, n) speeds from differences over an interval that hides the noise."""
+    every = max(1, min(round(interval_s * run.rate), len(run) - 1))
+    return np.abs(np.diff(run.position[::every], axis=0)) / (every * run.step)
 
 
 def ranges(dataset: Dataset) -> Array:
