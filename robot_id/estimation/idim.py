@@ -23,17 +23,16 @@ from robot_id.exceptions import IdentificationError, OptionError
 from robot_id.model import Robot
 from robot_id.progress import Progress, part_of, silent
 from robot_id.regression import selection
+from robot_id.regression.alignment import align
 from robot_id.regression.constraint import constraint_for
 from robot_id.regression.covariance import joint_covariance
 from robot_id.regression.derivation import Derived, derive
 from robot_id.regression.deviations import observed_covariance
-from robot_id.regression.friction_slope import derive_slope
 from robot_id.regression.least_squares import Solution, deficiency
 from robot_id.regression.observation import Observation
 from robot_id.regression.residuals import Whiteness, judge, warn_if_correlated
 from robot_id.regression.sampling import long_enough
 from robot_id.regression.system import System
-from robot_id.regression.time_offset import estimate_offset
 from robot_id.regression.triangular import JointFactors
 
 Array = NDArray[np.float64]
@@ -124,10 +123,7 @@ class Idim(ABC):
         factors = observation.factors(part_of(progress, 0.0, 0.6, 'observation matrix'))
         kept, warnings = self._excited(factors)
         system = System(factors, kept, constraint)
-        if derived.processing.torque_offset_s is None:
-            derived, observation = aligned(derived, observation, system)
-            system = replace(system, factors=observation.factors())
-        processing, factors = derived.processing, system.factors
+        processing = derived.processing
         fit = self.fit(observation, system, part_of(progress, 0.6, 0.9, self.name))
         report = part_of(progress, 0.9, 1.0, 'residual')
         prediction = observation.predict(fit.solution.chi, report)
@@ -167,12 +163,13 @@ class Idim(ABC):
 
     def _derive(self, robot: Robot, dataset: Dataset) -> tuple[Derived, float | None]:
         """Return the processing and the slope of the friction (None: sign(dq)) for these data."""
-        chosen = None if self.coulomb_slope == 'auto' else self.coulomb_slope
-        derived = derive(self.processing, dataset, robot, chosen, dead_band=chosen is None)
+        alignment = align(robot, dataset, self.coulomb_slope)
+        slope = alignment.slope
+        processing, reasons = alignment.apply(self.processing)
+        derived = derive(processing, dataset, robot, slope, dead_band=slope is None)
         if self.coulomb_slope == 'auto':
-            chosen, reason = derive_slope(robot, dataset, derived.processing)
-            derived = Derived(derived.processing, {**derived.reasons, 'coulomb_slope': reason})
-        return derived, chosen
+            reasons['coulomb_slope'] = alignment.slope_reason
+        return Derived(derived.processing, {**derived.reasons, **reasons}), slope
 
     def state_deviations(self, fit: Fit, observation: Observation, system: System) -> Fit:
         """
@@ -264,22 +261,3 @@ class SelectingIdim(Idim):
     def complain(self, judged: list[Whiteness], joint_names: tuple[str, ...]) -> tuple[str, ...]:
         """Return no warning where the deviations are corrected."""
         return () if self.correlated == 'correct' else super().complain(judged, joint_names)
-
-
-def aligned(
-    derived: Derived, observation: Observation, system: System
-) -> tuple[Derived, Observation]:
-    """Estimate the time offset of the torques, and take out what is significant of it."""
-    if derived.processing.held_torque:
-        return derived.with_choice('torque_offset_s', 0.0, 'the torque is held'), observation
-    kept = np.ones(len(observation.names), bool) if system.kept is None else system.kept
-    found = estimate_offset(observation, kept, system.joint_weights()[0])
-    if found is None or not found.significant:
-        reason = 'rows are not kept in memory' if found is None else found.describe()
-        return derived.with_choice('torque_offset_s', 0.0, reason), observation
-    if found.held:
-        derived = derived.with_choice('held_torque', True, found.describe())
-        derived = Derived(replace(derived.processing, torque_offset_s=0.0), derived.reasons)
-    else:
-        derived = derived.with_choice('torque_offset_s', found.seconds, found.describe())
-    return derived, observation.realigned(derived.processing)

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import pi
-from typing import Any
 
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import (
@@ -29,7 +28,7 @@ from robot_id.regression.wide_regressor import acting_columns
 # Rigid robot dynamics lie well below 10 Hz (section 2 of paper 000): positions are passed up to
 # 80 Hz, the rows of W and Y up to 8 Hz; a slow loop moves the robot up to its bandwidth only.
 LARGEST_HZ, LARGEST_BAND_HZ = 80.0, 8.0
-CUTOFF_PER_BANDWIDTH, BAND_PER_BANDWIDTH = 5.0, 2.0
+CUTOFF_PER_BANDWIDTH, BAND_PER_BANDWIDTH = 10.0, 2.0
 # The rows hold what the position filter passes unchanged: up to 0.4 of its cut-off.
 BAND_PER_CUTOFF = 0.4
 # Rows for each parameter that acts on a joint.
@@ -47,10 +46,6 @@ class Derived:
 
     processing: Processing
     reasons: Mapping[str, str] = field(default_factory=dict)
-
-    def with_choice(self, key: str, value: Any, reason: str) -> Derived:
-        """Return the same with one more derived option."""
-        return Derived(replace(self.processing, **{key: value}), {**self.reasons, key: reason})
 
     def describe(self, rate: float) -> list[str]:
         """Return one line for each step, and one for each derived choice."""

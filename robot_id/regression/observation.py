@@ -86,20 +86,6 @@ class Observation:
             rate = np.gradient(s.torque, 1.0 / self.dataset.rate, axis=0)
         return np.concatenate([s.torque, rate], axis=1)
 
-    def realigned(self, processing: Processing, progress: Progress = silent) -> Observation:
-        """Return the same motion with the torques of another offset in time."""
-        other = Observation(
-            self.robot, self.dataset, processing, self.wide.coulomb_slope, self.memory_mb
-        )
-        if self._kept is None:
-            return other
-        other._kept = []
-        fresh = walk(self.dataset, processing, self._torques, progress)
-        for rows, torques in zip(self._kept, fresh):
-            rows.values[:, self.wide.width - self.n :] = torques.values
-            other._kept.append(rows)
-        return other
-
     def torque_rate(self, rows: Rows) -> Array:
         """(r, n) dY/dt of rows."""
         return rows.values[:, self.wide.width :]

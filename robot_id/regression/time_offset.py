@@ -34,11 +34,13 @@ class TimeOffset:
     :param seconds: the estimate; negative where the torque is recorded early.
     :param deviation: its standard deviation, s.
     :param step: sampling time, s.
+    :param misfit: geometric mean over the joints of ||rho_j|| / ||Y_j|| with it.
     """
 
     seconds: float
     deviation: float
     step: float
+    misfit: float
 
     @property
     def significant(self) -> bool:
@@ -69,7 +71,7 @@ class TimeOffset:
 
 
 def estimate_offset(
-    observation: Observation, kept: NDArray[np.bool_], weights: Array
+    observation: Observation, kept: NDArray[np.bool_], weights: Array, step: float
 ) -> TimeOffset | None:
     """
     Estimate the offset along with the parameters by weighted least squares.
@@ -77,6 +79,7 @@ def estimate_offset(
     :param observation: after its first pass.
     :param kept: (b,) parameters that the motion excites.
     :param weights: (n,) weights of the joints.
+    :param step: sampling time of the recording, s.
     :return: None where the rows were too many to keep.
     """
     found = weighted_rows(observation, kept, weights)
@@ -90,4 +93,7 @@ def estimate_offset(
     x = sl.solve_triangular(R[:p, :p], R[:p, p])
     residual = [y - g @ x for g, y in zip(G, Y)]
     deviation = float(np.sqrt(least_squares_covariance(G, residual)[-1, -1]))
-    return TimeOffset(float(x[-1]), deviation, 1.0 / observation.dataset.rate)
+    torque = np.linalg.norm(np.concatenate(Y), axis=0)
+    shares = np.linalg.norm(np.concatenate(residual), axis=0)[torque > 0.0] / torque[torque > 0.0]
+    misfit = float(np.exp(np.mean(np.log(np.maximum(shares, 1e-12)))))
+    return TimeOffset(float(x[-1]), deviation, step, misfit)
