@@ -23,7 +23,8 @@ from robot_id.estimation.result import Result
 from robot_id.exceptions import IdentificationError, OptionError, SimulationError
 from robot_id.model import Robot
 from robot_id.progress import Progress, part_of, silent
-from robot_id.regression.derivation import derive_for_loop
+from robot_id.regression.alignment import align
+from robot_id.regression.derivation import Derived, derive_for_loop
 from robot_id.regression.prediction import predict
 from robot_id.regression.residuals import warn_if_correlated, whiteness
 from robot_id.regression.sampling import States
@@ -58,6 +59,8 @@ class LoopMethod(ABC):
 
     name: ClassVar[str] = ''
     _given: ClassVar[Array | None] = None
+    # Whether measured motion and measured torques meet in one equation: then their offset counts.
+    measured_torque: ClassVar[bool] = False
 
     processing: Processing = field(default_factory=Processing)
     loop: str = 'default'
@@ -92,12 +95,17 @@ class LoopMethod(ABC):
         """
         started = time.perf_counter()
         dataset = dataset.select(robot.joint_names)
+        alignment = align(robot, dataset, self.coulomb_slope or 'auto')
         slope = (
-            self.coulomb_slope
+            alignment.slope
             or robot.description.identification_slope
             or robot.description.coulomb_slope
         )
-        derived = derive_for_loop(self.processing, dataset, robot, slope)
+        processing, reasons = self.processing, dict[str, str]()
+        if self.measured_torque:
+            processing, reasons = alignment.apply(processing)
+        derived = derive_for_loop(processing, dataset, robot, slope)
+        derived = Derived(derived.processing, {**derived.reasons, **reasons})
         processing = derived.processing
         known = self.loop != 'default' or 'default' in robot.description.loops
         assumed = None if known else assumed_loop(robot, dataset)

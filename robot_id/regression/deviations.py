@@ -78,11 +78,4 @@ def least_squares_covariance(G: Sequence[Array], residual: Sequence[Array]) -> A
     R = triangle(np.concatenate([g.reshape(-1, p) for g in G]))
     Z = [sl.solve_triangular(R, g.reshape(-1, p).T, trans='T').T.reshape(g.shape) for g in G]
     root = sl.solve_triangular(R, np.eye(p))
-    return root @ score_covariance(Z, residual, freedom(Z, residual)) @ root.T
-
-
-def freedom(Z: Sequence[Array], residual: Sequence[Array]) -> Array:
-    """(n,) share of each joint's residual variance that the fit has left."""
-    count = np.maximum(sum((part != 0.0).sum(axis=0) for part in residual), 1)
-    taken = sum(np.sum(part**2, axis=(0, 2)) for part in Z)
-    return np.maximum(1.0 - taken / count, 0.05)
+    return root @ score_covariance(Z, residual) @ root.T
