@@ -7,15 +7,17 @@ from math import isfinite
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robot_id.control.computed_torque_kernel import (
+from robot_id.control.guards import not_positive
+from robot_id.control.laws.computed_torque import (
     FROM,
     NOW,
     TO,
+    ComputedTorqueSettings,
     Memory,
-    Settings,
-    one_step,
+    error_gains,
+    fresh_memory,
 )
-from robot_id.control.guards import not_positive
+from robot_id.dynamics.loop_kernel import one_torque
 from robot_id.dynamics.tree import split_parameters, tree_of
 from robot_id.exceptions import ControlError
 from robot_id.model import Loop, Robot
@@ -68,7 +70,7 @@ class ComputedTorque:
             raise ControlError(f'blend_s must be 0 s or more, got {blend_s!r}')
         self.period = 1.0 / self.loop.rate_hz
         self.blend_s = float(blend_s)
-        wn, zeta = np.array(self.loop.bandwidth), np.array(self.loop.damping)
+        kp, kv = error_gains(self.loop)
         limit = robot.limits.torque if torque_limit is None else torque_limit
         limit = self._vector('torque_limit', limit, infinite=True)
         jump = JUMP_SHARE * limit if torque_jump is None else torque_jump
@@ -79,33 +81,26 @@ class ComputedTorque:
         ki = self._vector('integral', integral)
         if np.any(ki < 0.0):
             raise ControlError(f'{robot.name}: integral must not be negative, got {ki.min():g}')
-        self.settings = Settings(
+        self.settings = ComputedTorqueSettings(
             measured=bool(measured),
             averaged=self.loop.velocity == 'averaged',
             slope=float(robot.description.coulomb_slope),
-            kp=wn**2,
-            kv=2.0 * zeta * wn,
-            ki=ki * wn**2,
+            kp=kp,
+            kv=kv,
+            ki=ki * kp,
             limit=limit,
             jump=jump,
         )
         start = self._checked(robot.a_priori() if parameters is None else parameters)
-        inertia, values = split_parameters(robot, start)
         n = robot.n
-        self.memory = Memory(
-            before=np.full((2, n), np.nan),
-            integral=np.zeros(n),
-            blend=np.array([1.0, self.blend_s]),
-            inertia=np.stack([inertia] * 3),
-            values=np.stack([values] * 3),
-        )
+        self.memory = fresh_memory(robot, start, self.blend_s)
         self._from, self._to = start, start
         self._tree = tree_of(robot)
         self._inputs = np.zeros((4, n))
         self._tau = np.zeros(n)
         # A step on copies: what is compiled on the first call is compiled before the robot moves.
         copies = Memory(*(x.copy() for x in self.memory))
-        one_step(self._tree, self.settings, copies, self._inputs, self.period, np.empty(n))
+        one_torque(self._tree, self.settings, copies, self._inputs, self.period, np.empty(n))
 
     def step(
         self,
@@ -131,7 +126,7 @@ class ComputedTorque:
             inputs[i] = values
         if not (isfinite(inputs.sum()) and h > 0.0):
             self._refuse_values(h)
-        one_step(self._tree, self.settings, self.memory, inputs, h, self._tau)
+        one_torque(self._tree, self.settings, self.memory, inputs, h, self._tau)
         return self._tau.copy()
 
     def reset(self, position: ArrayLike | None = None, velocity: ArrayLike | None = None) -> None:

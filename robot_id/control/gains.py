@@ -1,5 +1,5 @@
 """
-Gains of a control loop from its bandwidth, its damping and the inertia it moves.
+Gains of a joint loop from its bandwidth, its damping and the inertia it moves.
 
 Eq. 38 to 46 of paper 000: J_j is the largest M_jj(q), kp = wn / (2 zeta), kv = 2 zeta wn J. The
 simulated loop keeps the bandwidth of the real one, so kv follows the current estimate.
@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.dynamics.controller import Controller, Law
 from robot_id.dynamics.inverse import inertia_matrix
 from robot_id.dynamics.regressor import regressor
 from robot_id.dynamics.simulation import sample_configurations
@@ -39,38 +38,30 @@ def loop_inertia_slope(robot: Robot, chi: Array) -> Array:
     return np.array([moved[j, j] for j in range(robot.n)])
 
 
-def tune(
-    robot: Robot,
-    loop: Loop,
-    chi: Array | None = None,
-    *,
-    bandwidth_factor: float = 1.0,
-    measured: bool = False,
-) -> Controller:
+def joint_gains(
+    robot: Robot, loop: Loop, chi: Array | None, bandwidth_factor: float = 1.0
+) -> tuple[Array, Array]:
     """
-    Return the controller of a loop, its gains for the inertia of chi.
+    (n,) kp in 1/s and kv in N.m.s/rad (N.s/m) of a joint loop.
 
-    :param chi: (b,) parameters; None takes the inertia that the robot file gives, else the truth.
-        They are also the model of a computed torque law.
-    :param bandwidth_factor: scale of the bandwidth (section 4.5 of paper 000).
-    :param measured: computed torque at the measured instead of the reference state.
+    :param chi: (b,) parameters; None takes what the robot file gives, else the truth.
     """
-    wn = np.array(loop.bandwidth) * bandwidth_factor
-    zeta = np.array(loop.damping)
-    limit = robot.limits.torque
-    averaged = loop.velocity == 'averaged'
-    slope = robot.description.coulomb_slope
-    if loop.law == 'computed_torque':
-        law = Law.COMPUTED_TORQUE_MEASURED if measured else Law.COMPUTED_TORQUE
-        model = robot.truth() if chi is None else np.asarray(chi, float)
-        return Controller(law, wn**2, 2.0 * zeta * wn, loop.rate_hz, limit, model, slope, averaged)
+    wn, zeta = np.array(loop.bandwidth) * bandwidth_factor, np.array(loop.damping)
     if chi is not None:
         J = loop_inertia(robot, chi)
     elif loop.inertia is not None:
         J = np.array(loop.inertia)
     else:
         J = loop_inertia(robot, robot.truth())
-    law = Law.PD_CASCADE if loop.law == 'pd_cascade' else Law.PD
     kp = np.array(loop.kp) if loop.kp is not None and chi is None else wn / (2.0 * zeta)
     kv = np.array(loop.kv) if loop.kv is not None and chi is None else 2.0 * zeta * wn * J
-    return Controller(law, kp, kv, loop.rate_hz, limit, averaged_velocity=averaged)
+    return kp, kv
+
+
+def joint_gain_slopes(
+    robot: Robot, loop: Loop, chi: Array, bandwidth_factor: float = 1.0
+) -> tuple[Array, Array]:
+    """(n, b) d (kp kv)/d chi = wn^2 dJ/d chi and d kv/d chi = 2 zeta wn dJ/d chi."""
+    slope = loop_inertia_slope(robot, chi)
+    wn, zeta = np.array(loop.bandwidth) * bandwidth_factor, np.array(loop.damping)
+    return (wn**2)[:, None] * slope, (2.0 * zeta * wn)[:, None] * slope

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.dynamics.inverse import inertia_matrix
+from robot_id.dynamics.positive_inertia import least_inertia, thinned
 from robot_id.dynamics.simulation import sample_configurations
 from robot_id.exceptions import ControlError, OptionError, did_you_mean
 from robot_id.model import Robot
@@ -17,8 +17,6 @@ Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 # Friction, rotor inertia and the mass of a slide are not negative; a regrouped one (R) may be.
 _NOT_NEGATIVE = re.compile(r'^(Fv|Fc|Fvm|Fcm|Ia|M)\d+[+-]?$')
-# Configurations of a window at which M_hat is looked at.
-MOST_CONFIGURATIONS = 400
 
 
 def parameter_bounds(
@@ -55,12 +53,10 @@ def out_of_bounds(robot: Robot, chi: Array, passed: Flags, lower: Array, upper: 
 
 def not_positive(robot: Robot, chi: Array, position: Array) -> str:
     """Return where M_hat is not positive definite among (N, n) positions, '' when nowhere."""
-    q = _some(position)
-    least = np.linalg.eigvalsh(inertia_matrix(robot, chi, q))[:, 0]
-    k = int(np.argmin(least))
-    if least[k] > 0.0:
+    least = least_inertia(robot, chi, thinned(position))
+    if least.value > 0.0:
         return ''
-    return f'M_hat is not positive definite at q = {np.array2string(q[k], precision=3)}'
+    return f'M_hat is not positive definite at q = {_shown(least.position)}'
 
 
 def weak_inertia(
@@ -74,29 +70,18 @@ def weak_inertia(
 
     :param position: (N, n) reference positions of the window.
     """
-    q = _some(position)
-    M = inertia_matrix(robot, chi, q)
-    try:
-        # M_hat against L L^T = the current one: the eigenvalues of L^-1 M_hat L^-T.
-        L = np.linalg.cholesky(inertia_matrix(robot, current, q))
-        half = np.linalg.solve(L, M)
-        M = np.linalg.solve(L, np.swapaxes(half, 1, 2))
-    except np.linalg.LinAlgError:
-        pass  # The current model is not positive definite itself: judge the new one alone.
-    least = np.linalg.eigvalsh(0.5 * (M + np.swapaxes(M, 1, 2)))[:, 0]
-    k = int(np.argmin(least))
-    if least[k] > smallest:
+    least = least_inertia(robot, chi, thinned(position), beside=current)
+    if least.value > smallest:
         return ''
-    what = 'is not positive definite' if least[k] <= 0.0 else 'almost vanishes'
+    what = 'is not positive definite' if least.value <= 0.0 else 'almost vanishes'
     return (
-        f'M_hat {what} at q = {np.array2string(q[k], precision=3)} (its smallest eigenvalue '
-        f'against the current model is {least[k]:.3g})'
+        f'M_hat {what} at q = {_shown(least.position)} (its smallest eigenvalue against the '
+        f'current model is {least.value:.3g})'
     )
 
 
-def _some(position: Array) -> Array:
-    every = max(len(position) // MOST_CONFIGURATIONS, 1)
-    return np.ascontiguousarray(position[::every])
+def _shown(position: Array) -> str:
+    return np.array2string(position, precision=3)
 
 
 def check_model(robot: Robot, chi: Array, current: Array, smallest_inertia: float) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
+from threading import Lock
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +24,7 @@ Flags = NDArray[np.bool_]
 REST_SHARE = 2e-3
 # Section VI-D of paper 003, and the least number of equations for each parameter.
 PAPER_HZ, EQUATIONS_EACH = 5.0, 5.0
+OVERTAKEN = 'other parameters were set while the window was identified'
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,9 @@ class Ilic:
 
     Feed it every sample with `feed`, one at a time or in blocks, and give each accepted update to
     the controller. Where the least squares must not hold up a control loop, call `add` in the loop
-    and, when it returns True, `take` and then `identify` in another thread.
+    and, when it returns True, `take` and then `identify` in another thread. `parameters` may be
+    set at any time: a window that was being identified then is refused, and what was set stays.
+    Ask `confirmed` before an update that waited for its turn is used.
 
     :param robot: the Robot.
     :param parameters: (b,) what the controller starts with.
@@ -97,29 +101,19 @@ class Ilic:
         if equations_hz is None:
             needed = EQUATIONS_EACH * len(robot.base) / (robot.n * max(window_s, 1e-3))
             equations_hz = max(PAPER_HZ, needed)
-        for what, value in (
-            ('rate_hz', rate_hz), ('window_s', window_s), ('update_s', update_s),
-            ('equations_hz', equations_hz), ('largest_condition', largest_condition),
-        ):  # fmt: skip
-            if not (np.isfinite(value) and value > 0.0):
-                raise OptionError(f'{what} must be positive, got {value!r}')
-        if not 10.0 <= sigma_max <= 30.0:
-            raise OptionError(f'sigma_max must lie between 10 and 30 percent, got {sigma_max!r}')
-        if not 0.0 <= smallest_inertia < 1.0:
-            raise OptionError(f'smallest_inertia must lie in [0, 1), got {smallest_inertia!r}')
-        if not 0.0 <= saturated_share <= 1.0:
-            raise OptionError(f'saturated_share must lie in [0, 1], got {saturated_share!r}')
+        _check_options(
+            {'rate_hz': rate_hz, 'window_s': window_s, 'update_s': update_s,
+             'equations_hz': equations_hz, 'largest_condition': largest_condition},
+            sigma_max, smallest_inertia, saturated_share,
+        )  # fmt: skip
         self.robot = robot
         self.rate_hz = float(rate_hz)
         self.sigma_max = float(sigma_max)
         self.smallest_inertia = float(smallest_inertia)
         self.largest_condition = float(largest_condition)
         self.saturated_share = float(saturated_share)
+        self._lock = Lock()
         self.parameters = np.array(parameters, float)
-        if self.parameters.shape != (len(robot.base),):
-            raise ControlError(
-                f'{robot.name}: {self.parameters.size} parameters, expected {len(robot.base)}'
-            )
         self.lower, self.upper = parameter_bounds(robot, bounds)
         n = robot.n
         limit = robot.limits.torque if torque_limit is None else torque_limit
@@ -141,6 +135,22 @@ class Ilic:
         )
         self.payload_watch = PayloadWatch(robot)
         self._row = np.empty((1, 4 * n))
+
+    @property
+    def parameters(self) -> Array:
+        """(b,) of the controller, an array that never changes; setting gives another one."""
+        return self._parameters
+
+    @parameters.setter
+    def parameters(self, values: ArrayLike) -> None:
+        chi = np.array(values, float)
+        if chi.shape != (len(self.robot.base),):
+            raise ControlError(
+                f'{self.robot.name}: {chi.size} parameters, expected {len(self.robot.base)}'
+            )
+        chi.flags.writeable = False
+        with self._lock:
+            self._parameters = chi
 
     def feed(
         self, position: ArrayLike, velocity: ArrayLike, acceleration: ArrayLike, torque: ArrayLike
@@ -184,22 +194,38 @@ class Ilic:
 
     def identify(self, window: Window) -> Update:
         """Identify the parameters from a window; an accepted update becomes `parameters`."""
-        current = self.parameters
+        current, sigma_max = self.parameters, self.sigma_max
         still = np.abs(window.velocity).max(axis=0) < self.rest_speed
         fit = fit_window(
-            self._observation.factors(window), current, self.sigma_max, still,
+            self._observation.factors(window), current, sigma_max, still,
             self.largest_condition,
         )  # fmt: skip
         time = window.end / self.rate_hz
         names = tuple(name for name, rest in zip(self.robot.joint_names, still) if rest)
-        reason = self._objection(window, fit, still)
-        if reason:
-            return Update(time, False, reason, current.copy(), fit, names)
-        self.parameters = fit.values
-        payload = self.payload_watch.see(fit.values, fit.covariance, fit.passed)
-        return Update(time, True, '', fit.values.copy(), fit, names, payload)
+        reason = self._objection(window, fit, still, current, sigma_max)
+        new = fit.values.copy()
+        new.flags.writeable = False
+        with self._lock:
+            if self._parameters is not current:
+                reason = OVERTAKEN
+            if reason:
+                return Update(time, False, reason, self._parameters.copy(), fit, names)
+            self._parameters = new
+            payload = self.payload_watch.see(new, fit.covariance, fit.passed)
+        return Update(time, True, '', new.copy(), fit, names, payload)
 
-    def _objection(self, window: Window, fit: WindowFit, still: Flags) -> str:
+    def confirmed(self, update: Update) -> Update:
+        """Return an update as it is, or refused when other parameters were set after it."""
+        current = self.parameters
+        if not update.accepted or np.array_equal(update.parameters, current):
+            return update
+        return replace(
+            update, accepted=False, reason=OVERTAKEN, parameters=current.copy(), payload=None
+        )
+
+    def _objection(
+        self, window: Window, fit: WindowFit, still: Flags, current: Array, sigma_max: float
+    ) -> str:
         if still.all():
             return 'the window is not exciting: no joint moves'
         limited = np.abs(window.torque) >= self.torque_limit * (1.0 - 1e-9)
@@ -214,14 +240,25 @@ class Ilic:
             least = np.nanmin(fit.percent, initial=np.inf)
             told = f', the best has {least:.3g} %' if np.isfinite(least) else ''
             return (
-                f'the window is not exciting: no parameter below {self.sigma_max:g} % '
-                f'deviation{told}'
+                f'the window is not exciting: no parameter below {sigma_max:g} % deviation{told}'
             )
         return out_of_bounds(
             self.robot, fit.values, fit.passed, self.lower, self.upper
-        ) or weak_inertia(
-            self.robot, fit.values, self.parameters, window.position, self.smallest_inertia
-        )
+        ) or weak_inertia(self.robot, fit.values, current, window.position, self.smallest_inertia)
+
+
+def _check_options(
+    positive: Mapping[str, float], sigma_max: float, smallest_inertia: float, share: float
+) -> None:
+    for what, value in positive.items():
+        if not (np.isfinite(value) and value > 0.0):
+            raise OptionError(f'{what} must be positive, got {value!r}')
+    if not 10.0 <= sigma_max <= 30.0:
+        raise OptionError(f'sigma_max must lie between 10 and 30 percent, got {sigma_max!r}')
+    if not 0.0 <= smallest_inertia < 1.0:
+        raise OptionError(f'smallest_inertia must lie in [0, 1), got {smallest_inertia!r}')
+    if not 0.0 <= share <= 1.0:
+        raise OptionError(f'saturated_share must lie in [0, 1], got {share!r}')
 
 
 def decimation_for(rate_hz: float, equations_hz: float) -> int:

@@ -6,7 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 
-from robot_id.control import Ilic, Update
+from robot_id.control.ilic import Ilic, Update
 from robot_id.control.torque_control import Command
 from robot_id.control.window import Window
 
@@ -48,7 +48,7 @@ class Learning:
                 if self._future is None:
                     self._future = self._pool.submit(self.ilic.identify, window)
         if self._future is not None and self._future.done():
-            update = self._future.result()
+            update = self.ilic.confirmed(self._future.result())
             self._future = None
             return self._count(update)
         return None

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.control import tune
-from robot_id.dynamics.sampled_plant import OwnLoop, SampledPlant
-from robot_id.dynamics.simulation import Disturbances
+from robot_id.control.tuning import tune
+from robot_id.dynamics import Disturbances, Plant, RunningController
 from robot_id.model import Loop, Robot
 from robot_id.model.payload import Payload, payload_parameters
 from robot_id.trajectory.braking import Brake
@@ -45,12 +44,10 @@ class SimulatedRobot:
     ) -> None:
         self.robot = robot
         own = tune(robot, loop.model_copy(update={'rate_hz': rate_hz}))
-        self.loop = OwnLoop(robot, own)
+        self.loop = RunningController(robot, own)
         self.bare = np.asarray(parameters, float)
         zero = np.zeros(robot.n)
-        self.plant = SampledPlant(
-            robot, self.bare, zero, rate_hz=rate_hz, disturbances=disturbances
-        )
+        self.plant = Plant(robot, self.bare, zero, rate_hz=rate_hz, disturbances=disturbances)
         self.timeout_s, self.hold = timeout_s, hold
         self.references = ReferenceBuffer(robot.joint_names)
         self.stale = True
@@ -126,9 +123,8 @@ class SimulatedRobot:
 
     def _advance(self, torque: Array) -> None:
         before = self.plant.measured
-        self.plant.advance(torque)
+        self.effort = self.plant.advance(torque)
         self._before = before
-        self.effort = torque + self.plant.torque_noise()
 
     def speed(self) -> Array:
         """(n,) what a drive knows of the velocity: the backward difference of its encoder."""

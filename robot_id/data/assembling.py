@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,31 +11,40 @@ from numpy.typing import NDArray
 
 from robot_id.data import units
 from robot_id.data.cleaning import Raw
-from robot_id.data.mapping import Channel, Mapping, TimeColumn
+from robot_id.data.mapping import DRIVE_GAIN, Channel, TimeColumn
+from robot_id.data.mapping import Mapping as MappingFile
 from robot_id.data.tables import Table, read_table
 from robot_id.exceptions import DataError
 
 Array = NDArray[np.float64]
+# (number of joints, place for messages) -> (n,) drive gains.
+Gains = Callable[[int, str], Array]
 
 
 def from_tables(
     path: Path,
-    mapping: Mapping,
+    mapping: MappingFile,
     joint_names: tuple[str, ...] | None,
     known: Table | None = None,
+    drive_gains: Mapping[str, float] | None = None,
 ) -> tuple[list[Raw], list[str]]:
     """
     Return one Raw for each row range (one in all without ranges) and notes of the readers.
 
     :param path: DATA, a file, or a directory whose files the mapping names.
     :param known: the table of `path` when it was read already.
+    :param drive_gains: joint -> torque over control signal, of the robot file.
     """
     files = _Files(path, known)
+
+    def gains(n: int, where: str) -> Array:
+        return _gains(_names(path, mapping, joint_names, n), drive_gains or {}, where)
+
     channels: dict[str, Array] = {}
     origin: dict[str, str] = {}
     for name, channel in mapping.channels().items():
         table = files.get(channel.file, name)
-        channels[name] = _values(table, channel, name)
+        channels[name] = _values(table, channel, name, gains)
         origin[name] = table.path.name
     for name, values in channels.items():
         _same_shape(path, name, values, channels['position'], origin)
@@ -87,7 +97,7 @@ class _Files:
         return self.tables[target]
 
 
-def _values(table: Table, channel: Channel, name: str) -> Array:
+def _values(table: Table, channel: Channel, name: str, gains: Gains) -> Array:
     """Return a channel in SI units on the joint side, (N, n)."""
     where = f'{table.path}: {name}'
     if channel.variable is not None:
@@ -101,7 +111,10 @@ def _values(table: Table, channel: Channel, name: str) -> Array:
         raise DataError(f"{where}: the mapping gives neither 'columns' nor 'variable'")
     factor = units.factor(channel.unit, units.OF_CHANNEL[name], where)
     n = raw.shape[1]
-    values = raw * (factor * _scale(table, channel.scale, n, where))
+    scale = (
+        gains(n, where) if channel.scale == DRIVE_GAIN else _scale(table, channel.scale, n, where)
+    )
+    values = raw * (factor * scale)
     if channel.motor_matrix is not None:
         matrix = np.array(channel.motor_matrix, dtype=float)
         if matrix.shape != (n, n):
@@ -115,6 +128,17 @@ def _values(table: Table, channel: Channel, name: str) -> Array:
     if channel.offset is not None:
         values = values + _per_joint(channel.offset, n, f'{where}: offset')
     return np.ascontiguousarray(values)
+
+
+def _gains(names: tuple[str, ...], known: Mapping[str, float], where: str) -> Array:
+    """(n,) the drive gains of the robot file."""
+    for name in names:
+        if name not in known:
+            raise DataError(
+                f"{where}: scale '{DRIVE_GAIN}' is that of the robot file, and joint '{name}' has "
+                f"none: give the robot its '{DRIVE_GAIN}', or a number as 'scale'"
+            )
+    return np.array([known[name] for name in names])
 
 
 def _scale(table: Table, scale: float | list[float] | str | None, n: int, where: str) -> Array:
@@ -156,7 +180,7 @@ def _same_shape(
             )
 
 
-def _time(path: Path, files: _Files, mapping: Mapping, samples: int) -> Array:
+def _time(path: Path, files: _Files, mapping: MappingFile, samples: int) -> Array:
     if mapping.time is None:
         assert mapping.rate_hz is not None
         return np.arange(samples) / mapping.rate_hz
@@ -177,7 +201,7 @@ def _time(path: Path, files: _Files, mapping: Mapping, samples: int) -> Array:
 
 
 def _names(
-    path: Path, mapping: Mapping, wanted: tuple[str, ...] | None, n: int
+    path: Path, mapping: MappingFile, wanted: tuple[str, ...] | None, n: int
 ) -> tuple[str, ...]:
     """Return the joint names: of the mapping, of the file, of the robot, or numbered."""
     names = tuple(mapping.joints) if mapping.joints else wanted

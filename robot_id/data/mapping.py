@@ -28,6 +28,8 @@ from robot_id.exceptions import DataError, did_you_mean, shorten
 from robot_id.yaml_text import YamlError, read_yaml
 
 CHANNELS = tuple(units.OF_CHANNEL)
+# As a `scale`: the drive gains of the robot file.
+DRIVE_GAIN = 'drive_gain'
 # Where the mappings that ship are: beside the sources, or where the package was installed.
 _SHIPPED = 'config/mappings'
 # Joints times the columns of one; nobody has more.
@@ -103,7 +105,8 @@ class Channel(_Strict):
     :param file: file name within the DATA directory, or beside DATA; DATA itself when left out.
     :param unit: of the raw values, see robot_id/data/units.py; SI when left out.
     :param scale: factor, or one per joint, or the name of a variable of the file: drive gains,
-        gear ratios, signs.
+        gear ratios, signs. `drive_gain` for a torque takes those of the robot file, joint torque
+        over control signal.
     :param motor_matrix: (n, n) motor side from joint side: motor positions = matrix * joint
         positions; joint torques = matrix * motor torques.
     :param offset: added to joint positions at the end, rad or m, one value or one per joint.
@@ -175,7 +178,15 @@ class Mapping(_Strict):
                 hint = did_you_mean(channel.unit, known)
                 raise ValueError(f"{name}: no unit '{channel.unit}', {hint}")
             if name == 'torque' and channel.unit in units.SIGNAL and channel.scale is None:
-                raise ValueError(f"torque in '{channel.unit}' needs the drive gain as 'scale'")
+                raise ValueError(
+                    f"torque in '{channel.unit}' needs the drive gain as 'scale': a number, a "
+                    f"variable of the file, or '{DRIVE_GAIN}' for that of the robot file"
+                )
+            if channel.scale == DRIVE_GAIN and (name != 'torque' or channel.motor_matrix):
+                raise ValueError(
+                    f"{name}: scale '{DRIVE_GAIN}' makes joint torques of control signals, so it "
+                    "is for 'torque' only and without 'motor_matrix'"
+                )
             if channel.offset is not None and name not in ('position', 'reference_position'):
                 raise ValueError(f"{name}: 'offset' is for positions only")
         return self

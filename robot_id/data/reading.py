@@ -35,7 +35,8 @@ def load(
     :param path: a file or directory, or a list of them whose runs are put together.
     :param mapping: name of a mapping that ships, path of a mapping file, or None: bags are read as
         joint_states, tables by the names of their columns or variables.
-    :param robot: whose joints are wanted; their names do as well.
+    :param robot: whose joints are wanted; their names do as well, but then no drive gains are
+        known.
     :param joint_names: joints wanted and their order, those of the robot when None. Matched by
         name where the data have names; columns without names are taken to be in this order.
     """
@@ -49,11 +50,13 @@ def load(
     if not path.exists():
         raise DataError(f'{path}: no such file or directory')
     chosen = load_mapping(mapping) if mapping is not None else None
-    read = _load_tables
-    if is_bag(path) and (chosen is None or chosen.topics is not None):
-        read = _load_bag
+    bag = is_bag(path) and (chosen is None or chosen.topics is not None)
     try:
-        dataset = read(path, chosen, names)
+        if bag:
+            dataset = _load_bag(path, chosen, names)
+        else:
+            gains = getattr(robot, 'drive_gains', None)
+            dataset = _load_tables(path, chosen, names, gains)
     except MemoryError as error:
         raise DataError(f'{path}: takes more memory than there is') from error
     return dataset.select(names) if names is not None else dataset
@@ -71,7 +74,12 @@ def _load_bag(path: Path, mapping: Mapping | None, names: tuple[str, ...] | None
     return Dataset(raw.joint_names, tuple(runs), str(path), (*notes, *done))
 
 
-def _load_tables(path: Path, mapping: Mapping | None, names: tuple[str, ...] | None) -> Dataset:
+def _load_tables(
+    path: Path,
+    mapping: Mapping | None,
+    names: tuple[str, ...] | None,
+    drive_gains: dict[str, float] | None,
+) -> Dataset:
     table = None
     if mapping is None:
         if path.is_dir():
@@ -79,7 +87,7 @@ def _load_tables(path: Path, mapping: Mapping | None, names: tuple[str, ...] | N
         mapping, table = guess_mapping(path)
     if mapping.position is None:
         raise DataError(f'{path}: the mapping is for bags (topics), this is none')
-    pieces, notes = from_tables(path, mapping, names, table)
+    pieces, notes = from_tables(path, mapping, names, table, drive_gains)
     runs: list[Run] = []
     rate = mapping.rate_hz if mapping.time else None
     for raw in pieces:

@@ -1,18 +1,23 @@
 """Numbers fast: regressors, inverse and direct dynamics, the closed-loop simulator."""
 
-from robot_id.dynamics.controller import Controller, Law
+from robot_id.dynamics.closed_loop import simulate, simulate_many
+from robot_id.dynamics.controller import Controller, Law, RunningController
 from robot_id.dynamics.derivatives import derivatives
-from robot_id.dynamics.direct import direct_dynamics, smallest_inertia_eigenvalue
+from robot_id.dynamics.direct import direct_dynamics
 from robot_id.dynamics.inverse import bias, inertia_matrix, inverse_dynamics
+from robot_id.dynamics.plant import Plant
+from robot_id.dynamics.positive_inertia import positive_on_motion, smallest_inertia_eigenvalue
 from robot_id.dynamics.regressor import regressor
 from robot_id.dynamics.regressor_slopes import regressor_slopes
-from robot_id.dynamics.simulation import Disturbances, Simulation, simulate, simulate_many
+from robot_id.dynamics.simulation import Disturbances, Simulation
 from robot_id.dynamics.warm_up import cold_kernels, warm_up
 
 __all__ = [
     'Controller',
     'Disturbances',
     'Law',
+    'Plant',
+    'RunningController',
     'Simulation',
     'bias',
     'cold_kernels',
@@ -20,6 +25,7 @@ __all__ = [
     'direct_dynamics',
     'inertia_matrix',
     'inverse_dynamics',
+    'positive_on_motion',
     'regressor',
     'regressor_slopes',
     'simulate',

@@ -1,30 +1,67 @@
-"""The sampled controller of a simulated robot, as numbers that the compiled loop can run."""
+"""The sampled controller of a robot: its law, its gains, and what it remembers at work."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from enum import IntEnum
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from robot_id.dynamics.loop_kernel import one_torque
+from robot_id.dynamics.tree import tree_of
+from robot_id.model import Loop, Robot
 
 Array = NDArray[np.float64]
 
 
-class Law(IntEnum):
+class Feedback(NamedTuple):
     """
-    Control laws, with e = qr - q and the controller's own velocity estimate dq.
+    A torque that is linear in the errors: Kp (qr - q) + Kv (dqr - dq), or - Kv dq.
 
-    PD_CASCADE: tau = kp kv e - kv dq (paper 000 eq. 40). PD: tau = kp kv e + kv (dqr - dq).
-    COMPUTED_TORQUE: tau = M(qr) w + N(qr, dqr), w = kp e + kv (dqr - dq) + ddqr (paper 003
-    eq. 11).
-    COMPUTED_TORQUE_MEASURED: the same with M and N at the measured q, dq.
+    :param position: (n,) Kp; velocity (n,) Kv.
+    :param feeds_velocity: whether Kv acts on dqr - dq and not on -dq alone.
     """
 
-    PD_CASCADE = 0
-    PD = 1
-    COMPUTED_TORQUE = 2
-    COMPUTED_TORQUE_MEASURED = 3
+    position: Array
+    velocity: Array
+    feeds_velocity: bool
+
+
+class Law(ABC):
+    """
+    A control law: all that is particular to it, in one file of `control.laws`.
+
+    Beside this class the file has the NamedTuples of the law's numbers and of its memory, and the
+    compiled kernel of its torque (see `dynamics.law`).
+    """
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def tune(
+        self, robot: Robot, loop: Loop, chi: Array | None, bandwidth_factor: float
+    ) -> Controller:
+        """Return the controller of a loop, its gains for the parameters chi (see `tune`)."""
+
+    @abstractmethod
+    def numbers(self, robot: Robot, controller: Controller) -> Any:
+        """Return the NamedTuple of numbers for the kernel."""
+
+    @abstractmethod
+    def memory(self, robot: Robot, controller: Controller) -> Any:
+        """Return the NamedTuple of arrays that one sample leaves to the next; has `before`."""
+
+    def feedback(self, controller: Controller) -> Feedback | None:
+        """Return the linear feedback that the sensitivities need; None where it is not one."""
+        return None
+
+    def feedback_slopes(
+        self, robot: Robot, loop: Loop, chi: Array, bandwidth_factor: float
+    ) -> tuple[Array, Array] | None:
+        """(n, b) how Kp and Kv follow the parameters chi that they are tuned for."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -50,3 +87,51 @@ class Controller:
     parameters: Array = field(default_factory=lambda: np.empty(0))
     coulomb_slope: float = 1000.0
     averaged_velocity: bool = False
+
+
+class AtWork(Protocol):
+    """
+    What the compiled loop asks of a controller.
+
+    :ivar settings: the numbers of the law.
+    :ivar memory: what one sample leaves to the next; the loop moves it on.
+    """
+
+    @property
+    def settings(self) -> Any: ...
+
+    @property
+    def memory(self) -> Any: ...
+
+
+class RunningController:
+    """
+    A controller at work, sample by sample or in the compiled loop.
+
+    :param robot: the Robot.
+    :param controller: its law and gains.
+    """
+
+    def __init__(self, robot: Robot, controller: Controller) -> None:
+        self.controller = controller
+        self.settings = controller.law.numbers(robot, controller)
+        self.memory = controller.law.memory(robot, controller)
+        self._step = 1.0 / controller.rate_hz
+        self._tree = tree_of(robot)
+        self._inputs, self._tau = np.zeros((4, robot.n)), np.zeros(robot.n)
+
+    def reset(self, position: ArrayLike, velocity: ArrayLike) -> None:
+        """Start from a measured position and velocity, (n,) each."""
+        q, dq = np.asarray(position, float), np.asarray(velocity, float)
+        self.memory.before[0] = q - self._step * dq
+        self.memory.before[1] = q - 2.0 * self._step * dq
+
+    def torque(self, reference: Array, measured: Array) -> Array:
+        """
+        Return the limited torques (n,).
+
+        :param reference: (3, n) position, velocity and acceleration.
+        """
+        self._inputs[:3], self._inputs[3] = reference, measured
+        one_torque(self._tree, self.settings, self.memory, self._inputs, self._step, self._tau)
+        return self._tau.copy()

@@ -6,7 +6,6 @@ import numba
 import numpy as np
 
 from robot_id.dynamics.friction import add_rotors, remove_friction
-from robot_id.dynamics.inverse import inertia_matrix
 from robot_id.dynamics.kernels import (
     FAST,
     INLINED,
@@ -76,10 +75,3 @@ def direct_dynamics(
             f'{np.array2string(Q[failed], precision=3)}'
         )
     return DDQ[0] if single else DDQ
-
-
-def smallest_inertia_eigenvalue(robot: Robot, chi: Array, q: Array) -> float:
-    """Return the smallest eigenvalue of M(q) over the (N, n) positions q."""
-    return float(
-        np.linalg.eigvalsh(np.atleast_3d(inertia_matrix(robot, chi, np.atleast_2d(q)))).min()
-    )

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
 from numba.extending import overload, register_jitable
 
+from robot_id.dynamics.kernel_cache import forget_if_changed
 from robot_id.dynamics.kernels import INLINED
-from robot_id.dynamics.stale_kernels import forget_stale_kernels
 from robot_id.model.friction import COLUMNS, ROTOR, Column, functions
 
-forget_stale_kernels()
+# With a term more, or another one, kernels on the disk would compute yesterday's friction.
+forget_if_changed('friction', Path(functions.__file__).parent.glob('*.py'))
 # Compiled into whoever calls it: a function made here has no place in a file to be cached by.
 _ANONYMOUS = {key: value for key, value in INLINED.items() if key != 'cache'}
 # Of 1 + lambda sign(y): below it the gear locks, and no simulation should follow such a model.

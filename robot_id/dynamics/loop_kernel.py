@@ -4,61 +4,89 @@ The compiled closed loop: sampled controller, zero-order hold, plant by RK4 with
 At sample k the controller sees the measured position and sets the torque; the plant then moves to
 sample k + 1. What is recorded at k satisfies the inverse model exactly: ddq_k is the acceleration
 at (q_k, dq_k) under the torque of sample k and the external torque.
+
+There is one loop and one plant: `simulate`, the learning runs and the identification methods run
+`closed_loop`, the ROS simulator runs `measure`, `one_torque` and `advance` sample by sample.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
 from robot_id.dynamics.direct import acceleration, scratch
-from robot_id.dynamics.friction import add_drive_torques
-from robot_id.dynamics.kernels import FAST, INLINED, motions, newton_euler, poses
+from robot_id.dynamics.kernels import FAST
+from robot_id.dynamics.law import control_torque, control_work
 
+Array = NDArray[np.float64]
 DONE, DIVERGED, NOT_POSITIVE = 0, 1, 2
 
 
-@numba.njit(**INLINED)
-def model_torque(tree, inertia, values, q, dq, ddq, slope, work, tau):
-    """Fill tau (n,) with the inverse model at one state (the computed torque)."""
-    R, p, w, dw, a, force, moment = work[0], work[1], work[2], work[3], work[4], work[5], work[6]
-    poses(tree, q, R, p)
-    motions(tree, R, p, dq, ddq, w, dw, a)
-    newton_euler(tree, inertia, R, p, w, dw, a, force, moment, tau)
-    add_drive_torques(tree, values, dq, ddq, slope, tau)
-
-
-@numba.njit(**INLINED)
-def control_torque(
-    tree, law, kp, kv, inertia, values, slope, qr, dqr, ddqr, q, dq, limit, work, command, tau
-):
-    """Fill tau (n,) with the saturated torque of the control law; command (3, n) is scratch."""
-    n = q.shape[0]
-    if law >= 2:
-        for j in range(n):
-            command[0, j] = kp[j] * (qr[j] - q[j]) + kv[j] * (dqr[j] - dq[j]) + ddqr[j]
-            command[1, j] = qr[j] if law == 2 else q[j]
-            command[2, j] = dqr[j] if law == 2 else dq[j]
-        model_torque(tree, inertia, values, command[1], command[2], command[0], slope, work, tau)
-    else:
-        for j in range(n):
-            feed = dqr[j] if law == 1 else 0.0
-            tau[j] = kp[j] * kv[j] * (qr[j] - q[j]) + kv[j] * (feed - dq[j])
-    for j in range(n):
-        tau[j] = min(max(tau[j], -limit[j]), limit[j])
-
-
-@numba.njit(**INLINED)
-def plant_step(tree, inertia, values, q, dq, tau, slope, h, substeps, work, stage, first):
+class Body(NamedTuple):
     """
-    Advance q, dq (n,) by h under a held torque, RK4 in substeps; False if M(q) is not positive.
+    The simulated robot.
+
+    :param inertia: (nb, 10) inertial parameters; values (e,) the others.
+    :param slope: alpha of the Coulomb friction, 2/pi atan(alpha dq).
+    :param encoder_step: (n,) quantisation of the measured position, 0 for none.
+    :param step: seconds from sample to sample.
+    :param substeps: RK4 steps in one sample.
+    """
+
+    inertia: Array
+    values: Array
+    slope: float
+    encoder_step: Array
+    step: float
+    substeps: int
+
+
+class Motion(NamedTuple):
+    """The reference, (N, n) each."""
+
+    position: Array
+    velocity: Array
+    acceleration: Array
+
+
+class World(NamedTuple):
+    """
+    What acts on the loop from outside.
+
+    :param noise: (N, n) on the measured position, (0, n) for none.
+    :param external: (N, n) torques on the joints, (0, n) for none.
+    :param largest_error: rad or m; a larger tracking error is a divergence.
+    """
+
+    noise: Array
+    external: Array
+    largest_error: float
+
+
+class Records(NamedTuple):
+    """What the loop fills in, (N, n) each."""
+
+    position: Array
+    velocity: Array
+    acceleration: Array
+    torque: Array
+    measured: Array
+
+
+@numba.njit(**FAST)
+def plant_step(tree, body, q, dq, tau, work, stage, first):
+    """
+    Move q, dq (n,) on by one sample under a held torque; False if M(q) is not positive definite.
 
     first (n,) becomes the acceleration at the start; stage (5, n) is scratch.
     """
     n = q.shape[0]
     qs, vs, a, sum_v, sum_a = stage[0], stage[1], stage[2], stage[3], stage[4]
-    part = h / substeps
-    for s in range(4 * substeps):
+    part = body.step / body.substeps
+    for s in range(4 * body.substeps):
         k = s % 4
         c = part if k == 3 else 0.5 * part
         for j in range(n):
@@ -66,7 +94,7 @@ def plant_step(tree, inertia, values, q, dq, tau, slope, h, substeps, work, stag
                 qs[j], vs[j], sum_v[j], sum_a[j] = q[j], dq[j], 0.0, 0.0
             else:
                 qs[j], vs[j] = q[j] + c * vs[j], dq[j] + c * a[j]
-        if not acceleration(tree, inertia, values, qs, vs, tau, slope, work, a):
+        if not acceleration(tree, body.inertia, body.values, qs, vs, tau, body.slope, work, a):
             return False
         weight = 2.0 if k == 1 or k == 2 else 1.0
         for j in range(n):
@@ -81,53 +109,63 @@ def plant_step(tree, inertia, values, q, dq, tau, slope, h, substeps, work, stag
 
 
 @numba.njit(**FAST)
-def closed_loop(
-    tree, inertia_sets, value_sets, switches, slope,
-    law, kp, kv, limit, averaged, model_inertia, model_values, model_slope,
-    QR, DQR, DDQR, q0, dq0, h, substeps,
-    noise, encoder_step, external, largest_error,
-    Q, DQ, DDQ, TAU, MEASURED,
-):  # fmt: skip
-    """Run N samples and fill the records (N, n); return (status, sample, joint)."""
-    N, n = QR.shape
-    work = scratch(tree.parent.shape[0], n)
-    stage = np.empty((5, n))
-    q, dq, first = q0.copy(), dq0.copy(), np.empty(n)
-    before, before2 = q0 - h * dq0, q0 - 2.0 * h * dq0
-    speed, command, tau, total = np.empty(n), np.empty((3, n)), np.empty(n), np.empty(n)
-    active = 0
+def measure(q, noise, k, encoder_step, measured):
+    """Fill measured (n,) with the position plus row k of the noise, quantised."""
+    for j in range(q.shape[0]):
+        x = q[j]
+        if noise.shape[0] > 0:
+            x += noise[k, j]
+        if encoder_step[j] > 0.0:
+            x = np.round(x / encoder_step[j]) * encoder_step[j]
+        measured[j] = x
+
+
+@numba.njit(**FAST)
+def advance(tree, body, q, dq, tau, first):
+    """`plant_step` for a call from Python."""
+    n = q.shape[0]
+    work, stage = scratch(tree.parent.shape[0], n), np.empty((5, n))
+    return plant_step(tree, body, q, dq, tau, work, stage, first)
+
+
+@numba.njit(**FAST)
+def one_torque(tree, law, memory, inputs, h, tau):
+    """
+    `control_torque` for a call from Python, inputs (4, n): qr, dqr, ddqr, q.
+
+    Every array that crosses the border costs more than the work arrays made here.
+    """
+    work = control_work(tree.parent.shape[0], tau.shape[0])
+    control_torque(law, tree, memory, work, inputs[0], inputs[1], inputs[2], inputs[3], h, tau)
+
+
+@numba.njit(**FAST)
+def closed_loop(tree, body, law, memory, motion, world, q, dq, records):
+    """
+    Run N samples of plant and controller and fill the records.
+
+    q, dq (n,) and the memory are moved on, so the next call continues as if there were no border.
+    Returns (status, sample, joint).
+    """
+    N, n = motion.position.shape
+    work = control_work(tree.parent.shape[0], n)
+    stage, first, total = np.empty((5, n)), np.empty(n), np.empty(n)
     for k in range(N):
-        while active + 1 < switches.shape[0] and k >= switches[active + 1]:
-            active += 1
-        inertia, values = inertia_sets[active], value_sets[active]
-        for j in range(n):
-            x = q[j]
-            if noise.shape[0] > 0:
-                x += noise[k, j]
-            if encoder_step[j] > 0.0:
-                x = np.round(x / encoder_step[j]) * encoder_step[j]
-            MEASURED[k, j] = x
-            if averaged:
-                speed[j] = (x - before2[j]) / (2.0 * h)
-            else:
-                speed[j] = (x - before[j]) / h
-            before2[j], before[j] = before[j], x
+        qr, x, tau = motion.position[k], records.measured[k], records.torque[k]
+        measure(q, world.noise, k, body.encoder_step, x)
         control_torque(
-            tree, law, kp, kv, model_inertia, model_values, model_slope,
-            QR[k], DQR[k], DDQR[k], MEASURED[k], speed, limit, work, command, tau,
+            law, tree, memory, work, qr, motion.velocity[k], motion.acceleration[k], x,
+            body.step, tau,
         )  # fmt: skip
         for j in range(n):
             total[j] = tau[j]
-            if external.shape[0] > 0:
-                total[j] += external[k, j]
-        for j in range(n):
-            Q[k, j], DQ[k, j], TAU[k, j] = q[j], dq[j], tau[j]
-            if not abs(QR[k, j] - q[j]) <= largest_error[j]:
+            if world.external.shape[0] > 0:
+                total[j] += world.external[k, j]
+            records.position[k, j], records.velocity[k, j] = q[j], dq[j]
+            if not abs(qr[j] - q[j]) <= world.largest_error:
                 return DIVERGED, k, j
-        if not plant_step(
-            tree, inertia, values, q, dq, total, slope, h, substeps, work, stage, first
-        ):
+        if not plant_step(tree, body, q, dq, total, work[0], stage, first):
             return NOT_POSITIVE, k, 0
         for j in range(n):
-            DDQ[k, j] = first[j]
+            records.acceleration[k, j] = first[j]
     return DONE, N, 0

@@ -9,47 +9,51 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from robot_id.dynamics.controller import Controller, Law
 from robot_id.dynamics.direct import _direct, direct_dynamics
 from robot_id.dynamics.inverse import _inertia, _inverse, inertia_matrix, inverse_dynamics
-from robot_id.dynamics.loop_kernel import closed_loop
 from robot_id.dynamics.regressor import regressor, regressor_kernel
 from robot_id.dynamics.regressor_slopes import _slopes, regressor_slopes
-from robot_id.dynamics.simulation import simulate
 from robot_id.model import Robot, RobotDescription, build_robot
 from robot_id.progress import Progress, silent
-from robot_id.trajectory.reference import Reference
-
-
-def _simulate(robot: Robot, chi: np.ndarray, x: np.ndarray) -> None:
-    one = np.ones(1)
-    controller = Controller(Law.PD, one, one, 1000.0, one)
-    still = np.zeros((3, 1))
-    simulate(robot, chi, Reference(np.arange(3) / 1000.0, still, still, still), controller)
 
 
 def _regressor_slopes(robot: Robot, chi: np.ndarray, x: np.ndarray) -> None:
     regressor_slopes(robot, x, x, x, regressor(robot, x, x, x))
 
 
-# Name -> (the compiled function, a call that needs it).
-KERNELS: dict[str, tuple[Any, Callable[[Robot, np.ndarray, np.ndarray], Any]]] = {
-    'regressor': (regressor_kernel, lambda robot, chi, x: regressor(robot, x, x, x)),
-    'regressor_slopes': (_slopes, _regressor_slopes),
-    'inverse_dynamics': (_inverse, lambda robot, chi, x: inverse_dynamics(robot, chi, x, x, x)),
-    'inertia_matrix': (_inertia, inertia_matrix),
-    'direct_dynamics': (_direct, lambda robot, chi, x: direct_dynamics(robot, chi, x, x, x)),
-    'simulate': (closed_loop, _simulate),
+class Kernel(NamedTuple):
+    """
+    A compiled function.
+
+    :param function: what numba compiles.
+    :param use: a call that needs it, of a robot with one joint, its parameters and a state (1, 1).
+    :param kinds: number of types of arguments that it is compiled for.
+    """
+
+    function: Any
+    use: Callable[[Robot, np.ndarray, np.ndarray], Any]
+    kinds: int = 1
+
+
+# Name -> kernel; rooms above add their own.
+KERNELS: dict[str, Kernel] = {
+    'regressor': Kernel(regressor_kernel, lambda robot, chi, x: regressor(robot, x, x, x)),
+    'regressor_slopes': Kernel(_slopes, _regressor_slopes),
+    'inverse_dynamics': Kernel(
+        _inverse, lambda robot, chi, x: inverse_dynamics(robot, chi, x, x, x)
+    ),
+    'inertia_matrix': Kernel(_inertia, inertia_matrix),
+    'direct_dynamics': Kernel(_direct, lambda robot, chi, x: direct_dynamics(robot, chi, x, x, x)),
 }
 
 
 def cold_kernels(*names: str) -> tuple[str, ...]:
     """Return those of the named kernels (all without names) that a call would have to compile."""
-    return tuple(name for name in names or KERNELS if not _ready(KERNELS[name][0]))
+    return tuple(name for name in names or KERNELS if not _ready(KERNELS[name]))
 
 
 def warm_up(*names: str, progress: Progress = silent) -> None:
@@ -66,15 +70,16 @@ def warm_up(*names: str, progress: Progress = silent) -> None:
     chosen = names or tuple(KERNELS)
     for k, name in enumerate(chosen):
         progress(k / len(chosen), f'compiling kernels (once): {name}')
-        KERNELS[name][1](robot, robot.regular_start(), x)
+        KERNELS[name].use(robot, robot.regular_start(), x)
     progress(1.0, 'kernels are ready')
 
 
-def _ready(kernel: Any) -> bool:
+def _ready(kernel: Kernel) -> bool:
     """Whether machine code of this version of the source is in memory or on the disk."""
-    if kernel.signatures:
+    function = kernel.function
+    if len(function.signatures) >= kernel.kinds:
         return True
     try:
-        return bool(kernel._cache._cache_file._load_index())
+        return len(function._cache._cache_file._load_index()) >= kernel.kinds
     except (AttributeError, OSError):
         return False

@@ -9,8 +9,13 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from robot_id.dynamics import Controller, Simulation
-from robot_id.estimation.didim import loop_jacobian, simulated_torque, weighted_fit
+from robot_id.dynamics import Controller, Simulation, positive_on_motion
+from robot_id.estimation.didim import (
+    linear_feedback,
+    loop_jacobian,
+    simulated_torque,
+    weighted_fit,
+)
 from robot_id.estimation.loop_method import (
     EXACT,
     LoopMethod,
@@ -19,7 +24,7 @@ from robot_id.estimation.loop_method import (
     has_settled,
     relative_error,
 )
-from robot_id.estimation.loop_problem import LoopProblem, positive_on_motion
+from robot_id.estimation.loop_problem import LoopProblem
 from robot_id.estimation.outcome import Outcome
 from robot_id.estimation.result import Iteration, history_text
 from robot_id.exceptions import IdentificationError, OptionError, SimulationError
@@ -57,14 +62,14 @@ class Cloe(LoopMethod):
 
     def solve(self, problem: LoopProblem, start: Array, progress: Progress) -> Outcome:
         """Minimise the output error."""
-        if problem.loop.law == 'computed_torque':
-            raise OptionError(
-                f"loop '{self.loop}' is computed torque: {self.name} needs a PD loop"
-            )
         # The gains of a loop that nobody knows are those for the inertia of the start.
         known = 'default' in problem.robot.description.loops or self.loop != 'default'
-        controller = problem.controller(None if known else start)
-        fit = _OutputError(problem, controller, self.output)
+        own = problem.controller(None if known else start)
+        if own.law.feedback(own) is None:
+            raise OptionError(
+                f"loop '{self.loop}' has the law '{own.law.name}': {self.name} needs a PD loop"
+            )
+        fit = _OutputError(problem, own, self.output)
         if self.optimizer == 'nelder_mead':
             chi, history, converged = self._simplex(fit, start, progress)
         else:
@@ -218,8 +223,8 @@ class _OutputError:
 
     def linear(self, chi: Array, simulations: list[Simulation]) -> Solution:
         """Return the Gauss-Newton step, with its covariance."""
-        c = self.controller
-        S, T = loop_jacobian(self.problem, chi, simulations, (c.kp * c.kv, c.kv), None)
+        feedback = linear_feedback(self.controller)
+        S, T = loop_jacobian(self.problem, chi, simulations, feedback, None)
         J = S if self.output == 'position' else T
         return weighted_fit(self.problem, J, self.residual(simulations))
 

@@ -8,8 +8,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.control.gains import loop_inertia_slope
-from robot_id.dynamics import Simulation
+from robot_id.dynamics import Controller, Simulation
+from robot_id.dynamics.controller import Feedback
 from robot_id.dynamics.sensitivity import loop_sensitivities
 from robot_id.estimation.loop_method import (
     LoopMethod,
@@ -22,6 +22,7 @@ from robot_id.estimation.loop_method import (
 from robot_id.estimation.loop_problem import LoopProblem
 from robot_id.estimation.outcome import Outcome
 from robot_id.estimation.result import Iteration, history_text
+from robot_id.exceptions import IdentificationError
 from robot_id.progress import Progress
 from robot_id.regression.deviations import least_squares_covariance
 from robot_id.regression.least_squares import Solution
@@ -77,7 +78,10 @@ class Didim(LoopMethod):
             ):
                 converged = True
                 break
-            exact = self.jacobian == 'exact' and step == 1.0
+            # A law without sensitivities stays with the paper's Jacobian.
+            own = problem.controller(chi)
+            linear = own.law.feedback(own) is not None
+            exact = self.jacobian == 'exact' and step == 1.0 and linear
         return Outcome(
             chi,
             fit_covariance(problem, exact_jacobian(problem, chi, simulations), rho),
@@ -111,26 +115,37 @@ def simulated_torque(problem: LoopProblem, motions: list[States]) -> list[Array]
 def exact_jacobian(problem: LoopProblem, chi: Array, simulations: list[Simulation]) -> list[Array]:
     """Return d tau_j/d chi (r_j, b) of every joint along the simulated loop, gains following."""
     controller = problem.controller(chi)
-    slope = loop_inertia_slope(problem.robot, chi)
-    wn = np.array(problem.loop.bandwidth) * problem.bandwidth_factor
-    zeta = np.array(problem.loop.damping)
-    by_kp, by_kv = (wn**2)[:, None] * slope, (2.0 * zeta * wn)[:, None] * slope
-    return loop_jacobian(
-        problem, chi, simulations, (controller.kp * controller.kv, controller.kv), (by_kp, by_kv)
-    )[1]
+    slopes = controller.law.feedback_slopes(
+        problem.robot, problem.loop, chi, problem.bandwidth_factor
+    )
+    return loop_jacobian(problem, chi, simulations, linear_feedback(controller), slopes)[1]
+
+
+def linear_feedback(controller: Controller) -> Feedback:
+    """
+    Return the gains of the torque that the sensitivities need.
+
+    :raises IdentificationError: for a law that is no linear feedback of the joints.
+    """
+    feedback = controller.law.feedback(controller)
+    if feedback is None:
+        raise IdentificationError(
+            f"the law '{controller.law.name}' has no sensitivities: take a loop with a PD law"
+        )
+    return feedback
 
 
 def loop_jacobian(
     problem: LoopProblem,
     chi: Array,
     simulations: list[Simulation],
-    feedback: tuple[Array, Array],
+    feedback: Feedback,
     gain_slopes: tuple[Array, Array] | None,
 ) -> tuple[list[Array], list[Array]]:
     """
     Return d q_j/d chi and d tau_j/d chi as decimated rows of every joint.
 
-    :param feedback: (n,) gains of the torque on position and velocity.
+    :param feedback: gains of the torque on position and velocity.
     :param gain_slopes: (n, b) how these follow the parameters, None for fixed gains.
     """
     robot, n, b = problem.robot, problem.robot.n, len(problem.robot.base)
@@ -143,10 +158,10 @@ def loop_jacobian(
         effect: Array | float = 0.0
         if gain_slopes is not None:
             e = s.reference.position[pick] - q
-            feed = s.reference.velocity[pick] if problem.loop.law == 'pd' else 0.0
+            feed = s.reference.velocity[pick] if feedback.feeds_velocity else 0.0
             effect = e[:, :, None] * gain_slopes[0] + (feed - dq)[:, :, None] * gain_slopes[1]
         S, T = loop_sensitivities(
-            robot, chi, q, dq, ddq, coarse * r.run.step, feedback, effect, problem.slope
+            robot, chi, q, dq, ddq, coarse * r.run.step, feedback[:2], effect, problem.slope
         )
         first, last = r.first // coarse, -(-r.last // coarse)
         for rows, sensitivity in ((position_rows, S), (torque_rows, T)):

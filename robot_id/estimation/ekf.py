@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing, differentiate
+from robot_id.estimation.admissible import admissible
 from robot_id.estimation.idim_wls import IdimWls
-from robot_id.estimation.loop_problem import admissible
 from robot_id.estimation.outcome import Outcome, assemble
 from robot_id.estimation.recorded import Track, per_item, thinned
 from robot_id.estimation.result import Iteration, Result

@@ -14,16 +14,18 @@ from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing
-from robot_id.dynamics import Controller, Simulation
+from robot_id.dynamics import Controller, Simulation, positive_on_motion
+from robot_id.estimation.admissible import admissible
 from robot_id.estimation.assumed_loop import assumed_loop
 from robot_id.estimation.idim_wls import IdimWls
-from robot_id.estimation.loop_problem import LoopProblem, admissible, positive_on_motion
+from robot_id.estimation.loop_problem import LoopProblem
 from robot_id.estimation.outcome import Outcome, assemble
 from robot_id.estimation.result import Result
 from robot_id.exceptions import IdentificationError, OptionError, SimulationError
 from robot_id.model import Robot
 from robot_id.progress import Progress, part_of, silent
 from robot_id.regression.alignment import align
+from robot_id.regression.dead_band import top_speeds
 from robot_id.regression.derivation import Derived, derive_for_loop
 from robot_id.regression.prediction import predict
 from robot_id.regression.residuals import warn_if_correlated, whiteness
@@ -34,7 +36,10 @@ SHORTEST_STEP = 2.0**-10
 # Data without noise: a residual this small relative to the data leaves nothing to explain.
 EXACT = 1e-8
 # Rates of an assumed controller, relative to what its bandwidth asks for.
-FASTER = (1.0, 4.0, 8.0)
+FASTER = (1.0, 4.0)
+# Slope of the friction beside an assumed loop, times the middle top speed: a steeper one would
+# make the simulation of light joints stiff.
+SOFT_SLOPE = 300.0
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,7 @@ class LoopMethod(ABC):
     iterations: int = 20
     tolerance: float = 0.01
     settled: float = 0.5
-    time_limit_s: float = 600.0
+    time_limit_s: float = 300.0
 
     def __post_init__(self) -> None:
         for key in ('bandwidth_factor', 'tolerance', 'settled', 'time_limit_s'):
@@ -95,20 +100,16 @@ class LoopMethod(ABC):
         """
         started = time.perf_counter()
         dataset = dataset.select(robot.joint_names)
+        known = self.loop != 'default' or 'default' in robot.description.loops
+        assumed = None if known else assumed_loop(robot, dataset)
         alignment = align(robot, dataset, self.coulomb_slope or 'auto')
-        slope = (
-            alignment.slope
-            or robot.description.identification_slope
-            or robot.description.coulomb_slope
-        )
+        slope = alignment.slope or self._slope(robot, dataset, known)
         processing, reasons = self.processing, dict[str, str]()
         if self.measured_torque:
             processing, reasons = alignment.apply(processing)
         derived = derive_for_loop(processing, dataset, robot, slope)
         derived = Derived(derived.processing, {**derived.reasons, **reasons})
         processing = derived.processing
-        known = self.loop != 'default' or 'default' in robot.description.loops
-        assumed = None if known else assumed_loop(robot, dataset)
         chosen = self.automatic_start(robot) if self.start == 'auto' else self.start
         start = self._given
         if start is None:
@@ -141,6 +142,16 @@ class LoopMethod(ABC):
         prediction = predict(robot, found.chi, dataset, processing, slope)
         progress(1.0, 'done')
         return assemble(self, robot, dataset, derived, found, prediction, started)
+
+    def _slope(self, robot: Robot, dataset: Dataset, known_loop: bool) -> float:
+        """Return alpha of the friction in the plant."""
+        given = self.coulomb_slope or robot.description.identification_slope
+        if given is not None:
+            return given
+        slope = robot.description.coulomb_slope
+        if known_loop:
+            return slope
+        return min(slope, SOFT_SLOPE / max(float(np.median(top_speeds(dataset))), 1e-9))
 
     def starting_from(self, chi: Array) -> LoopMethod:
         """Return the same method, its iterations starting from (b,) values."""

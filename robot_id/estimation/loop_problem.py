@@ -13,10 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
-from robot_id import dynamics
 from robot_id.control import tune
 from robot_id.data.dataset import Dataset, Run
 from robot_id.data.processing import (
@@ -28,6 +26,7 @@ from robot_id.data.processing import (
     usable,
 )
 from robot_id.dynamics import Controller, Simulation, simulate
+from robot_id.estimation.loop_reference import reference_of
 from robot_id.exceptions import DataError, IdentificationError, OptionError, SimulationError
 from robot_id.model import Loop, Robot
 from robot_id.regression.decimated import decimated
@@ -260,62 +259,4 @@ class LoopProblem:
         return LoopRun(run, reference, every, first, last)
 
 
-def reference_of(run: Run, processing: Processing, every: int, delay_s: float = 0.0) -> Reference:
-    """
-    Return what the controller followed, `every` samples per measurement.
-
-    Without a recorded reference the filtered position stands in; missing derivatives come from a
-    quintic spline through the positions.
-
-    :param delay_s: by which a recorded reference acts late.
-    """
-    velocity, acceleration = run.reference_velocity, run.reference_acceleration
-    if run.reference_position is None:
-        delay_s = 0.0
-        position, velocity, acceleration = differentiate(run, processing, (0, len(run)))
-    else:
-        position = run.reference_position
-    if not np.all(np.isfinite(position)):
-        raise DataError('the reference position has values that are not finite')
-    time: Array = np.arange(len(run), dtype=float) * run.step
-    if every == 1 and delay_s == 0.0 and velocity is not None and acceleration is not None:
-        return Reference(time, position, velocity, acceleration)
-    spline = scipy.interpolate.make_interp_spline(time, position, k=min(5, len(run) - 1), axis=0)
-    fine: Array = np.arange((len(run) - 1) * every + 1, dtype=float) * (run.step / every)
-    at = np.maximum(fine - delay_s, 0.0)
-    return Reference(fine, spline(at), spline(at, 1), spline(at, 2))
-
-
-def positive_on_motion(robot: Robot, chi: Array, motions: Sequence[Array]) -> bool:
-    """Return whether M(q) is positive definite at some 200 positions of every (N, n) motion."""
-    for q in motions:
-        sample = q[:: max(1, len(q) // 200)]
-        if not dynamics.smallest_inertia_eigenvalue(robot, chi, sample) > 0.0:
-            return False
-    return True
-
-
-def admissible(robot: Robot, chi: Array, motions: Sequence[Array]) -> Array:
-    """
-    (b,) parameters as near to chi as M(q) > 0 along (N, n) motions allows.
-
-    The parameters with M(q) > 0 form a convex cone that holds unit inertias, so chi is moved
-    towards these, a little at first.
-    """
-    regular, share = robot.regular_start(), 0.0
-    while share < 1.0:
-        moved = chi + share * (regular - chi)
-        if positive_on_motion(robot, moved, motions):
-            return moved
-        share = max(2.0 * share, 2.0**-14)
-    return regular
-
-
-__all__ = [
-    'LoopProblem',
-    'LoopRun',
-    'SimulationError',
-    'admissible',
-    'positive_on_motion',
-    'reference_of',
-]
+__all__ = ['LoopProblem', 'LoopRun', 'SimulationError', 'reference_of']

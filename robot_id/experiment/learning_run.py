@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robot_id.control.computed_torque import ComputedTorque
 from robot_id.control.ilic import Ilic, Update
-from robot_id.control.plant import SimulatedPlant
-from robot_id.dynamics.simulation import Disturbances, Simulation
+from robot_id.dynamics import Disturbances, Plant, Simulation
 from robot_id.exceptions import ControlError
 from robot_id.model import Loop, Robot
 from robot_id.progress import Progress, silent
@@ -96,7 +95,7 @@ def run_ilic(
     )  # fmt: skip
     controller.check_inertia(trajectory.sample(np.linspace(0.0, trajectory.duration, 400))[0])
     q0, dq0, _ = trajectory.sample(0.0)
-    plant = SimulatedPlant(
+    plant = Plant(
         robot, truth, q0, dq0, rate_hz=rate, disturbances=disturbances,
         coulomb_slope=coulomb_slope,
     )  # fmt: skip
@@ -113,7 +112,7 @@ def run_ilic(
 
 
 def _cycle(
-    plant: SimulatedPlant,
+    plant: Plant,
     controller: ComputedTorque,
     ilic: Ilic,
     reference: Reference,

@@ -62,6 +62,15 @@ class Robot:
         return self.description.name
 
     @property
+    def drive_gains(self) -> dict[str, float]:
+        """Joint torque over control signal of the joints whose robot file says it."""
+        return {
+            joint.name: float(gain)
+            for joint, gain in zip(self.joints, self.drives.gain)
+            if 'drive_gain' in joint.model_fields_set
+        }
+
+    @property
     def n(self) -> int:
         """Number of independent joints."""
         return self.kinematics.n

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robot_id.control import ComputedTorque, SimulatedPlant, tune
-from robot_id.dynamics import Disturbances, simulate
+from robot_id.control import ComputedTorque, tune
+from robot_id.dynamics import Disturbances, Plant, simulate
 from robot_id.exceptions import ControlError
 from robot_id.model import load_robot
 from robot_id.model.friction import ROTOR, kind_of
@@ -73,7 +73,7 @@ def test_plant_in_chunks_is_one_long_simulation(scara, fourier_cycle, measured):
     whole = simulate(scara, scara.truth(), reference, controller, disturbances=d)
     own = ComputedTorque(scara, measured=measured)
     own.reset(reference.position[0], reference.velocity[0])
-    plant = SimulatedPlant(
+    plant = Plant(
         scara, scara.truth(), reference.position[0], reference.velocity[0],
         rate_hz=controller.rate_hz, disturbances=d,
     )  # fmt: skip
@@ -96,7 +96,7 @@ def test_noise_does_not_depend_on_the_chunks(emps):
     records = []
     for cuts in ([0, len(reference)], [0, 17, 3000, len(reference)]):
         controller = ComputedTorque(emps)
-        plant = SimulatedPlant(emps, emps.truth(), [0.0], rate_hz=1000.0, disturbances=d)
+        plant = Plant(emps, emps.truth(), [0.0], rate_hz=1000.0, disturbances=d)
         parts = [
             plant.run(controller, Reference(*(getattr(reference, f)[a:b] for f in
                                               reference.__dataclass_fields__)))
@@ -116,7 +116,7 @@ def test_exact_model_gives_the_error_equation_of_the_paper(emps):
     controller = ComputedTorque(emps, chi, loop)
     e0 = 1e-4
     controller.reset([0.1 - e0])
-    plant = SimulatedPlant(emps, chi, [0.1 - e0], rate_hz=20000.0)
+    plant = Plant(emps, chi, [0.1 - e0], rate_hz=20000.0)
     t = np.arange(2000) / 20000.0
     still = np.zeros((2000, 1))
     e = 0.1 - plant.run(controller, Reference(t, still + 0.1, still, still)).position[:, 0]
@@ -136,7 +136,7 @@ def test_integral_removes_a_constant_force_and_does_not_wind_up(emps):
         samples = round(1000 * (held + 3.0))
         external = np.full((samples, 1), -50.0)
         external[: round(1000 * held)] = -150.0
-        plant = SimulatedPlant(
+        plant = Plant(
             emps, chi, [0.0], rate_hz=1000.0, largest_error=np.inf,
             disturbances=Disturbances(external=external),
         )  # fmt: skip

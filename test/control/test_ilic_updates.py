@@ -1,5 +1,8 @@
 """Windows, what is passed on, and every reason for which an update is refused."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -247,3 +250,57 @@ def test_payload_is_not_invented_when_its_parameters_were_not_estimated(scara):
     payload = estimate_payload(scara, np.zeros(b), np.ones(b), np.eye(b), updated)
     assert payload.mass is None
     assert not payload.significant
+
+
+class Gate:
+    """Holds up an identification, as a slow machine does, until it is let go."""
+
+    def __init__(self, observation):
+        self._observation = observation
+        self.entered, self.go = threading.Event(), threading.Event()
+
+    def factors(self, window):
+        self.entered.set()
+        assert self.go.wait(20.0)
+        return self._observation.factors(window)
+
+
+def test_parameters_that_are_set_during_an_identification_stay(scara, fourier_cycle):
+    data = samples(scara, scara.truth(), fourier_cycle(scara, 4.0))
+    ilic = ilic_of(scara, scara.a_priori(), 4.0)
+    ilic.window.add(np.concatenate(data, axis=1))
+    window = ilic.take()
+    gate = ilic._observation = Gate(ilic._observation)
+    chosen = 0.9 * scara.truth()
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(ilic.identify, window)
+        assert gate.entered.wait(20.0)
+        ilic.parameters = chosen
+        gate.go.set()
+        update = future.result()
+    assert not update.accepted
+    assert 'other parameters were set' in update.reason
+    np.testing.assert_array_equal(update.parameters, chosen)
+    np.testing.assert_array_equal(ilic.parameters, chosen)
+    # The next window is learned from as always.
+    assert ilic.identify(window).accepted
+    np.testing.assert_allclose(ilic.parameters, scara.truth(), rtol=1e-4)
+
+
+def test_an_update_that_waited_gives_way_to_parameters_set_since(scara, fourier_cycle):
+    data = samples(scara, scara.truth(), fourier_cycle(scara, 4.0))
+    ilic = ilic_of(scara, scara.a_priori(), 4.0)
+    update = ilic.feed(*data)[0]
+    assert ilic.confirmed(update) is update
+    ilic.parameters = 0.9 * scara.truth()
+    late = ilic.confirmed(update)
+    assert not late.accepted
+    np.testing.assert_array_equal(late.parameters, 0.9 * scara.truth())
+
+
+def test_parameters_cannot_be_changed_in_place(scara):
+    ilic = ilic_of(scara, scara.a_priori(), 4.0)
+    with pytest.raises(ValueError, match='read-only'):
+        ilic.parameters[0] = 1.0
+    with pytest.raises(ControlError, match='3 parameters, expected 8'):
+        ilic.parameters = [1.0, 2.0, 3.0]

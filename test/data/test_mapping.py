@@ -7,6 +7,7 @@ import yaml
 from robot_id import data
 from robot_id.data import load_mapping, shipped_mappings
 from robot_id.exceptions import DataError
+from robot_id.model import load_robot
 
 
 @pytest.fixture
@@ -125,6 +126,31 @@ def test_names_of_the_robot_serve_columns_without_names(tmp_path, write):
         data.load(path, mapping, joint_names=['a', 'b', 'c'])
 
 
+def test_drive_gains_of_the_robot_file_make_torques_of_control_signals(tmp_path, write):
+    q, signal = samples(6)
+    path = table(tmp_path, np.hstack([q, signal]))
+    robot = load_robot('tx40')
+    torque = {'columns': '7-12', 'unit': 'mV', 'scale': 'drive_gain'}
+    names = list(robot.joint_names[::-1])
+    mapping = write(rate_hz=100, joints=names, position={'columns': '1-6'}, torque=torque)
+    run = data.load(path, mapping, robot).runs[0]
+    # The columns are in the order of the mapping, the data set in that of the robot.
+    expected = robot.drives.torque_of_control(1e-3 * signal[:, ::-1])
+    np.testing.assert_allclose(run.torque, expected, rtol=1e-12)
+    np.testing.assert_allclose(run.position, q[:, ::-1], rtol=1e-12)
+    with pytest.raises(DataError, match="joint 'joint_6' has none"):
+        data.load(path, mapping, joint_names=robot.joint_names)
+
+
+def test_a_drive_gain_that_nobody_gave_is_not_one(tmp_path, write):
+    path = table(tmp_path, np.hstack(samples()))
+    torque = {'columns': '3-4', 'unit': 'A', 'scale': 'drive_gain'}
+    mapping = write(rate_hz=100, position={'columns': '1-2'}, torque=torque)
+    with pytest.raises(DataError, match="joint 'shoulder' has none") as caught:
+        data.load(path, mapping, load_robot('scara'))
+    assert '\n' not in str(caught.value)
+
+
 COLUMNS = {'position': {'columns': '1-2'}, 'torque': {'columns': '3-4'}}
 
 
@@ -140,6 +166,17 @@ COLUMNS = {'position': {'columns': '1-2'}, 'torque': {'columns': '3-4'}}
         ({'torque': None}, "no key 'torque'"),
         ({'position': {'columns': '1-2', 'unit': 'degrees'}}, "no unit 'degrees', did you mean"),
         ({'torque': {'columns': '3-4', 'unit': 'A'}}, "needs the drive gain as 'scale'"),
+        (
+            {
+                'torque': {
+                    'columns': '3-4',
+                    'scale': 'drive_gain',
+                    'motor_matrix': [[1, 0], [0, 1]],
+                }
+            },
+            "without 'motor_matrix'",
+        ),
+        ({'position': {'columns': '1-2', 'scale': 'drive_gain'}}, "for 'torque' only"),
         ({'torque': {'columns': '3-4', 'offset': 1}}, "'offset' is for positions only"),
         ({'rows': [1, 2, 3]}, 'rows'),
     ],

@@ -63,7 +63,7 @@ def test_warm_up_reports_and_leaves_nothing_cold():
 
 
 def test_kernels_are_cold_without_their_cache(tmp_path):
-    code = 'from robot_id import dynamics; print(*dynamics.cold_kernels())'
+    code = 'from robot_id import control, dynamics; print(*dynamics.cold_kernels())'
     found = subprocess.run(
         [sys.executable, '-c', code],
         env={**os.environ, 'NUMBA_CACHE_DIR': str(tmp_path)},

@@ -8,7 +8,8 @@ from scipy.integrate import solve_ivp
 
 from robot_id import dynamics
 from robot_id.control import loop_inertia, tune
-from robot_id.dynamics import Controller, Disturbances, Law, simulate, simulate_many
+from robot_id.control.laws.pd import Pd
+from robot_id.dynamics import Controller, Disturbances, simulate, simulate_many
 from robot_id.exceptions import SimulationError
 from robot_id.model import load_robot
 from robot_id.trajectory import Reference
@@ -58,7 +59,7 @@ def test_power_balance_of_a_free_swing():
     """Energy at the end = energy at the start - what friction took, no torque applied."""
     robot = load_robot('scara')
     still = Reference(np.arange(401) / 200, *(np.zeros((401, 2)) for _ in range(3)))
-    idle = Controller(Law.PD, np.zeros(2), np.zeros(2), 200.0, np.full(2, np.inf))
+    idle = Controller(Pd(), np.zeros(2), np.zeros(2), 200.0, np.full(2, np.inf))
     start = (np.array([0.3, -1.0]), np.array([1.5, -4.0]))
     run = simulate(robot, robot.truth(), still, idle, initial=start, largest_error=1e3)
     M = dynamics.inertia_matrix(robot, robot.truth(), run.position)

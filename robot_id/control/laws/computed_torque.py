@@ -1,30 +1,33 @@
 """
-One compiled step of computed torque control, shared by the controller object and the simulator.
+Computed torque (paper 003), with parameters that may change while it runs.
 
-Paper 003: tau = M_hat(qr) w + N_hat(qr, dqr), w = Kp e + Kv de + Ki z + ddqr (eq. 11 and 13; Ki is
-zero there). The model is linear in its parameters, so during an update the torque is blended,
-tau = (1 - s) tau_from + s tau_to, and s moves by no more than the bound on the torque jump allows.
+tau = M_hat(qr) w + N_hat(qr, dqr), w = Kp e + Kv de + Ki z + ddqr (eq. 11 and 13; Ki is zero
+there), Kp = wn^2, Kv = 2 zeta wn. The model is linear in its parameters, so during an update the
+torque is blended, tau = (1 - s) tau_from + s tau_to, and s moves by no more than the bound on the
+torque jump allows.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.dynamics.direct import scratch
+from robot_id.dynamics.controller import Controller, Law
 from robot_id.dynamics.friction import add_rotors
 from robot_id.dynamics.kernels import FAST, INLINED, cholesky_solve, composite, poses
-from robot_id.dynamics.loop_kernel import model_torque, plant_step
+from robot_id.dynamics.law import model_torque, own_velocity, torque_kernel
+from robot_id.dynamics.tree import split_parameters
+from robot_id.model import Loop, Robot
 
 Array = NDArray[np.float64]
 FROM, TO, NOW = 0, 1, 2
-DONE, DIVERGED, NOT_POSITIVE = 0, 1, 2
 
 
-class Settings(NamedTuple):
+class ComputedTorqueSettings(NamedTuple):
     """
     What does not change from sample to sample.
 
@@ -64,28 +67,32 @@ class Memory(NamedTuple):
     values: Array
 
 
-@numba.njit(**FAST)
-def step_scratch(nb, n):
-    """Return the work arrays of `control_step`."""
-    return scratch(nb, n), np.empty((6, n))
+def fresh_memory(robot: Robot, parameters: Array, blend_s: float = 0.0) -> Memory:
+    """Return the memory before the first sample, with the model of parameters (b,)."""
+    inertia, values = split_parameters(robot, parameters)
+    return Memory(
+        before=np.full((2, robot.n), np.nan),
+        integral=np.zeros(robot.n),
+        blend=np.array([1.0, blend_s]),
+        inertia=np.stack([inertia] * 3),
+        values=np.stack([values] * 3),
+    )
 
 
+@torque_kernel(ComputedTorqueSettings)
 @numba.njit(**FAST)
-def control_step(tree, settings, memory, work, qr, dqr, ddqr, q, h, tau):
-    """Fill tau (n,) with the torque for the measured position q, h seconds after the last one."""
+def torque(settings, tree, memory, work, qr, dqr, ddqr, q, h, tau):
+    """
+    Fill tau (n,) with the torque for the measured position q, h seconds after the last one.
+
+    Long because the blending and the limits share the two torques.
+    """
     n = q.shape[0]
     rigid, rows = work
     w, at_q, at_dq, torques, lacking = rows[0], rows[1], rows[2], rows[3:5], rows[5]
     before, z = memory.before, memory.integral
     for j in range(n):
-        if np.isnan(before[0, j]):
-            before[0, j] = q[j] - h * dqr[j]
-            before[1, j] = q[j] - 2.0 * h * dqr[j]
-        if settings.averaged:
-            speed = (q[j] - before[1, j]) / (2.0 * h)
-        else:
-            speed = (q[j] - before[0, j]) / h
-        before[1, j], before[0, j] = before[0, j], q[j]
+        speed = own_velocity(before, settings.averaged, dqr, q, h, j)
         e = qr[j] - q[j]
         w[j] = settings.kp[j] * e + settings.kv[j] * (dqr[j] - speed) + ddqr[j]
         w[j] += settings.ki[j] * z[j]
@@ -146,52 +153,57 @@ def _integrate(tree, settings, memory, rigid, at_q, qr, q, h, saturated, lacking
             memory.integral[j] += h * rate
 
 
-@numba.njit(**FAST)
-def one_step(tree, settings, memory, inputs, h, tau):
-    """
-    `control_step` for a call from Python, inputs (4, n): qr, dqr, ddqr, q.
-
-    Every array that crosses the border costs more than the work arrays made here.
-    """
-    work = step_scratch(tree.parent.shape[0], tau.shape[0])
-    control_step(tree, settings, memory, work, inputs[0], inputs[1], inputs[2], inputs[3], h, tau)
+def error_gains(loop: Loop, bandwidth_factor: float = 1.0) -> tuple[Array, Array]:
+    """(n,) Kp in 1/s^2 and Kv in 1/s of the error equation e'' + Kv e' + Kp e = 0 (eq. 14)."""
+    wn = np.array(loop.bandwidth) * bandwidth_factor
+    return wn**2, 2.0 * np.array(loop.damping) * wn
 
 
-@numba.njit(**FAST)
-def learning_loop(
-    tree, inertia, values, slope, settings, memory, QR, DQR, DDQR, q, dq, h, substeps,
-    noise, encoder_step, external, largest_error, Q, DQ, DDQ, TAU, MEASURED,
-):  # fmt: skip
+@dataclass(frozen=True)
+class ComputedTorqueLaw(Law):
     """
-    Run N samples of plant and controller and fill the records (N, n).
+    Computed torque as the law of a simulated loop: no integral, parameters as they are.
 
-    q, dq (n,) and the memory are moved on, so the next call continues as if there were no border.
-    Returns (status, sample, joint).
+    :param measured: M_hat and N_hat at the measured q, dq instead of the reference.
     """
-    N, n = QR.shape
-    work = step_scratch(tree.parent.shape[0], n)
-    rigid = work[0]
-    stage, first, total = np.empty((5, n)), np.empty(n), np.empty(n)
-    for k in range(N):
-        for j in range(n):
-            x = q[j]
-            if noise.shape[0] > 0:
-                x += noise[k, j]
-            if encoder_step[j] > 0.0:
-                x = np.round(x / encoder_step[j]) * encoder_step[j]
-            MEASURED[k, j] = x
-        control_step(tree, settings, memory, work, QR[k], DQR[k], DDQR[k], MEASURED[k], h, TAU[k])
-        for j in range(n):
-            total[j] = TAU[k, j]
-            if external.shape[0] > 0:
-                total[j] += external[k, j]
-            Q[k, j], DQ[k, j] = q[j], dq[j]
-            if not abs(QR[k, j] - q[j]) <= largest_error[j]:
-                return DIVERGED, k, j
-        if not plant_step(
-            tree, inertia, values, q, dq, total, slope, h, substeps, rigid, stage, first
-        ):
-            return NOT_POSITIVE, k, 0
-        for j in range(n):
-            DDQ[k, j] = first[j]
-    return DONE, N, 0
+
+    name: ClassVar[str] = 'computed_torque'
+
+    measured: bool = False
+
+    def tune(
+        self, robot: Robot, loop: Loop, chi: Array | None, bandwidth_factor: float
+    ) -> Controller:
+        """Return the controller; chi, or the truth, is its model."""
+        return Controller(
+            self,
+            *error_gains(loop, bandwidth_factor),
+            loop.rate_hz,
+            robot.limits.torque,
+            robot.truth() if chi is None else np.asarray(chi, float),
+            robot.description.coulomb_slope,
+            loop.velocity == 'averaged',
+        )
+
+    def numbers(self, robot: Robot, controller: Controller) -> ComputedTorqueSettings:
+        """Return the numbers for the kernel."""
+        kp, kv, limit = (
+            np.array(x, float) for x in (controller.kp, controller.kv, controller.torque_limit)
+        )
+        return ComputedTorqueSettings(
+            measured=self.measured,
+            averaged=controller.averaged_velocity,
+            slope=float(controller.coulomb_slope),
+            kp=kp,
+            kv=kv,
+            ki=np.zeros(robot.n),
+            limit=limit,
+            jump=np.full(robot.n, np.inf),
+        )
+
+    def memory(self, robot: Robot, controller: Controller) -> Memory:
+        """Return the memory before the first sample."""
+        return fresh_memory(robot, controller.parameters)
+
+
+LAW = ComputedTorqueLaw

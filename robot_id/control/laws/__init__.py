@@ -1,0 +1,25 @@
+"""
+The control laws, one file each: numbers, memory, compiled torque, gains, sensitivities.
+
+A new law is a file here, named as the law, that ends with `LAW = <its class>`, and its name in
+`model.description.LawName`, where robot files are checked against it.
+"""
+
+from importlib import import_module
+from pathlib import Path
+
+from robot_id.dynamics.controller import Law
+from robot_id.dynamics.kernel_cache import forget_if_changed
+
+# The compiled loop stands in `dynamics`, with the kernels of these files in it.
+forget_if_changed('laws', Path(__file__).parent.glob('*.py'), 'loop_kernel.*')
+
+
+def law_named(name: str, **options: bool) -> Law:
+    """
+    Return a law by its name in the robot file.
+
+    :param options: of the law.
+    """
+    law: type[Law] = import_module(f'{__name__}.{name}').LAW
+    return law(**options)
