@@ -22,6 +22,7 @@ VERBS: dict[str, str] = {
     'robots': 'List the robots, or describe one: kinematics, limits, base parameters.',
     'simulate': 'Simulate a robot in closed loop and record it.',
     'methods': 'List the identification methods and their options.',
+    'check': 'Find what is wrong with a recording, before any fit.',
     'identify': 'Identify the base parameters of a robot from measurements.',
     'excite': 'Find a motion that excites all parameters within the limits of a robot.',
     'validate': 'Predict the torques of other data with identified parameters.',

@@ -84,6 +84,23 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Repair:
+    """
+    What a reader mended, for `robot-id check`.
+
+    :param kind: code of the finding, 'wrap_around' or 'stamps'.
+    :param joint: name of the joint, None where it concerns all.
+    :param count: how often.
+    :param detail: figures for people.
+    """
+
+    kind: str
+    joint: str | None = None
+    count: int = 1
+    detail: str = ''
+
+
+@dataclass(frozen=True)
 class Dataset:
     """
     Several runs of one robot, with what was done to the raw data.
@@ -92,12 +109,14 @@ class Dataset:
     :param runs: the runs, never empty.
     :param source: where the data came from, for tables and reports.
     :param notes: one line for each thing that was done or found (resampled, gap, duplicate ...).
+    :param repairs: what was mended that the recording should not have needed.
     """
 
     joint_names: tuple[str, ...]
     runs: tuple[Run, ...]
     source: str = ''
     notes: tuple[str, ...] = ()
+    repairs: tuple[Repair, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.runs:

@@ -4,7 +4,7 @@ from robot_id.dynamics.closed_loop import simulate, simulate_many
 from robot_id.dynamics.controller import Controller, Law, RunningController
 from robot_id.dynamics.derivatives import derivatives
 from robot_id.dynamics.direct import direct_dynamics
-from robot_id.dynamics.inverse import bias, inertia_matrix, inverse_dynamics
+from robot_id.dynamics.inverse import bias, body_torques, inertia_matrix, inverse_dynamics
 from robot_id.dynamics.plant import Plant
 from robot_id.dynamics.positive_inertia import positive_on_motion, smallest_inertia_eigenvalue
 from robot_id.dynamics.regressor import regressor
@@ -20,6 +20,7 @@ __all__ = [
     'RunningController',
     'Simulation',
     'bias',
+    'body_torques',
     'cold_kernels',
     'derivatives',
     'direct_dynamics',

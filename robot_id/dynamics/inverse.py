@@ -51,6 +51,19 @@ def inverse_dynamics(
     return tau[0] if single else tau
 
 
+def body_torques(robot: Robot, inertia: Array, q: Array, dq: Array, ddq: Array) -> Array:
+    """
+    Return the joint torques of the bodies alone, without rotors and friction, (N, n) or (n,).
+
+    :param inertia: (nb, 10) inertial parameters of each body, in the order of the kinematics.
+    """
+    single, (Q, DQ, DDQ) = as_states(robot, q, dq, ddq)
+    tau, values = np.empty_like(Q), np.zeros(len(robot.terms.names))
+    rows = np.ascontiguousarray(inertia, dtype=np.float64)
+    _inverse(tree_of(robot), rows, values, Q, DQ, DDQ, slope_value(None), tau)
+    return tau[0] if single else tau
+
+
 def bias(
     robot: Robot, chi: Array, q: Array, dq: Array, coulomb_slope: float | None = None
 ) -> Array:

@@ -1,0 +1,46 @@
+"""Verb `check`: what is wrong with a recording, before any fit."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from robot_id.cli.compiling import compile_first
+from robot_id.cli.console import check_writable, output, progress_bar, save
+from robot_id.experiment.check import check
+from robot_id.experiment.measurements import load_for
+from robot_id.model import load_robot
+
+
+@click.command()
+@click.option('--robot', required=True, help='A shipped name, a robot file or a URDF.')
+@click.option(
+    '--data',
+    'paths',
+    required=True,
+    multiple=True,
+    metavar='DATA',
+    help='rosbag2, csv, mat or npz; give it again for more runs.',
+)
+@click.option('--mapping', metavar='FILE', help='Which columns are what: a name or a YAML file.')
+@click.option('--json', 'json_file', metavar='FILE', help='Write the findings to a JSON file.')
+def command(
+    robot: str, paths: tuple[str, ...], mapping: str | None, json_file: str | None
+) -> None:
+    """Check units, signs, clock, columns, mount and motion of a recording; exit 1 if any."""
+    check_writable(json_file)
+    model = load_robot(robot)
+    dataset = load_for(model, paths, mapping)
+    compile_first('regressor')
+    with progress_bar() as progress:
+        findings = check(model, dataset, progress)
+    console = output()
+    for finding in findings:
+        console.print(finding.line(), markup=False, soft_wrap=True)
+    if not findings:
+        console.print('no findings')
+    if json_file:
+        save(findings.save, json_file)
+    if findings:
+        sys.exit(1)

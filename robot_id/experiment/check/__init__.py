@@ -1,0 +1,6 @@
+"""The check before the fit: units, signs, clocks, columns, mounts and motions that are wrong."""
+
+from robot_id.experiment.check.checking import check
+from robot_id.experiment.check.finding import Finding, Findings, Remedy
+
+__all__ = ['Finding', 'Findings', 'Remedy', 'check']

@@ -1,0 +1,109 @@
+"""What the detectors look at, and what they propose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from robot_id.data.dataset import Dataset
+from robot_id.experiment.check.finding import Finding
+from robot_id.experiment.check.hypothesis import Hypothesis
+from robot_id.experiment.check.models import Explanation, Models
+from robot_id.experiment.check.signals import Signals, prepare
+from robot_id.model import Robot
+
+
+@dataclass
+class Case:
+    """
+    One recording with the robot it is said to be of.
+
+    :param robot: as described.
+    :param dataset: columns in the order of the robot's joints.
+    """
+
+    robot: Robot
+    dataset: Dataset
+
+    @cached_property
+    def signals(self) -> Signals:
+        """The recording at a modest rate."""
+        return prepare(self.dataset)
+
+    @cached_property
+    def models(self) -> Models:
+        """The two models of the recording."""
+        return Models(self.robot, self.signals)
+
+    @cached_property
+    def slides(self) -> np.ndarray:
+        """(n,) flags of prismatic joints."""
+        k = self.robot.kinematics
+        return np.array([bool(np.any(k.prismatic[k.dof == j])) for j in range(self.robot.n)])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the joints."""
+        return self.robot.joint_names
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """
+    One change that may explain the recording better than it stands.
+
+    :param hypothesis: the change.
+    :param screened: what it gains by the fast screening.
+    :param threshold: gain it needs.
+    :param finding: makes the finding when the proposal wins.
+    :param gain: what is gained by both models, see Explanation.gain; None before the last round.
+    :param after: what is left under it.
+    """
+
+    code: str
+    hypothesis: Hypothesis
+    screened: float
+    threshold: float
+    finding: Callable[[Proposal], Finding]
+    gain: float = 0.0
+    after: Explanation | None = None
+
+    def judged(self, models: Models) -> Proposal:
+        """Return the proposal with its gain by both models."""
+        after = models.explain(self.hypothesis)
+        return replace(self, gain=after.gain(models.nominal), after=after)
+
+
+def proposal(
+    case: Case,
+    code: str,
+    hypothesis: Hypothesis,
+    finding: Callable[[Proposal], Finding],
+    threshold: float,
+) -> Proposal:
+    """Return a change with what it gains by the fast screening."""
+    return Proposal(code, hypothesis, case.models.screen(hypothesis), threshold, finding)
+
+
+def percent(values: np.ndarray) -> str:
+    """Return relative residuals as the text of their rms, in percent."""
+    return f'{100 * float(np.sqrt((values**2).mean())):.3g} %'
+
+
+def improvement(case: Case, found: Proposal) -> str:
+    """Return the figures of a proposal: what is left before and after, in percent."""
+    before, after = case.models.nominal, found.after
+    assert after is not None
+    text = f'unexplained torque falls from {percent(before.free)} to {percent(after.free)}'
+    if before.prior is not None and after.prior is not None:
+        text += f' (with the inertias of the robot file: {percent(before.prior)} to '
+        text += f'{percent(after.prior)})'
+    return text
+
+
+def certainty(gain: float, threshold: float) -> float:
+    """Return how sure a proposal is: 0.7 at its threshold, near 1 at several times that."""
+    return float(np.clip(1.0 - 0.3 * np.exp(1.0 - gain / threshold), 0.5, 0.995))

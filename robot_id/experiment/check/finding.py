@@ -1,0 +1,105 @@
+"""A finding: what was seen, what it most likely means, what mends it, and how sure it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Finding:
+    """
+    One thing that is wrong with a recording or with the robot file it is read with.
+
+    :param code: which kind of mistake, see doc/check.md.
+    :param joint: name of the joint, None where it is not a matter of one joint.
+    :param certainty: 0 to 1.
+    :param message: what was seen (a figure) and what it most likely means.
+    :param fix: the exact key or option that mends it.
+    :param remedy: how `--fix` mends it, None where only a person can.
+    """
+
+    code: str
+    joint: str | None
+    certainty: float
+    message: str
+    fix: str
+    remedy: Remedy | None = None
+
+    def line(self) -> str:
+        """Return the finding as one line for people."""
+        where = f" of joint '{self.joint}'" if self.joint else ''
+        return (
+            f'{self.code}{where} ({100 * self.certainty:.0f} % sure): {self.message}; '
+            f'fix: {self.fix}'
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what the JSON file holds."""
+        content = asdict(self)
+        del content['remedy']
+        content['certainty'] = round(self.certainty, 3)
+        return content
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """
+    What a correction changes, in the order: time, columns, scale, offset, delay, gravity.
+
+    Columns and factors are those of all n joints, None where nothing changes.
+
+    :param time_scale: factor on the time.
+    :param position_columns: (n,) which recorded column is the position of joint j.
+    :param torque_columns: (n,) which recorded column is the torque of joint j.
+    :param position_scale: (n,) factors.
+    :param torque_scale: (n,) factors.
+    :param position_offset: (n,) added, rad or m.
+    :param torque_delay: seconds by which the torque was recorded late.
+    :param gravity: (3,) m/s^2 in the base frame, a change of the robot file.
+    """
+
+    time_scale: float = 1.0
+    position_columns: tuple[int, ...] | None = None
+    torque_columns: tuple[int, ...] | None = None
+    position_scale: tuple[float, ...] | None = None
+    torque_scale: tuple[float, ...] | None = None
+    position_offset: tuple[float, ...] | None = None
+    torque_delay: float = 0.0
+    gravity: tuple[float, float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All findings of one recording, the gravest first."""
+
+    findings: tuple[Finding, ...] = ()
+    source: str = field(default='', compare=False)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def __bool__(self) -> bool:
+        return bool(self.findings)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """Codes of the findings, in their order."""
+        return tuple(finding.code for finding in self.findings)
+
+    def as_list(self) -> list[dict[str, Any]]:
+        """Return the findings as the JSON files hold them."""
+        return [finding.as_dict() for finding in self.findings]
+
+    def save(self, path: str | Path) -> None:
+        """Write the JSON file of the check."""
+        content = {'schema': SCHEMA, 'findings': self.as_list()}
+        Path(path).write_text(json.dumps(content, indent=2) + '\n')

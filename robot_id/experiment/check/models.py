@@ -1,0 +1,111 @@
+"""How well a hypothesis explains the torques of a recording, by the free and the prior model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.experiment.check.free_model import FreeModel
+from robot_id.experiment.check.hypothesis import Hypothesis
+from robot_id.experiment.check.plain_robot import prior_inertia, with_plain_terms
+from robot_id.experiment.check.prior_model import PriorModel
+from robot_id.experiment.check.signals import Signals
+from robot_id.model import Robot
+
+Array = NDArray[np.float64]
+
+# No residual counts as smaller than this share of the torque: below it lies the filters' error.
+FLOOR = 0.004
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """
+    What is left of the torques under a hypothesis.
+
+    :param free: (n,) rms of the residuals of the free model, relative to the torques.
+    :param prior: (n,) the same of the prior model, None without usable inertias.
+    :param scale: (n,) s_j of the prior model.
+    :param scale_std: (n,) its deviations.
+    :param chi: (b,) parameters of the free model.
+    """
+
+    free: Array
+    prior: Array | None
+    scale: Array
+    scale_std: Array
+    chi: Array
+
+    def gain(self, before: Explanation) -> float:
+        """
+        Return how much better this is than another explanation.
+
+        The sum over the joints and both models of log(residual before / residual now): half the
+        ratio of the log-likelihoods per equation, each joint having noise of unknown size.
+        """
+        better = float(np.log(before.free / self.free).sum())
+        if self.prior is not None and before.prior is not None:
+            better += float(np.log(before.prior / self.prior).sum())
+        return better
+
+
+class Models:
+    """
+    The two models of one recording.
+
+    :param robot: as the user described it.
+    :param signals: the recording at a modest rate.
+    """
+
+    def __init__(self, robot: Robot, signals: Signals) -> None:
+        self.signals = signals
+        self.robot = with_plain_terms(robot, robot.gravity)
+        self.free = FreeModel(self.robot)
+        inertia = prior_inertia(robot)
+        self.prior = None if inertia is None else PriorModel(self.robot, inertia)
+        self._mounted: dict[tuple[float, ...], Robot] = {}
+
+    @cached_property
+    def nominal(self) -> Explanation:
+        """The recording as it is."""
+        return self.explain(Hypothesis())
+
+    def explain(self, hypothesis: Hypothesis) -> Explanation:
+        """Fit both models under a hypothesis."""
+        s, robot = hypothesis.apply(self.signals), self._robot(hypothesis)
+        left, chi = self.free.residuals(robot, s)
+        prior, scale, std = None, np.full(s.n, np.nan), np.full(s.n, np.inf)
+        if self.prior is not None:
+            prior = np.maximum(self.prior.residuals(robot, s), FLOOR)
+            scale, std = self.prior.scales(robot, s)
+        return Explanation(np.maximum(left, FLOOR), prior, scale, std, chi)
+
+    def screen(self, hypothesis: Hypothesis) -> float:
+        """
+        Return what a hypothesis gains, roughly and fast: by the prior model where there is one.
+
+        The prior model has few unknowns and sees nearly everything, so a change that it does not
+        welcome need not be tried on the free model.
+        """
+        nominal = self.nominal.free if self.prior is None else self.nominal.prior
+        assert nominal is not None
+        return float(np.log(nominal / np.maximum(self.residuals(hypothesis), FLOOR)).sum())
+
+    def residuals(self, hypothesis: Hypothesis) -> Array:
+        """(n,) relative residuals by the prior model, by the free one where there is no prior."""
+        s, robot = hypothesis.apply(self.signals), self._robot(hypothesis)
+        if self.prior is None:
+            return self.free.residuals(robot, s)[0]
+        return self.prior.residuals(robot, s)
+
+    def _robot(self, hypothesis: Hypothesis) -> Robot:
+        """Return the robot with the gravity of a hypothesis."""
+        if hypothesis.gravity is None:
+            return self.robot
+        if hypothesis.gravity not in self._mounted:
+            gravity = np.array(hypothesis.gravity)
+            self._mounted[hypothesis.gravity] = with_plain_terms(self.robot, gravity)
+        return self._mounted[hypothesis.gravity]

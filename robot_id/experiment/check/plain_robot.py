@@ -1,0 +1,49 @@
+"""The robot as the check sees it: plain friction terms, any gravity, inertias to compare with."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.model import Robot
+from robot_id.model.description import Joint
+
+Array = NDArray[np.float64]
+
+# Gravity in no special direction: its base parameters serve for every mount.
+TILTED = (3.3, -4.7, -7.9)
+
+
+def with_plain_terms(robot: Robot, gravity: Array) -> Robot:
+    """Return the robot with rotor, viscous, Coulomb and offset terms and another gravity."""
+    plain = ('viscous', 'coulomb', 'offset')
+    joints = tuple(
+        Joint(name=joint.name, gear_ratio=joint.gear_ratio, friction=plain, limits=joint.limits)
+        for joint in robot.joints
+    )
+    update = {
+        'joints': joints,
+        'gravity': tuple(float(g) for g in gravity),
+        'renamed': {},
+        'truth': {},
+        'a_priori': {},
+    }
+    return Robot(robot.description.model_copy(update=update), robot.kinematics, robot.urdf)
+
+
+def prior_inertia(robot: Robot) -> Array | None:
+    """
+    (nb, 10) inertias that the robot file brings, None where they are missing or placeholders.
+
+    Values of the file itself come before those of the URDF.
+    """
+    values = robot.description.a_priori or robot.description.truth
+    if values:
+        rows = robot.standard.inertial_rows(robot.standard_vector(values, 'a_priori'))
+    else:
+        rows = robot.kinematics.inertia
+    mass = rows[:, 9]
+    if not np.all(np.isfinite(rows)) or mass.max(initial=0.0) <= 1e-6:
+        return None
+    placeholder = len(rows) > 2 and np.ptp(mass) < 1e-9 * mass.max()
+    return None if placeholder else np.ascontiguousarray(rows, dtype=float)

@@ -1,0 +1,40 @@
+"""The detectors: one line each, a file of this folder each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from robot_id.experiment.check import (
+    gear_ratio,
+    gravity_direction,
+    joint_offset,
+    joint_swap,
+    position_unit,
+    rest,
+    saturation,
+    time_unit,
+    torque_delay,
+    torque_sign,
+    wrap_around,
+)
+from robot_id.experiment.check.case import Case, Proposal
+from robot_id.experiment.check.finding import Finding
+
+# What the channels alone tell; each mends its mistake for those after it.
+CHANNELS: tuple[Callable[[Case], tuple[list[Finding], Case]], ...] = (
+    wrap_around.look,
+    time_unit.look,
+    saturation.look,
+    rest.look,
+)
+# Changes that are tried on every recording.
+ALWAYS: tuple[Callable[[Case], Iterable[Proposal]], ...] = (torque_delay.propose,)
+# Changes that are tried where the inertias of the robot file do not explain the torques.
+STRUCTURE: tuple[Callable[[Case], Iterable[Proposal]], ...] = (
+    position_unit.propose,
+    torque_sign.propose,
+    joint_swap.propose,
+    gear_ratio.propose,
+    joint_offset.propose,
+    gravity_direction.propose,
+)

@@ -1,0 +1,31 @@
+"""Torques that are clipped: the model is asked to explain what was never applied or recorded."""
+
+from __future__ import annotations
+
+from robot_id.data.clipping import clipped
+from robot_id.experiment.check.case import Case
+from robot_id.experiment.check.finding import Finding
+
+
+def look(case: Case) -> tuple[list[Finding], Case]:
+    """Find limits that a torque reaches again and again."""
+    samples = dict.fromkeys(range(case.robot.n), 0)
+    limits: dict[int, float] = {}
+    for run in case.dataset.runs:
+        for found in clipped(run.torque)[0]:
+            samples[found.joint] += found.samples
+            limits[found.joint] = max(abs(found.value), limits.get(found.joint, 0.0))
+    total = len(case.dataset)
+    findings = [
+        Finding(
+            'saturation',
+            case.names[j],
+            0.95,
+            f'{samples[j]} samples ({100 * samples[j] / total:.2g} %) lie exactly at the limit '
+            f'of {limit:.4g} N.m or N: the drive or the sensor was saturated, and what was '
+            'recorded there is not what moved the joint; they are left out',
+            'record a slower motion, or a larger range of the sensor',
+        )
+        for j, limit in limits.items()
+    ]
+    return findings, case

@@ -1,0 +1,30 @@
+"""The search for the one change that explains a recording better than it stands."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robot_id.experiment.check import registry
+from robot_id.experiment.check.case import Case, Proposal
+
+# A recording that the inertias of the robot file explain so well has its structure right.
+EXPLAINED = 0.1
+# So many proposals of the screening are judged by both models.
+FINALISTS = 8
+
+
+def best_proposal(case: Case) -> Proposal | None:
+    """Return the change that gains most beyond its threshold, None where none does."""
+    proposals = [p for propose in registry.ALWAYS for p in propose(case)]
+    if not structure_is_right(case):
+        proposals += [p for propose in registry.STRUCTURE for p in propose(case)]
+    proposals.sort(key=lambda p: -p.screened)
+    judged = [p.judged(case.models) for p in proposals[:FINALISTS]]
+    good = [p for p in judged if p.gain > p.threshold]
+    return max(good, key=lambda p: p.gain, default=None)
+
+
+def structure_is_right(case: Case) -> bool:
+    """Tell whether the inertias of the robot file already explain every joint."""
+    nominal = case.models.nominal
+    return nominal.prior is not None and bool(np.all(nominal.prior < EXPLAINED))

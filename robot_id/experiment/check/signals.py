@@ -1,0 +1,165 @@
+"""The recording at a modest rate: filtered positions, their derivatives, and torques."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.data import filters
+from robot_id.data.clipping import clipped
+from robot_id.data.dataset import Dataset, Run
+from robot_id.data.decimation import RIPPLE_DB, decimate, stages
+from robot_id.data.derivatives import central_differences
+from robot_id.data.processing import _even_factor
+from robot_id.exceptions import DataError
+
+Array = NDArray[np.float64]
+
+# Share of the power of the velocity that counts as motion.
+MOTION_SHARE = 0.99
+# Positions are filtered at so many times the bandwidth of the motion, at most rate/5.
+CUTOFF_MARGIN = 5.0
+# Samples per period of the cut-off before the equations are filtered and decimated again.
+OVERSAMPLING = 12.0
+# As many equations a joint at most: blocks of long recordings are spread over their length.
+LARGEST = 1800
+BLOCKS = 6
+# Equations are filtered and one in so many is kept.
+EQUATION_DECIMATION = 4
+
+
+@dataclass(frozen=True)
+class Signals:
+    """
+    Filtered samples of all pieces, one after another.
+
+    :param rate: of the samples, Hz.
+    :param bandwidth: of the motion, Hz.
+    :param pieces: (start, end) rows of each uninterrupted piece.
+    :param q: (M, n) positions; dq, ddq their derivatives.
+    :param tau: (M, n) torques.
+    :param valid: (M, n) False where the torque was clipped.
+    """
+
+    rate: float
+    bandwidth: float
+    pieces: tuple[tuple[int, int], ...]
+    q: Array
+    dq: Array
+    ddq: Array
+    tau: Array
+    valid: NDArray[np.bool_]
+
+    def valid_equations(self) -> NDArray[np.bool_]:
+        """(m, n) which filtered and decimated equations saw valid torques only, at least some."""
+        step, kept = EQUATION_DECIMATION, []
+        for first, last in self.pieces:
+            good = self.valid[first:last]
+            near = good.copy()
+            for shift in range(1, step + 1):
+                near[shift:] &= good[:-shift]
+                near[:-shift] &= good[shift:]
+            kept.append(near[::step][2:-2])
+        flags = np.concatenate(kept)
+        flags[:, flags.sum(axis=0) < 0.2 * len(flags)] = True
+        return flags
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return self.q.shape[1]
+
+    def with_time_scale(self, factor: float) -> Signals:
+        """Return the signals of a clock that runs differently: time = factor * recorded time."""
+        return replace(
+            self,
+            rate=self.rate / factor,
+            bandwidth=self.bandwidth / factor,
+            dq=self.dq / factor,
+            ddq=self.ddq / factor**2,
+        )
+
+
+def prepare(dataset: Dataset) -> Signals:
+    """Return the recording at some twelve samples per period of its cut-off frequency."""
+    longest = max(dataset.runs, key=len)
+    bandwidth = motion_bandwidth(longest)
+    cutoff = min(CUTOFF_MARGIN * bandwidth, 0.2)
+    factor = _even_factor(1.0 / (OVERSAMPLING * cutoff))
+    parts, pieces, start = [], [], 0
+    for run in dataset.runs:
+        if len(run) < 20 * factor:
+            continue
+        part = _states(run, factor, cutoff)
+        for piece in _blocks(part, LARGEST // max(len(dataset.runs), 1)):
+            parts.append(piece)
+            pieces.append((start, start + len(piece[0])))
+            start += len(piece[0])
+    if not parts:
+        raise DataError(
+            f'{dataset.source or "data set"}: {len(longest)} samples in the longest run are too '
+            'few to check'
+        )
+    q, dq, ddq, tau, valid = (np.concatenate([part[k] for part in parts]) for k in range(5))
+    rate = longest.rate
+    return Signals(
+        rate / factor, bandwidth * rate, tuple(pieces), q, dq, ddq, tau, valid.astype(bool)
+    )
+
+
+def motion_bandwidth(run: Run) -> float:
+    """
+    Return the bandwidth of the motion in cycles per sample.
+
+    Below it lie 99 % of the power of the velocity of every moving joint, once the noise of the
+    position is taken away, whose differences have the spectrum 4 sin^2(pi f) sigma^2.
+    """
+    v = np.diff(run.position, axis=0)
+    v = (v - v.mean(axis=0)) * np.hanning(len(v))[:, None]
+    P = np.abs(np.fft.rfft(v, axis=0)) ** 2
+    f = np.arange(len(P)) / len(v)
+    shape = 4 * np.sin(np.pi * f) ** 2
+    high = f > 0.25
+    floor = (P[high] / shape[high, None]).mean(axis=0)
+    P = np.maximum(P - 2 * floor * shape[:, None], 0.0)
+    total = P.sum(axis=0)
+    moving = total > 1e-6 * total.max()
+    if not moving.any():
+        return 0.02
+    share = np.cumsum(P[:, moving], axis=0) / total[moving]
+    at = (share < MOTION_SHARE).sum(axis=0).max()
+    return float(np.clip(f[min(at, len(f) - 1)], 2.0 / len(v), 0.1))
+
+
+def _states(run: Run, factor: int, cutoff: float) -> tuple[Array, ...]:
+    """Return q, dq, ddq, tau and its validity at the lower rate; cutoff in cycles per sample."""
+    n = run.position.shape[1]
+    both = np.hstack([run.position, run.torque])
+    low = both
+    if factor > 1:
+        # Forward and backward, each stage passes constants with twice its ripple.
+        low = decimate(both, factor) * 10 ** (2 * RIPPLE_DB * len(stages(factor)) / 20)
+    step = run.step * factor
+    q = filters.zero_phase(low[:, :n], 4, cutoff * factor, 1.0)
+    dq, ddq = central_differences(q, step)
+    # The ends of a run carry the transients of the filters.
+    border = min(int(1.5 / (cutoff * factor)) + 2, len(q) // 8)
+    cut = slice(border, len(q) - border)
+    bad = clipped(run.torque)[1]
+    valid = np.ones((len(low), n))
+    for k in range(-1, factor):
+        late = bad[max(k, 0) :: factor][: len(low)]
+        valid[: len(late)] *= ~late
+    return q[cut], dq[cut], ddq[cut], low[cut, n:], valid[cut]
+
+
+def _blocks(part: tuple[Array, ...], largest: int) -> list[tuple[Array, ...]]:
+    """Return the whole part, or blocks spread over its length that hold `largest` samples."""
+    length = len(part[0])
+    if length <= largest:
+        return [part]
+    size = largest // BLOCKS
+    starts = np.linspace(0, length - size, BLOCKS).astype(int)
+    return [tuple(each[s : s + size] for each in part) for s in starts]

@@ -1,0 +1,98 @@
+"""The size of the torques against the inertias of the robot file: units and gear ratios."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.experiment.check.case import Case
+from robot_id.experiment.check.finding import Finding, Remedy
+from robot_id.experiment.check.models import Explanation
+
+Array = NDArray[np.float64]
+
+UNITS = {'kN.m': 1e-3, 'N.cm': 1e2, 'N.mm': 1e3}
+# Decades by which URDF inertias may be wrong, and by which a joint may differ from the others.
+TOLERANCE, ALONE = 0.55, 0.7
+# Scales known to less than this share are used.
+KNOWN = 0.2
+
+
+def look(case: Case, explanation: Explanation) -> list[Finding]:
+    """
+    Compare the scales s_j of the prior model with one.
+
+    :param explanation: of the hypothesis that won, or of the recording as it stands.
+    """
+    if explanation.prior is None:
+        return []
+    known = (explanation.scale_std < KNOWN * np.abs(explanation.scale)) & (explanation.prior < 0.5)
+    if not known.any():
+        return []
+    decades = np.log10(np.abs(np.where(known, explanation.scale, 1.0)))
+    middle = float(np.median(decades[known]))
+    if abs(middle) < TOLERANCE:
+        return _single(case, decades, known)
+    return [_all(case, decades, known, middle)]
+
+
+def _single(case: Case, decades: Array, known: NDArray[np.bool_]) -> list[Finding]:
+    """Find one joint whose torque is far from those of the others."""
+    found = []
+    for j in np.flatnonzero(known & (np.abs(decades) > ALONE)):
+        others = np.delete(decades[known], np.flatnonzero(known) == j)
+        if not others.size or abs(decades[j] - np.median(others)) < ALONE:
+            continue
+        factor = 10 ** -decades[j]
+        nearest = 10.0 ** round(float(np.log10(factor)))
+        scale = tuple(float(nearest) if k == j else 1.0 for k in range(case.robot.n))
+        found.append(
+            Finding(
+                'gear_ratio',
+                case.names[int(j)],
+                0.95,
+                f'its torque is {1 / factor:.3g} times what the inertias of the robot file give, '
+                f'those of the others {10 ** np.median(others):.3g}: a wrong gear ratio or '
+                'drive gain',
+                f'torque.scale {nearest:g} for entry {j + 1} in the mapping (times what stands '
+                'there)',
+                Remedy(torque_scale=scale),
+            )
+        )
+    return found
+
+
+def _all(case: Case, decades: Array, known: NDArray[np.bool_], middle: float) -> Finding:
+    """Name the unit, or the motor side, when all torques are far from what they should be."""
+    spread = float(np.ptp(decades[known]))
+    factor = 10**middle
+    n = case.robot.n
+    text = (
+        f'the torques are {factor:.3g} times what the inertias of the robot file give '
+        f'(joints from {10 ** decades[known].min():.3g} to {10 ** decades[known].max():.3g})'
+    )
+    for unit, size in UNITS.items():
+        if abs(middle - np.log10(size)) < 0.35 and spread < 0.8:
+            return Finding(
+                'torque_unit',
+                None,
+                0.97,
+                f'{text}: they are in {unit}',
+                f'torque.unit: {unit} in the mapping',
+                Remedy(torque_scale=(1.0 / size,) * n),
+            )
+    if factor < 1:
+        return Finding(
+            'gear_ratio',
+            None,
+            0.95,
+            f'{text}: torques of the motor side, before the gears',
+            'torque.scale: [gear ratio of each joint] or torque.motor_matrix in the mapping',
+        )
+    return Finding(
+        'torque_unit',
+        None,
+        0.9,
+        f'{text}: another unit, or a drive gain that is wrong',
+        f'torque.scale: {1 / factor:.3g} in the mapping (times what stands there)',
+    )

@@ -1,0 +1,55 @@
+"""The check on arms of example-robot-data that MuJoCo simulates: planted mistakes, and none."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from mujoco_arms import robots_folder
+from planted_mistakes import plant
+
+from robot_id.experiment.check import check
+from robot_id.model import load_robot
+
+pytest.importorskip('mujoco')
+if robots_folder() is None:
+    pytest.skip('example-robot-data is not installed', allow_module_level=True)
+
+
+@pytest.mark.parametrize('arm', ['panda', 'ur5', 'solo12'])
+def test_a_clean_recording_gives_no_finding(arm: str, tmp_path: Path) -> None:
+    planted = plant('clean', arm, tmp_path, np.random.default_rng(1), spread=0.15)
+    assert check(load_robot(planted.robot_file), planted.dataset).codes == ()
+
+
+@pytest.mark.parametrize(
+    ('mistake', 'arm'),
+    [
+        ('torque_unit', 'xarm7'),
+        ('position_unit', 'ur10'),
+        ('time_unit', 'anymal'),
+        ('all_flipped', 'kinova'),
+        ('one_flipped', 'z1'),
+        ('swapped', 'baxter'),
+        ('gear_ratio', 'tiago_lift'),
+        ('motor_side', 'talos'),
+        ('saturated', 'two_dofs'),
+        ('wrapped', 'pr2'),
+        ('gravity_direction', 'g1'),
+        ('rest', 'icub'),
+    ],
+)
+def test_a_planted_mistake_is_named(mistake: str, arm: str, tmp_path: Path) -> None:
+    planted = plant(mistake, arm, tmp_path, np.random.default_rng(1))
+    robot = load_robot(planted.robot_file)
+    findings = check(robot, planted.dataset)
+    assert findings
+    assert set(findings.codes) <= set(planted.codes)
+    if planted.joints:
+        names = {robot.joint_names[j] for j in planted.joints}
+        assert {finding.joint for finding in findings} <= names
