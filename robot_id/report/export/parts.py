@@ -43,6 +43,7 @@ class Exported:
 
     :param text: the file.
     :param others: more files beside it, by the ending that takes the place of its own ('.h').
+    :param folder: the files of a format that is a folder, by name; then there is no text.
     :param notes: what the format cannot hold, one line each.
     :param check: reads the finished file again and returns one line on how well it agrees, or
         raises; None where there is nothing to compare.
@@ -50,6 +51,7 @@ class Exported:
 
     text: str
     others: dict[str, str] = field(default_factory=dict)
+    folder: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     check: Callable[[str], str] | None = None
 

@@ -34,6 +34,9 @@ FORMATS: dict[str, Format] = {
     'ros-params': Format(
         'ros_parameters', 'a parameter file for ctc_controller', moves_robots=True
     ),
+    'c': Format(
+        'c_code', 'the model as C99 for a controller, into a folder (--out DIR)', moves_robots=True
+    ),
     'csv': Format('csv_file', 'base parameters as a table', needs_robot=False),
 }
 
