@@ -46,6 +46,7 @@ class Didim(LoopMethod):
     """
 
     name: ClassVar[str] = 'didim'
+    robust: ClassVar[bool] = True
 
     jacobian: Literal['exact', 'paper'] = 'exact'
 

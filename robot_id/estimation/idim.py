@@ -193,8 +193,8 @@ class Idim(ABC):
         return replace(fit, solution=replace(solution, covariance=robust))
 
     def complain(self, judged: list[Whiteness], joint_names: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the warnings about the residual."""
-        return warn_if_correlated(judged, joint_names)
+        """Return the warnings about the residual where the deviations take it for white."""
+        return warn_if_correlated(judged, joint_names) if self.deviations == 'classical' else ()
 
     def _excited(self, factors: JointFactors) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
         """Return which parameters the motion excites; refuse or warn when some are missing."""

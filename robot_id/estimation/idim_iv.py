@@ -37,6 +37,7 @@ class IdimIv(LoopMethod):
     """
 
     name: ClassVar[str] = 'idim_iv'
+    robust: ClassVar[bool] = True
     measured_torque: ClassVar[bool] = True
 
     def solve(self, problem: LoopProblem, start: Array, progress: Progress) -> Outcome:

@@ -66,6 +66,8 @@ class LoopMethod(ABC):
     _given: ClassVar[Array | None] = None
     # Whether measured motion and measured torques meet in one equation: then their offset counts.
     measured_torque: ClassVar[bool] = False
+    # Whether the deviations are those of the residual as it is, not of white noise.
+    robust: ClassVar[bool] = False
 
     processing: Processing = field(default_factory=Processing)
     loop: str = 'default'
@@ -136,7 +138,8 @@ class LoopMethod(ABC):
             iterations=len(found.history),
             simulations=problem.simulations,
             options={'coulomb_slope': slope, 'start': chosen},
-            warnings=problem.warnings + warn_if_correlated(judged, robot.joint_names),
+            warnings=problem.warnings
+            + (() if self.robust else warn_if_correlated(judged, robot.joint_names)),
             extras={'equations': int(problem.used.sum()), **found.extras},
         )
         prediction = predict(robot, found.chi, dataset, processing, slope)

@@ -25,6 +25,9 @@ from robot_id.regression.time_offset import TimeOffset, estimate_offset
 
 # Positions up to 40 Hz, rows up to 8 Hz, from data of this rate at least.
 CUTOFF_HZ, BAND_HZ, RATE_HZ = 40.0, 8.0, 400.0
+# Friction is smooth where that explains the torques decisively better than sign(dq), or where the
+# model is so good (1.5 % of the torque) that it can be trusted in this detail; real gears are not.
+DECISIVE, TRUSTED = 0.7, 0.015
 
 
 @dataclass(frozen=True)
@@ -91,8 +94,11 @@ def _align(
             return Alignment(None if isinstance(slope, str) else slope, 'too few data', None)
         found[candidate] = offset
     best = min(found, key=lambda s: found[s].misfit)
+    if best is not None and None in found:
+        limit = max(DECISIVE * found[None].misfit, TRUSTED)
+        best = best if found[best].misfit <= limit else None
     shown = ', '.join(f'{_words(s)}: {100 * f.misfit:.4g} %' for s, f in found.items())
-    return Alignment(best, f'explains the torques best, {shown}', found[best])
+    return Alignment(best, shown, found[best])
 
 
 def _offset(observation: Observation, step: float) -> TimeOffset | None:
