@@ -38,23 +38,24 @@ class Processing:
     """
     Options between the measured positions and torques and the equations Y = W chi + rho.
 
-    None means derived from the loop bandwidth and the sampling rate by `resolve`. The bandwidth of
-    the dynamics is that of the loop, at most 10 Hz, and rate/50 where no loop is known.
+    None means derived: by `regression.derivation` from the data, or by `resolve` from the loop
+    bandwidth (at most 10 Hz; rate/50 where no loop is known) and the sampling rate alone.
 
     :param filter: of the positions: 'butterworth' (zero-phase, forward and backward), 'forward'
         (causal: shows the bias of table 1 of paper 004) or 'none' (section 4.4 of paper 000).
-    :param cutoff_hz: of that filter; derived: 5 times the bandwidth, at most rate/5.
+    :param cutoff_hz: of that filter; derived: twice the largest up to 20 Hz that explains the
+        torques within 10 % of the best one, at most rate/5.
     :param order: of that filter.
-    :param decimation: n_d, one equation in n_d is kept; 1 = all; derived: so that the decimation
-        filter passes twice the bandwidth.
+    :param decimation: n_d, one equation in n_d is kept; 1 = all; derived: so that rows hold
+        what lies below a fifth of the cut-off, at most 8 Hz, and three rows a parameter are left.
     :param decimation_filter: 'chebyshev' (zero-phase type I, order 8, cut-off 0.8 f/(2 n_d)) or
         'none' (one sample in n_d is taken as it is).
     :param border: samples dropped at each end of each run, before decimation; derived: where the
         transient of the position filter has decayed to 0.1 %.
     :param border_s: the same in seconds; give one of the two.
     :param dead_band: samples of joint j with |dq_j| below it are left out, rad/s or m/s; one
-        value, or one for each joint; 0 = none; derived (IDIM with sign(dq) and a derived cut-off):
-        1 % of the top speed of the joint.
+        value, or one for each joint; 0 = none; derived (IDIM with sign(dq)): 4 deviations of the
+        noise of the velocity; 1 % of the top speed for a joint that dwells.
     :param held_torque: the torque is a command that is held until the next sample, so it acts half
         a sample after the position was taken: the mean with the command before lines them up.
     :param torque_offset_s: the recorded torque is late by so many seconds (early where negative)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset
-from robot_id.data.processing import Processing
+from robot_id.data.processing import Processing, rows_left
 from robot_id.estimation.outcome import Outcome, assemble
 from robot_id.estimation.result import Iteration, Result
 from robot_id.exceptions import IdentificationError, OptionError
@@ -121,7 +121,7 @@ class Idim(ABC):
         derived, slope = self._derive(robot, dataset)
         observation = Observation(robot, dataset, derived.processing, slope, self.memory_mb)
         factors = observation.factors(part_of(progress, 0.0, 0.6, 'observation matrix'))
-        kept, warnings = self._excited(factors)
+        kept, warnings = self._excited(factors, dataset, processing)
         system = System(factors, kept, constraint)
         processing = derived.processing
         fit = self.fit(observation, system, part_of(progress, 0.6, 0.9, self.name))
@@ -196,9 +196,21 @@ class Idim(ABC):
         """Return the warnings about the residual where the deviations take it for white."""
         return warn_if_correlated(judged, joint_names) if self.deviations == 'classical' else ()
 
-    def _excited(self, factors: JointFactors) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
+    def _excited(
+        self, factors: JointFactors, dataset: Dataset, processing: Processing
+    ) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
         """Return which parameters the motion excites; refuse or warn when some are missing."""
         rows, b = int(factors.rows.sum()), len(factors.names)
+        left, needed = rows_left(dataset, processing), max(map(len, factors.columns))
+        if left < needed:
+            raise IdentificationError(
+                f'{left} rows are left for the {needed} parameters that act on a joint, borders '
+                f'dropped and decimated by {processing.decimation}: decimate less, or record more '
+                'motion',
+                key='decimation',
+                value=left,
+                bound=needed,
+            )
         if rows <= b:
             raise IdentificationError(
                 f'{rows} equations are left for {b} parameters: record more motion, decimate less '
@@ -210,9 +222,11 @@ class Idim(ABC):
         kept = np.array([name not in lacking.names for name in factors.names])
         if not lacking:
             return kept, ()
+        still = [name for name, r in zip(dataset.joint_names, factors.rows) if r == 0]
+        rest = f'{", ".join(still)} at rest throughout: ' if still else ''
         if self.unexcited == 'refuse' or not kept.any():
             raise IdentificationError(
-                f'{lacking}: record a richer motion, or leave them out with unexcited=drop'
+                f'{rest}{lacking}: record a richer motion, or leave them out with unexcited=drop'
             )
         return kept, (f'{lacking}; left out: {", ".join(lacking.names)}',)
 

@@ -179,7 +179,7 @@ class LoopMethod(ABC):
             return admissible(robot, wls.values, [run.position for run in dataset.runs])
         if not Path(start).suffix:
             raise OptionError(
-                f"start: '{start}' is none of auto, regular, a_priori, wls, a .json file",
+                f"start: '{start}' is none of regular, a_priori, wls, auto, a .json file",
                 key='start',
             )
         result = Result.load(start)
@@ -245,7 +245,7 @@ def careful_step(
     The parameters with M(q) > 0 along the motion form a convex cone, so a short enough step from
     an admissible chi is admissible too.
     """
-    step, why = 1.0, 'M(q) does not stay positive definite along the motion'
+    step, why = 1.0, ''
     motions = [r.reference.position for r in problem.runs]
     while step >= SHORTEST_STEP:
         candidate = chi + step * (proposal - chi)
@@ -253,11 +253,12 @@ def careful_step(
             try:
                 return candidate, problem.simulate(candidate, controller), step
             except SimulationError as error:
-                why = str(error)
+                why = f' ({error})'
         step *= 0.5
     raise IdentificationError(
-        f'no step from the last estimate can be simulated ({why}): run robot-id check on the data '
-        '(units, signs, gears), see whether idim_wls explains them, or give another start or loop'
+        'no step from the last estimate keeps M(q) positive definite along the motion and can be '
+        f'simulated{why}: run robot-id check on the data (units, signs, gears), see whether '
+        'idim_wls explains them, or give another start or loop'
     )
 
 

@@ -18,12 +18,15 @@ from robot_id.options import options_of
 from robot_id.progress import Progress, silent
 from robot_id.regression.dead_band import top_speeds
 from robot_id.regression.derivation import derive
-from robot_id.regression.prediction import Prediction, predict
+from robot_id.regression.prediction import PredictedRun, Prediction, predict
+from robot_id.regression.sampling import long_enough
 
 FRACTION = 0.2
 # A joint moves when it is faster than this share of its top speed.
 MOVING = 0.02
 INTERVAL_S = 0.02
+# Samples of a run worth fitting.
+SHORTEST = 4
 
 
 @dataclass(frozen=True)
@@ -68,8 +71,13 @@ def hold_out(
     :param fraction: of the moving time that is kept back.
     :raises RobotIdError: where the parts are too short.
     """
-    first, last = split_motion(dataset, fraction)
-    found = _as_resolved(method, result).estimate(robot, first, progress)
+    cuts = cut_motion(dataset, fraction)
+    runs = [run.rows(0, cut) for run, cut in zip(dataset.runs, cuts) if cut >= SHORTEST]
+    if not runs:
+        raise IdentificationError('the recording is too short to keep a part of it back')
+    found = _as_resolved(method, result).estimate(
+        robot, replace(dataset, runs=tuple(runs)), progress
+    )
     if not found.converged:
         raise IdentificationError(f'{found.method} does not converge on the first part')
     slope = result.options.get('coulomb_slope')
@@ -77,30 +85,46 @@ def hold_out(
     rows = derive(
         Processing(held_torque=held), dataset, robot, slope, dead_band=slope is None
     ).processing
-    parts = [predict(robot, found.values, part, rows, slope) for part in (first, last)]
-    if not all(np.isfinite(part.relative_error_percent) for part in parts):
+    whole = predict(robot, found.values, dataset, rows, slope)
+    indices, _ = long_enough(dataset, rows)
+    ends = [_time_of(dataset.runs[k], cuts[k]) for k in indices]
+    fit, kept = (
+        replace(
+            whole,
+            runs=tuple(
+                _rows(run, (run.time < end) == early) for run, end in zip(whole.runs, ends)
+            ),
+        )
+        for early in (True, False)
+    )
+    if not np.isfinite(kept.relative_error_percent):
         raise IdentificationError('the last part of the motion leaves no rows')
-    return Holdout(*parts)
+    return Holdout(fit, kept)
 
 
-def split_motion(dataset: Dataset, fraction: float) -> tuple[Dataset, Dataset]:
-    """Return the data before and after the moment at which a fraction of the motion is left."""
+def cut_motion(dataset: Dataset, fraction: float) -> list[int]:
+    """Return for each run the sample from which on it belongs to the last part of the motion."""
     top = top_speeds(dataset)
     moving = [_moving(run, top) for run in dataset.runs]
     wanted = (1.0 - fraction) * sum(int(flags.sum()) for flags in moving)
-    first: list[Run] = []
-    last: list[Run] = []
-    for run, flags in zip(dataset.runs, moving):
+    cuts = []
+    for flags in moving:
         so_far = np.cumsum(flags)
-        cut = int(np.searchsorted(so_far, wanted)) if so_far[-1] > wanted else len(run)
+        over = so_far[-1] > wanted
+        cuts.append(int(np.searchsorted(so_far, wanted)) if over else len(flags))
         wanted = max(wanted - so_far[-1], 0.0)
-        if cut >= 4:
-            first.append(run.rows(0, cut))
-        if len(run) - cut >= 4:
-            last.append(run.rows(cut, len(run)))
-    if not first or not last:
-        raise IdentificationError('the recording is too short to keep a part of it back')
-    return replace(dataset, runs=tuple(first)), replace(dataset, runs=tuple(last))
+    return cuts
+
+
+def _time_of(run: Run, cut: int) -> float:
+    return float(run.time[cut]) if cut < len(run) else float('inf')
+
+
+def _rows(run: PredictedRun, chosen: NDArray[np.bool_]) -> PredictedRun:
+    """Return the rows of a run that are chosen."""
+    return PredictedRun(
+        run.time[chosen], run.measured[chosen], run.predicted[chosen], run.used[chosen]
+    )
 
 
 def without_holdout(error: RobotIdError) -> str:

@@ -4,7 +4,7 @@ The cut-off of the position filter, from the data: noise of the derivatives agai
 Differentiating twice multiplies the noise of a position by the square of its frequency: a filter
 that passes much puts errors into W (errors in variables), one that passes little takes motion out
 of W that the torques still hold. Either way the torques are explained less well. So the same
-torques, in the same rows, are explained with each of some cut-offs, and the largest one is taken
+torques, in the same rows, are explained with each of some cut-offs, and the largest one is found
 that explains them nearly as well as the best: the least filtering that costs nothing.
 """
 
@@ -25,7 +25,7 @@ from robot_id.regression.observation import Observation
 from robot_id.regression.system import System
 
 Array = NDArray[np.float64]
-CANDIDATES_HZ = (2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 40.0, 80.0)
+CANDIDATES_HZ = (2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 40.0)
 # A cut-off counts as good as the best one within this factor of its residual.
 AS_GOOD = 1.1
 # Above 20 Hz only friction gains, whose sign turns at once: there it must cost next to nothing.
@@ -80,7 +80,7 @@ def derive_cutoff(
     )
     shown = ', '.join(f'{f:.3g} Hz: {100 * e:.3g} %' for f, e in zip(candidates, errors))
     return candidates[chosen], (
-        f'the largest that explains the torques within 10 % of the best, {shown}'
+        f'twice the largest that explains the torques within 10 % of the best, {shown}'
     )
 
 
@@ -89,11 +89,13 @@ def thinned(dataset: Dataset, rate: float) -> Dataset:
     factor = even_factor(dataset.rate / rate)
     if factor == 1:
         return dataset
+    # The filter ripples: what does not change is scaled by a little, which angles must not be.
+    gain = float(decimate(np.ones((200 * factor, 1)), factor)[100, 0])
     runs = [
         Run(
             run.time[::factor],
-            decimate(np.ascontiguousarray(run.position), factor),
-            decimate(np.ascontiguousarray(run.torque), factor),
+            decimate(np.ascontiguousarray(run.position), factor) / gain,
+            decimate(np.ascontiguousarray(run.torque), factor) / gain,
         )
         for run in dataset.runs
         if len(run) > 4 * factor

@@ -25,12 +25,13 @@ from robot_id.regression.cutoff import derive_cutoff
 from robot_id.regression.dead_band import derive_dead_band
 from robot_id.regression.wide_regressor import acting_columns
 
-# Rigid robot dynamics lie well below 10 Hz (section 2 of paper 000): positions are passed up to
-# 80 Hz, the rows of W and Y up to 8 Hz; a slow loop moves the robot up to its bandwidth only.
-LARGEST_HZ, LARGEST_BAND_HZ = 80.0, 8.0
-CUTOFF_PER_BANDWIDTH, BAND_PER_BANDWIDTH = 10.0, 2.0
-# The rows hold what the position filter passes unchanged: up to 0.4 of its cut-off.
-BAND_PER_CUTOFF = 0.4
+# Rigid robot dynamics lie well below 10 Hz (section 2 of paper 000): motion is looked for up to
+# 40 Hz, the rows of W and Y up to 8 Hz; a slow loop moves the robot up to its bandwidth only.
+LARGEST_HZ, LARGEST_BAND_HZ = 40.0, 8.0
+CUTOFF_PER_BANDWIDTH, BAND_PER_BANDWIDTH = 5.0, 2.0
+# The position filter passes twice what is worth keeping, so that it does not bend the edge of the
+# rows, which hold what lies below a fifth of its cut-off.
+CUTOFF_MARGIN, BAND_PER_CUTOFF = 2.0, 0.2
 # Rows for each parameter that acts on a joint.
 ROWS_PER_PARAMETER = 3
 
@@ -74,6 +75,7 @@ def derive(
     if processing.filter != 'none' and processing.cutoff_hz is None:
         largest = min(LARGEST_HZ, LARGEST_CUTOFF * rate, CUTOFF_PER_BANDWIDTH * bandwidth)
         cutoff, reason = derive_cutoff(robot, dataset, processing, coulomb_slope, largest, needed)
+        cutoff = min(CUTOFF_MARGIN * cutoff, LARGEST_CUTOFF * rate)
         processing, reasons['cutoff_hz'] = replace(processing, cutoff_hz=cutoff), reason
     if processing.decimation is None:
         passed = processing.cutoff_hz if processing.filter != 'none' else None
