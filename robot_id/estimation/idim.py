@@ -121,7 +121,7 @@ class Idim(ABC):
         derived, slope = self._derive(robot, dataset)
         observation = Observation(robot, dataset, derived.processing, slope, self.memory_mb)
         factors = observation.factors(part_of(progress, 0.0, 0.6, 'observation matrix'))
-        kept, warnings = self._excited(factors, dataset, processing)
+        kept, warnings = self._excited(factors, dataset, derived.processing)
         system = System(factors, kept, constraint)
         processing = derived.processing
         fit = self.fit(observation, system, part_of(progress, 0.6, 0.9, self.name))

@@ -68,6 +68,8 @@ class Result:
     :param verdict: usable, care or do_not_use; None where nobody judged it.
     :param reasons: of the verdict, one line each.
     :param holdout_error_percent: relative torque error on data that a fit has not seen.
+    :param friction: the friction terms of each joint, their constants and how they were chosen;
+        empty: those of the robot file.
     :param prediction: torques along the data it was fitted to; not saved.
     """
 
@@ -91,6 +93,7 @@ class Result:
     verdict: str | None = None
     reasons: tuple[str, ...] = ()
     holdout_error_percent: float = float('nan')
+    friction: dict[str, Any] = field(default_factory=dict)
     prediction: Prediction | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -152,6 +155,7 @@ class Result:
                 for step in self.history
             ],
             'extras': finite(self.extras),
+            **({'friction': finite(self.friction)} if self.friction else {}),
         }
 
     def save(self, path: str | Path) -> None:
@@ -211,6 +215,7 @@ class Result:
                 verdict=data.get('verdict'),
                 reasons=tuple(data.get('reasons') or ()),
                 holdout_error_percent=_value(data.get('holdout_error_percent')),
+                friction=dict(data.get('friction') or {}),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f'{source}: broken result ({error!r})') from error

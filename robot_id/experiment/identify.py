@@ -11,6 +11,7 @@ from robot_id.data import Dataset
 from robot_id.estimation import registry
 from robot_id.estimation.result import Result
 from robot_id.exceptions import OptionError, RobotIdError
+from robot_id.experiment.friction import prepare_friction
 from robot_id.experiment.holdout import FRACTION, Holdout, hold_out, without_holdout
 from robot_id.experiment.measurements import implausible, load_for
 from robot_id.experiment.validation import Validation, validate
@@ -33,6 +34,8 @@ class Request:
     :param others: recordings that the fit must not see, to predict their torques.
     :param holdout: fraction of the motion, or recordings, that shows what the fit is worth; 0 for
         none.
+    :param friction: friction terms of all joints, 'auto' for what hold-out data pay for; None for
+        those of the robot file.
     """
 
     robot: Robot | str
@@ -42,6 +45,7 @@ class Request:
     mapping: str | Path | None = None
     others: Sequence[str | Path] = ()
     holdout: float | Sequence[str | Path] = FRACTION
+    friction: str | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.holdout, int | float) and not 0.0 <= self.holdout <= 0.5:
@@ -97,7 +101,12 @@ def identify(request: Request, progress: Progress = silent) -> Identification:
     findings = implausible(robot, dataset)
     if others is not None:
         findings += implausible(robot, others)
+    friction = prepare_friction(
+        robot, dataset, method, request.friction, part_of(progress, 0.05, 0.1)
+    )
+    robot = friction.robot
     result = method.estimate(robot, dataset, part_of(progress, 0.1, 0.6, 'identifying'))
+    result = friction.complete(result, given=request.friction is not None)
     prediction = result.prediction
     assert prediction is not None
     validation = None if others is None else validate(robot, result, others)
