@@ -101,18 +101,22 @@ def prepare_friction(
     slope = getattr(method, 'coulomb_slope', None)
     processing = getattr(method, 'processing', None) or Processing()
     ordered = dataset.select(robot.joint_names)
-    alignment = align(robot, ordered, slope)
-    slope = alignment.slope
-    aligned = alignment.apply(processing)[0]
-    resolved = derive(aligned, ordered, robot, slope, dead_band=slope is None).processing
+
+    def settled(robot: Robot) -> tuple[Processing, float | None]:
+        alignment = align(robot, ordered, slope)
+        given, alpha = alignment.apply(processing)[0], alignment.slope
+        return derive(given, ordered, robot, alpha, dead_band=alpha is None).processing, alpha
+
     if choice == AUTO:
         part = part_of(progress, 0.0, 0.7)
-        selection = select_friction(robot, dataset, resolved, slope, part)
+        selection = select_friction(robot, dataset, *settled(robot), part)
         robot = selection.robot
     elif choice is not None:
         robot = with_friction(robot, dict.fromkeys(robot.joint_names, parse_terms(choice)))
     _refuse(robot, method.name)
-    robot, constants = fit_friction(robot, dataset, resolved, slope, part_of(progress, 0.7, 1.0))
+    if is_linear(robot):
+        return PreparedFriction(robot, Constants(), selection)
+    robot, constants = fit_friction(robot, dataset, *settled(robot), part_of(progress, 0.7, 1.0))
     return PreparedFriction(robot, constants, selection)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from robot_id.data import Dataset
 from robot_id.estimation import registry
 from robot_id.estimation.result import Result
-from robot_id.exceptions import OptionError, RobotIdError
+from robot_id.exceptions import OptionError, RobotIdError, TimeLimitError
 from robot_id.experiment.friction import prepare_friction
 from robot_id.experiment.holdout import FRACTION, Holdout, hold_out, without_holdout
 from robot_id.experiment.measurements import implausible, load_for
@@ -111,8 +111,9 @@ def identify(request: Request, progress: Progress = silent) -> Identification:
     assert prediction is not None
     validation = None if others is None else validate(robot, result, others)
     result, holdout = _unseen(request, method, robot, dataset, result, part_of(progress, 0.6, 1.0))
-    case = Case(robot, dataset, result, prediction, holdout, result.holdout_error_percent)
-    verdict = judge(case)
+    verdict = judge(
+        Case(robot, dataset, result, prediction, holdout, result.holdout_error_percent)
+    )
     result = replace(result, verdict=verdict.level, reasons=verdict.reasons)
     progress(1.0, 'done')
     return Identification(robot, dataset, result, prediction, validation, holdout, findings)
@@ -136,6 +137,8 @@ def _unseen(
         return replace(result, holdout_error_percent=error), None
     try:
         holdout = hold_out(method, robot, dataset, result, given, progress)
+    except TimeLimitError:
+        raise
     except RobotIdError as error:
         notes = [*result.extras.get('data_notes', []), without_holdout(error)]
         return replace(result, extras=result.extras | {'data_notes': notes}), None

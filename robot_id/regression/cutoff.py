@@ -96,6 +96,7 @@ def thinned(dataset: Dataset, rate: float) -> Dataset:
             run.time[::factor],
             decimate(np.ascontiguousarray(run.position), factor) / gain,
             decimate(np.ascontiguousarray(run.torque), factor) / gain,
+            temperature=None if run.temperature is None else run.temperature[::factor],
         )
         for run in dataset.runs
         if len(run) > 4 * factor
