@@ -25,9 +25,9 @@ from robot_id.regression.time_offset import TimeOffset, estimate_offset
 
 # Positions up to 40 Hz, rows up to 8 Hz, from data of this rate at least.
 CUTOFF_HZ, BAND_HZ, RATE_HZ = 40.0, 8.0, 400.0
-# Friction is smooth where that explains the torques decisively better than sign(dq), or where the
-# model is so good (1.5 % of the torque) that it can be trusted in this detail; real gears are not.
-DECISIVE, TRUSTED = 0.7, 0.015
+# Friction is smooth where that explains the torques decisively better than sign(dq), or better and
+# so well (1.5 % of the torque) that the model can be trusted in this detail; real gears are not.
+DECISIVE, BETTER, TRUSTED = 0.7, 0.975, 0.015
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,9 @@ def _align(
         found[candidate] = offset
     best = min(found, key=lambda s: found[s].misfit)
     if best is not None and None in found:
-        limit = max(DECISIVE * found[None].misfit, TRUSTED)
-        best = best if found[best].misfit <= limit else None
+        sign, smooth = found[None].misfit, found[best].misfit
+        decisive = smooth <= DECISIVE * sign or (smooth <= TRUSTED and smooth <= BETTER * sign)
+        best = best if decisive else None
     shown = ', '.join(f'{_words(s)}: {100 * f.misfit:.4g} %' for s, f in found.items())
     return Alignment(best, shown, found[best])
 
