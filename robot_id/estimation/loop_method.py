@@ -24,7 +24,7 @@ from robot_id.estimation.result import Result
 from robot_id.exceptions import IdentificationError, OptionError, SimulationError
 from robot_id.model import Robot
 from robot_id.progress import Progress, part_of, silent
-from robot_id.ranges import Range, Slope, Tolerance, check
+from robot_id.ranges import Range, Seconds, Slope, Tolerance, check
 from robot_id.regression.alignment import align
 from robot_id.regression.dead_band import top_speeds
 from robot_id.regression.derivation import Derived, derive_for_loop
@@ -83,7 +83,7 @@ class LoopMethod(ABC):
     iterations: Annotated[int, Range(1, 1000)] = 20
     tolerance: Tolerance = 0.01
     settled: Tolerance = 0.5
-    time_limit_s: Annotated[float, Range(0.1, 1e6)] = 300.0
+    time_limit_s: Seconds = 300.0
 
     def __post_init__(self) -> None:
         check(self)
@@ -103,6 +103,12 @@ class LoopMethod(ABC):
         dataset = dataset.select(robot.joint_names)
         known = self.loop != 'default' or 'default' in robot.description.loops
         assumed = None if known else assumed_loop(robot, dataset)
+        loop = robot.loop(self.loop) if assumed is None else assumed.loop
+        if loop.rate_hz > FASTEST_LOOP * dataset.rate:
+            raise IdentificationError(
+                f"the data have {dataset.rate:.3g} samples a second, the loop '{self.loop}' "
+                f"{loop.rate_hz:.4g}: is the unit of time right? Else name another 'loop'"
+            )
         alignment = align(robot, dataset, self.coulomb_slope or 'auto')
         slope = alignment.slope or self._slope(robot, dataset, known)
         processing, reasons = self.processing, dict[str, str]()
@@ -115,12 +121,6 @@ class LoopMethod(ABC):
         start = self._given
         if start is None:
             start = self.starting_point(chosen, robot, dataset, part_of(progress, 0.0, 0.05))
-        loop = robot.loop(self.loop) if assumed is None else assumed.loop
-        if loop.rate_hz > FASTEST_LOOP * dataset.rate:
-            raise IdentificationError(
-                f"the data have {dataset.rate:.3g} samples a second, the loop '{self.loop}' "
-                f"{loop.rate_hz:.4g}: is the unit of time right? Else name another 'loop'"
-            )
         problem = LoopProblem(
             robot,
             dataset,

@@ -37,8 +37,6 @@ from robot_id.trajectory.reference import Reference
 Array = NDArray[np.float64]
 # A loop has forgotten its start after 5 / wn (section 3.4 of paper 000).
 SETTLING = 5.0
-# Samples of the simulated loop for each measured one: more is a wrong unit of the time.
-MOST_SAMPLES = 200
 
 
 @dataclass(frozen=True)
@@ -248,13 +246,6 @@ class LoopProblem:
                 'are dropped until the simulated loop has settled (5 / bandwidth)'
             )
         every = max(1, round(self.loop.rate_hz / run.rate))
-        if every > MOST_SAMPLES:
-            raise DataError(
-                f'the data have {run.rate:.3g} Hz and the simulated loop {self.loop.rate_hz:.3g} '
-                'Hz: check the unit of the time, or give a slower loop',
-                value=run.rate,
-                bound=self.loop.rate_hz / MOST_SAMPLES,
-            )
         reference = reference_of(run, self.processing, every, self.delay_s)
         return LoopRun(run, reference, every, first, last)
 
