@@ -58,6 +58,9 @@ class Processing:
         noise of the velocity; 1 % of the top speed for a joint that dwells.
     :param held_torque: the torque is a command that is held until the next sample, so it acts half
         a sample after the position was taken: the mean with the command before lines them up.
+    :param torque_offset_s: the recorded torque is late by so many seconds (early where negative)
+        against the position, and is shifted back; derived (IDIM, unless the torque is held):
+        estimated with the parameters, and 0 where it is not significant.
     """
 
     filter: str = 'butterworth'
@@ -69,6 +72,7 @@ class Processing:
     border_s: Annotated[float, Range(0.0, 1e6)] | None = None
     dead_band: NotNegative | Sequence[NotNegative] | None = None
     held_torque: bool = False
+    torque_offset_s: Annotated[float, Range(-0.5, 0.5)] | None = None
 
     def __post_init__(self) -> None:
         _one_of('filter', self.filter, FILTERS)
@@ -111,6 +115,9 @@ class Processing:
             lines.append(f'decimation: 1 sample in {self.decimation} ({split}), {how}')
         if self.held_torque:
             lines.append('torque: a held command, taken as the mean of neighbouring samples')
+        if self.torque_offset_s:
+            way = 'late' if self.torque_offset_s > 0.0 else 'early'
+            lines.append(f'torque: {1e3 * abs(self.torque_offset_s):.3g} ms {way}, shifted back')
         band = np.atleast_1d(_band(self.dead_band))
         if np.any(band > 0):
             lines.append('dead band: |dq| >= ' + ', '.join(f'{v:.4g}' for v in band))
@@ -180,11 +187,31 @@ def dropped(dq: Array, dead_band: float | Sequence[float] | None) -> NDArray[np.
 
 def torque_at_samples(run: Run, processing: Processing, low: int, high: int) -> Array:
     """(high - low, n) torques that belong to the positions of samples low to high."""
+    if processing.torque_offset_s:
+        return _shifted(run.torque, processing.torque_offset_s / run.step, low, high)
     torque = run.torque[low:high]
     if not processing.held_torque:
         return torque
     before = run.torque[np.maximum(np.arange(low, high) - 1, 0)]
     return 0.5 * (torque + before)
+
+
+def _shifted(torque: Array, samples: float, low: int, high: int) -> Array:
+    """Return samples low to high of a torque that is late by so many samples (cubic between)."""
+    whole = int(np.floor(samples))
+    u = samples - whole
+    weights = (
+        -u * (u - 1.0) * (u - 2.0) / 6.0,
+        (u + 1.0) * (u - 1.0) * (u - 2.0) / 2.0,
+        -(u + 1.0) * u * (u - 2.0) / 2.0,
+        (u + 1.0) * u * (u - 1.0) / 6.0,
+    )
+    at = np.arange(low, high) + whole
+    last = len(torque) - 1
+    return sum(
+        (w * torque[np.clip(at + k, 0, last)] for w, k in zip(weights, (-1, 0, 1, 2))),
+        np.zeros((high - low, torque.shape[1])),
+    )
 
 
 def end_rows(processing: Processing) -> int:

@@ -15,11 +15,12 @@ from robot_id.data.processing import Processing, differentiate
 from robot_id.estimation.admissible import admissible
 from robot_id.estimation.idim_wls import IdimWls
 from robot_id.estimation.outcome import Outcome, assemble, confined
-from robot_id.estimation.recorded import Track, per_item, thinned
+from robot_id.estimation.recorded import Track, thinned
 from robot_id.estimation.result import Iteration, Result
 from robot_id.exceptions import IdentificationError, OptionError
 from robot_id.online.ekf import ExtendedKalmanFilter
 from robot_id.online.kalman import KalmanFilter
+from robot_id.online.settings import per_item
 from robot_id.online.sizes import nominal_sizes
 from robot_id.progress import Progress, part_of, silent
 from robot_id.ranges import Anything, Deviation, Frequency, NotNegative, Range, Slope, check

@@ -18,18 +18,20 @@ from numpy.typing import NDArray
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing, rows_left
 from robot_id.estimation.outcome import Outcome, assemble
-from robot_id.estimation.physical import Possible
+from robot_id.estimation.possible_fit import possible_fit
 from robot_id.estimation.result import Iteration, Result
 from robot_id.exceptions import IdentificationError, OptionError
 from robot_id.model import Robot
 from robot_id.progress import Progress, part_of, silent
 from robot_id.ranges import Range, Slope, check
 from robot_id.regression import selection
+from robot_id.regression.alignment import align
 from robot_id.regression.covariance import joint_covariance
-from robot_id.regression.derivation import derive
-from robot_id.regression.least_squares import Solution, deficiency, solve
+from robot_id.regression.derivation import Derived, derive
+from robot_id.regression.deviations import observed_covariance
+from robot_id.regression.least_squares import Solution, deficiency
 from robot_id.regression.observation import Observation
-from robot_id.regression.physical.constraint import Physical, physical_constraint
+from robot_id.regression.physical.constraint import physical_constraint
 from robot_id.regression.residuals import Whiteness, judge, warn_if_correlated
 from robot_id.regression.sampling import long_enough
 from robot_id.regression.system import System
@@ -69,21 +71,27 @@ class Idim(ABC):
     Options of all IDIM methods.
 
     :param processing: how the measurements are filtered, differentiated and decimated.
-    :param coulomb_slope: alpha of the smooth friction 2/pi atan(alpha dq); none means sign(dq).
+    :param coulomb_slope: alpha of the smooth friction 2/pi atan(alpha dq); none means sign(dq);
+        auto: sign(dq) or the robot file's slope, whichever explains the data better.
     :param unexcited: refuse data that leave parameters unexcited, or drop these parameters.
     :param memory_mb: keep the rows of W up to this size, beyond it compute them again when needed.
     :param physical: only parameters that a robot can have, with its standard parameters.
+    :param deviations: 'robust': from the residual as it is, correlated in time and between the
+        joints; 'classical': as if it were white noise.
     """
 
     name: ClassVar[str] = ''
     # Solves a linear system, in which constraints have a seat.
     linear: ClassVar[bool] = True
+    # Whether the estimate is plain least squares with one weight for each joint.
+    least_squares: ClassVar[bool] = True
 
     processing: Processing = field(default_factory=Processing)
-    coulomb_slope: Slope | None = None
+    coulomb_slope: Slope | Literal['auto'] | None = 'auto'
     unexcited: Literal['refuse', 'drop'] = 'refuse'
     memory_mb: Annotated[float, Range(0.0, 1e7)] = 256.0
     physical: bool = False
+    deviations: Literal['robust', 'classical'] = 'robust'
 
     def __post_init__(self) -> None:
         check(self)
@@ -111,23 +119,23 @@ class Idim(ABC):
         started = time.perf_counter()
         physical = physical_constraint(robot) if self.physical else None
         dataset = dataset.select(robot.joint_names)
-        sign = self.coulomb_slope is None
-        derived = derive(self.processing, dataset, robot, self.coulomb_slope, dead_band=sign)
-        processing = derived.processing
-        observation = Observation(robot, dataset, processing, self.coulomb_slope, self.memory_mb)
+        derived, slope = self._derive(robot, dataset)
+        observation = Observation(robot, dataset, derived.processing, slope, self.memory_mb)
         factors = observation.factors(part_of(progress, 0.0, 0.6, 'observation matrix'))
-        kept, warnings = self._excited(factors, dataset, processing)
+        kept, warnings = self._excited(factors, dataset, derived.processing)
         system = System(factors, kept, physical)
+        processing = derived.processing
         fit = self.fit(observation, system, part_of(progress, 0.6, 0.9, self.name))
         report = part_of(progress, 0.9, 1.0, 'residual')
         prediction = observation.predict(fit.solution.chi, report)
         judged = judge(prediction)
         solved = fit.solution
         inflation = np.array([w.inflation for w in judged])
-        fit = self.finish(fit, system, inflation)
-        possible = None
-        if physical is not None:
-            fit, possible = self._possible(fit, system, physical, inflation)
+        fit, possible = self.finish(fit, system, inflation), None
+        if physical is None:
+            fit = self.state_deviations(fit, observation, system)
+        else:
+            fit, possible = possible_fit(self, fit, observation, system, physical, inflation)
         if not np.array_equal(fit.solution.chi, solved.chi):
             prediction = observation.predict(fit.solution.chi, report)
         progress(1.0, 'done')
@@ -139,6 +147,7 @@ class Idim(ABC):
             iterations=fit.iterations,
             history=fit.history,
             converged=fit.converged,
+            options={'coulomb_slope': slope},
             warnings=(
                 *long_enough(dataset, processing)[1],
                 *warnings,
@@ -158,31 +167,40 @@ class Idim(ABC):
         )
         return assemble(self, robot, dataset, derived, found, prediction, started)
 
-    def _possible(
-        self, fit: Fit, system: System, physical: Physical, inflation: Array
-    ) -> tuple[Fit, Possible]:
-        """
-        Return the fit with a possible robot, and that robot with the estimate it was nearest to.
+    def _derive(self, robot: Robot, dataset: Dataset) -> tuple[Derived, float | None]:
+        """Return the processing and the slope of the friction (None: sign(dq)) for these data."""
+        alignment = align(robot, dataset, self.coulomb_slope)
+        slope = alignment.slope
+        processing, reasons = alignment.apply(self.processing)
+        derived = derive(processing, dataset, robot, slope, dead_band=slope is None)
+        if self.coulomb_slope == 'auto':
+            reasons['coulomb_slope'] = alignment.slope_reason
+        return Derived(derived.processing, {**derived.reasons, **reasons}), slope
 
-        The test takes the deviations with the residuals' autocorrelation, corrected or not.
+    def state_deviations(self, fit: Fit, observation: Observation, system: System) -> Fit:
         """
-        factors, solution = system.factors, fit.solution
-        if not self.linear:
-            found = physical.fitter.project(solution.chi, solution.covariance)
-            fit = replace(fit, solution=replace(solution, chi=found.chi))
-            return fit, Possible(found, solution.chi, solution.covariance)
-        free = solve(fit.R, system.rows, factors.names, system.kept)
-        covariance = solution.covariance
-        if fit.weights is not None and fit.noise is not None:
-            noise = fit.noise * np.sqrt(inflation)
-            covariance = joint_covariance(factors, solution.kept, fit.weights, noise)
-        found = physical.fit(fit.R, free)
-        fit = replace(fit, solution=replace(solution, chi=found.chi))
-        return fit, Possible(found, free.chi, covariance)
+        Widen or narrow the classical covariance to that of the residual as it is.
+
+        The estimate of the joints' weighted least squares tells by how much; methods that solve
+        just that take its covariance as it stands.
+        """
+        if self.deviations == 'classical':
+            return fit
+        weights = np.ones(observation.n) if fit.weights is None else fit.weights
+        solution, shifted = fit.solution, bool(observation.processing.torque_offset_s)
+        robust = observed_covariance(observation, solution.chi, solution.kept, weights, shifted)
+        if robust is None:
+            return fit
+        if not self.least_squares:
+            noise = np.ones(observation.n) if fit.noise is None else fit.noise
+            plain = joint_covariance(system.factors, solution.kept, weights, noise)
+            ratio = np.sqrt(np.diag(robust) / np.diag(plain))
+            robust = solution.covariance * np.outer(ratio, ratio)
+        return replace(fit, solution=replace(solution, covariance=robust))
 
     def complain(self, judged: list[Whiteness], joint_names: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the warnings about the residual."""
-        return warn_if_correlated(judged, joint_names)
+        """Return the warnings about the residual where the deviations take it for white."""
+        return warn_if_correlated(judged, joint_names) if self.deviations == 'classical' else ()
 
     def _excited(
         self, factors: JointFactors, dataset: Dataset, processing: Processing

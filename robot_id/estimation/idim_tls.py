@@ -32,6 +32,7 @@ class IdimTls(Idim):
 
     name: ClassVar[str] = 'idim_tls'
     linear: ClassVar[bool] = False
+    least_squares: ClassVar[bool] = False
 
     exact: tuple[str, ...] = ('Off*',)
     weighted: bool = True

@@ -25,8 +25,9 @@ from robot_id.exceptions import IdentificationError, OptionError, SimulationErro
 from robot_id.model import Robot
 from robot_id.progress import Progress, part_of, silent
 from robot_id.ranges import Range, Seconds, Slope, Tolerance, check
+from robot_id.regression.alignment import align
 from robot_id.regression.dead_band import top_speeds
-from robot_id.regression.derivation import derive_for_loop
+from robot_id.regression.derivation import Derived, derive_for_loop
 from robot_id.regression.prediction import predict
 from robot_id.regression.residuals import warn_if_correlated, whiteness
 from robot_id.regression.sampling import States
@@ -69,6 +70,10 @@ class LoopMethod(ABC):
 
     name: ClassVar[str] = ''
     _given: ClassVar[Array | None] = None
+    # Whether measured motion and measured torques meet in one equation: then their offset counts.
+    measured_torque: ClassVar[bool] = False
+    # Whether the deviations are those of the residual as it is, not of white noise.
+    robust: ClassVar[bool] = False
 
     processing: Processing = field(default_factory=Processing)
     loop: str = 'default'
@@ -106,8 +111,13 @@ class LoopMethod(ABC):
                 f"the data have {dataset.rate:.3g} samples a second, the loop '{self.loop}' "
                 f"{loop.rate_hz:.4g}: is the unit of time right? Else name another 'loop'"
             )
-        slope = self._slope(robot, dataset, known)
-        derived = derive_for_loop(self.processing, dataset, robot, slope)
+        alignment = align(robot, dataset, self.coulomb_slope or 'auto')
+        slope = alignment.slope or self._slope(robot, dataset, known)
+        processing, reasons = self.processing, dict[str, str]()
+        if self.measured_torque:
+            processing, reasons = alignment.apply(processing)
+        derived = derive_for_loop(processing, dataset, robot, slope)
+        derived = Derived(derived.processing, {**derived.reasons, **reasons})
         processing = derived.processing
         chosen = self.automatic_start(robot) if self.start == 'auto' else self.start
         start = self._given
@@ -135,7 +145,8 @@ class LoopMethod(ABC):
             iterations=len(found.history),
             simulations=problem.simulations,
             options={'coulomb_slope': slope, 'start': chosen},
-            warnings=problem.warnings + warn_if_correlated(judged, robot.joint_names),
+            warnings=problem.warnings
+            + (() if self.robust else warn_if_correlated(judged, robot.joint_names)),
             extras={'equations': int(problem.used.sum()), **found.extras},
         )
         if self.physical:

@@ -213,6 +213,13 @@ class LoopProblem:
         """(R, n) -> the used rows of every joint."""
         return [rows[self.used[:, j], j] for j in range(self.robot.n)]
 
+    def whole(self, parts: Sequence[Array]) -> Array:
+        """Return (R, n, ...) rows in time from the used rows of every joint, else zero."""
+        rows = np.zeros((*self.used.shape, *parts[0].shape[1:]))
+        for j, part in enumerate(parts):
+            rows[self.used[:, j], j] = part
+        return rows
+
     def _torque(self, r: LoopRun) -> States:
         zeros = np.zeros_like(r.run.torque)
         return States(zeros, zeros, zeros, r.run.torque)

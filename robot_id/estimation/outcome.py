@@ -20,6 +20,8 @@ from robot_id.regression.prediction import Prediction, relative_error_percent
 
 Array = NDArray[np.float64]
 # An estimate of a filter that leaves so much of the torque is none.
+# Deviations on either side that hold 95 % of a normal distribution.
+INTERVAL = 1.96
 UNEXPLAINED_PERCENT = 50.0
 
 
@@ -72,6 +74,14 @@ def confined(found: Outcome, robot: Robot, fitter: Fitter | None = None) -> Outc
     return replace(found, chi=fit.chi, possible=Possible(fit, chi, found.covariance))
 
 
+def essential(found: Outcome) -> NDArray[np.bool_]:
+    """(b,) parameters that a selection kept; without one, whose 95 % interval leaves out zero."""
+    if found.kept is not None and not found.kept.all():
+        return found.kept
+    deviation = np.sqrt(np.maximum(np.diag(found.covariance), 0.0))
+    return np.asarray(np.abs(found.chi) > INTERVAL * deviation)
+
+
 def assemble(
     method: Any,
     robot: Robot,
@@ -107,7 +117,7 @@ def assemble(
         names=tuple(robot.base.names),
         values=found.chi,
         covariance=found.covariance,
-        essential=None if found.kept is None or found.kept.all() else found.kept,
+        essential=essential(found),
         relative_error_percent=error,
         relative_error_percent_per_joint=100.0 * rho / np.where(norms > 0.0, norms, np.nan),
         condition_number=found.condition_number,

@@ -53,7 +53,7 @@ class Result:
     :param names: the b parameter names.
     :param values: (b,) estimates, SI units on the joint side.
     :param covariance: (b, b) covariance of the estimates, NaN where a method cannot tell.
-    :param essential: (b,) flags; None when no selection was made (all are kept).
+    :param essential: (b,) parameters whose 95 % interval leaves out zero; None where not known.
     :param relative_error_percent: 100 ||Y - W chi|| / ||Y||.
     :param relative_error_percent_per_joint: (n,) the same for each joint.
     :param condition_number: of the observation matrix that was solved.

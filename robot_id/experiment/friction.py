@@ -18,6 +18,7 @@ from robot_id.model import Robot
 from robot_id.model.friction import parse_terms
 from robot_id.model.other_friction import with_friction
 from robot_id.progress import Progress, part_of, silent
+from robot_id.regression.alignment import align
 from robot_id.regression.derivation import derive
 
 AUTO = 'auto'
@@ -99,22 +100,23 @@ def prepare_friction(
     selection = None
     slope = getattr(method, 'coulomb_slope', None)
     processing = getattr(method, 'processing', None) or Processing()
+    ordered = dataset.select(robot.joint_names)
 
-    def settled(robot: Robot) -> Processing:
-        return derive(processing, dataset, robot, slope, dead_band=slope is None).processing
+    def settled(robot: Robot) -> tuple[Processing, float | None]:
+        alignment = align(robot, ordered, slope)
+        given, alpha = alignment.apply(processing)[0], alignment.slope
+        return derive(given, ordered, robot, alpha, dead_band=alpha is None).processing, alpha
 
     if choice == AUTO:
         part = part_of(progress, 0.0, 0.7)
-        selection = select_friction(robot, dataset, settled(robot), slope, part)
+        selection = select_friction(robot, dataset, *settled(robot), part)
         robot = selection.robot
     elif choice is not None:
         robot = with_friction(robot, dict.fromkeys(robot.joint_names, parse_terms(choice)))
     _refuse(robot, method.name)
     if is_linear(robot):
         return PreparedFriction(robot, Constants(), selection)
-    robot, constants = fit_friction(
-        robot, dataset, settled(robot), slope, part_of(progress, 0.7, 1.0)
-    )
+    robot, constants = fit_friction(robot, dataset, *settled(robot), part_of(progress, 0.7, 1.0))
     return PreparedFriction(robot, constants, selection)
 
 

@@ -25,11 +25,13 @@ from robot_id.regression.observation import Observation
 from robot_id.regression.system import System
 
 Array = NDArray[np.float64]
-CANDIDATES_HZ = (2.0, 3.0, 5.0, 8.0, 12.0, 20.0)
+CANDIDATES_HZ = (2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 40.0)
 # A cut-off counts as good as the best one within this factor of its residual.
 AS_GOOD = 1.1
-# The torques that all candidates explain lie below this frequency, 0.4 of the largest cut-off.
-TORQUE_SHARE = 0.4
+# Above 20 Hz only friction gains, whose sign turns at once: there it must cost next to nothing.
+RIGID_HZ, NEARLY_AS_GOOD = 20.0, 1.02
+# The torques that all candidates explain lie below 0.4 of the largest cut-off, and below this.
+TORQUE_SHARE, TORQUE_HZ = 0.4, 8.0
 # The comparison looks at data of this rate at most, relative to the largest cut-off, and at so
 # many samples; more data are looked at in pieces.
 RATE_PER_CUTOFF = 10.0
@@ -54,7 +56,7 @@ def derive_cutoff(
     """
     dataset = pieces(thinned(dataset, RATE_PER_CUTOFF * largest_hz))
     candidates = [f for f in CANDIDATES_HZ if f < 0.99 * largest_hz] + [largest_hz]
-    factor = even_factor(0.4 * dataset.rate / (TORQUE_SHARE * largest_hz))
+    factor = even_factor(0.4 * dataset.rate / min(TORQUE_SHARE * largest_hz, TORQUE_HZ))
     common = replace(processing, decimation=factor, border=None, border_s=None, dead_band=None)
     while len(candidates) > 1:
         slowest = fill_in(replace(common, cutoff_hz=candidates[0]), dataset.rate)
@@ -66,12 +68,16 @@ def derive_cutoff(
     common = replace(common, border=slowest.border)
     errors = np.array(
         [
-            _error(Observation(robot, dataset, replace(common, cutoff_hz=f), coulomb_slope))
+            fit_error(Observation(robot, dataset, replace(common, cutoff_hz=f), coulomb_slope))
             for f in candidates
         ]
     )
     best = int(np.argmin(errors))
-    chosen = max(k for k in range(len(candidates)) if errors[k] <= AS_GOOD * errors[best])
+    chosen = max(
+        k
+        for k, f in enumerate(candidates)
+        if errors[k] <= (AS_GOOD if f <= RIGID_HZ else NEARLY_AS_GOOD) * errors[best]
+    )
     shown = ', '.join(f'{f:.3g} Hz: {100 * e:.3g} %' for f, e in zip(candidates, errors))
     return candidates[chosen], (
         f'twice the largest that explains the torques within 10 % of the best, {shown}'
@@ -114,7 +120,7 @@ def pieces(dataset: Dataset) -> Dataset:
     return replace(dataset, runs=tuple(runs)) if runs else dataset
 
 
-def _error(observation: Observation) -> float:
+def fit_error(observation: Observation) -> float:
     """
     Return the geometric mean over the joints of ||Y_j - W_j chi|| / ||Y_j||.
 

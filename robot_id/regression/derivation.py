@@ -26,8 +26,8 @@ from robot_id.regression.dead_band import derive_dead_band
 from robot_id.regression.wide_regressor import acting_columns
 
 # Rigid robot dynamics lie well below 10 Hz (section 2 of paper 000): motion is looked for up to
-# 20 Hz, the rows of W and Y up to 8 Hz; a slow loop moves the robot up to its bandwidth only.
-LARGEST_HZ, LARGEST_BAND_HZ = 20.0, 8.0
+# 40 Hz, the rows of W and Y up to 8 Hz; a slow loop moves the robot up to its bandwidth only.
+LARGEST_HZ, LARGEST_BAND_HZ = 40.0, 8.0
 CUTOFF_PER_BANDWIDTH, BAND_PER_BANDWIDTH = 5.0, 2.0
 # The position filter passes twice what is worth keeping, so that it does not bend the edge of the
 # rows, which hold what lies below a fifth of its cut-off.

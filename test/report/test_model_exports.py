@@ -145,7 +145,7 @@ def test_an_exported_urdf_takes_the_place_of_its_result(tmp_path):
     assert np.allclose(parameters_for(robot, found), robot.base.from_standard(x), atol=1e-12)
     with pytest.raises(DataError, match='no joint'):
         load_result_or_model(load_robot('emps'), out)
-    out.write_text(made.text.replace('origin xyz="0.', 'origin xyz="0.1', 2))
+    out.write_text(made.text.replace('origin xyz="0.5 0 0"', 'origin xyz="0.6 0 0"'))
     with pytest.raises(DataError, match='is not where'):
         load_result_or_model(robot, out)
 
