@@ -66,7 +66,7 @@ class Models:
         self.free = FreeModel(self.robot)
         inertia = prior_inertia(robot)
         self.prior = None if inertia is None else PriorModel(self.robot, inertia)
-        self._mounted: dict[tuple[float, ...], Robot] = {}
+        self._changed: dict[tuple[object, object], Robot] = {}
 
     @cached_property
     def nominal(self) -> Explanation:
@@ -102,10 +102,11 @@ class Models:
         return self.prior.residuals(robot, s)
 
     def _robot(self, hypothesis: Hypothesis) -> Robot:
-        """Return the robot with the gravity of a hypothesis."""
-        if hypothesis.gravity is None:
+        """Return the robot with the gravity and the lengths of a hypothesis."""
+        gravity, lengths = hypothesis.gravity, hypothesis.lengths
+        if gravity is None and lengths is None:
             return self.robot
-        if hypothesis.gravity not in self._mounted:
-            gravity = np.array(hypothesis.gravity)
-            self._mounted[hypothesis.gravity] = with_plain_terms(self.robot, gravity)
-        return self._mounted[hypothesis.gravity]
+        if (gravity, lengths) not in self._changed:
+            g = self.robot.gravity if gravity is None else np.array(gravity)
+            self._changed[gravity, lengths] = with_plain_terms(self.robot, g, lengths)
+        return self._changed[gravity, lengths]

@@ -9,6 +9,7 @@ from robot_id.experiment.check import (
     gravity_direction,
     joint_offset,
     joint_swap,
+    kinematics,
     position_unit,
     rest,
     saturation,
@@ -28,7 +29,10 @@ CHANNELS: tuple[Callable[[Case], tuple[list[Finding], Case]], ...] = (
     rest.look,
 )
 # Changes that are tried on every recording.
-ALWAYS: tuple[Callable[[Case], Iterable[Proposal]], ...] = (torque_delay.propose,)
+ALWAYS: tuple[Callable[[Case], Iterable[Proposal]], ...] = (
+    torque_delay.propose,
+    kinematics.propose,
+)
 # Changes that are tried where the inertias of the robot file do not explain the torques.
 STRUCTURE: tuple[Callable[[Case], Iterable[Proposal]], ...] = (
     position_unit.propose,
