@@ -31,6 +31,10 @@ def check(robot: Robot, dataset: Dataset, progress: Progress = silent) -> Findin
         if poor:
             # What such a motion explains or not says nothing about the rest.
             return Findings((*findings, *poor), dataset.source)
+    if search.structure_is_right(case):
+        sizes = torque_scale.look(case, case.models.nominal)
+        if sizes:
+            return Findings((*findings, *sizes), dataset.source)
     best = search.best_proposal(case)
     explanation = case.models.nominal
     if best is not None and best.after is not None:

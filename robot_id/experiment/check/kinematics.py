@@ -20,7 +20,7 @@ THRESHOLD = 1.0
 COARSE = (0.6, 0.75, 0.88, 1.13, 1.3, 1.6)
 FINE = (0.08, 0.04, 0.02)
 # Lengths that differ by less are a matter of calibration.
-SMALLEST = 0.07
+SMALLEST = 0.1
 # The free model must gain so much too, or the prior model become as good as it.
 FREE_GAIN, AS_GOOD = 0.3, 1.25
 

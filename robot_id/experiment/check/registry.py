@@ -13,6 +13,7 @@ from robot_id.experiment.check import (
     position_unit,
     rest,
     saturation,
+    stamps,
     time_unit,
     torque_delay,
     torque_sign,
@@ -24,6 +25,7 @@ from robot_id.experiment.check.finding import Finding
 # What the channels alone tell; each mends its mistake for those after it.
 CHANNELS: tuple[Callable[[Case], tuple[list[Finding], Case]], ...] = (
     wrap_around.look,
+    stamps.look,
     time_unit.look,
     saturation.look,
     rest.look,
