@@ -109,6 +109,7 @@ class Channel(_Strict):
         over control signal.
     :param motor_matrix: (n, n) motor side from joint side: motor positions = matrix * joint
         positions; joint torques = matrix * motor torques.
+    :param delay: seconds by which a torque was recorded late, taken away.
     :param offset: added to joint positions at the end, rad or m, one value or one per joint.
     """
 
@@ -119,6 +120,7 @@ class Channel(_Strict):
     scale: Factor | list[Factor] | str | None = None
     motor_matrix: Matrix | None = None
     offset: Factor | list[Factor] | None = None
+    delay: Factor = 0.0
 
 
 class Topics(_Strict):
@@ -187,6 +189,8 @@ class Mapping(_Strict):
                     f"{name}: scale '{DRIVE_GAIN}' makes joint torques of control signals, so it "
                     "is for 'torque' only and without 'motor_matrix'"
                 )
+            if channel.delay and name not in ('torque', 'control'):
+                raise ValueError(f"{name}: 'delay' is for torques only")
             if channel.offset is not None and name not in ('position', 'reference_position'):
                 raise ValueError(f"{name}: 'offset' is for positions only")
         return self
