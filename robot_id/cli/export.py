@@ -10,6 +10,7 @@ import click
 from robot_id import files
 from robot_id.cli.console import check_writable, messages, save, warn
 from robot_id.estimation.result import Result
+from robot_id.exceptions import DataError
 from robot_id.report.export import FORMATS, export
 
 
@@ -24,17 +25,23 @@ from robot_id.report.export import FORMATS, export
     help='; '.join(f'{name}: {entry.help}' for name, entry in FORMATS.items()) + '.',
 )
 @click.option('--robot', help="Robot file or URDF, when the result's robot is not a shipped one.")
-@click.option('--out', metavar='FILE', help='Write to a file instead of the terminal.')
+@click.option(
+    '--out', metavar='FILE', help='Write to a file (c: a folder) instead of the terminal.'
+)
 def command(result_file: str, kind: str, robot: str | None, out: str | None) -> None:
     """Write the parameters of RESULT.json in the format of another program."""
-    check_writable(out)
+    if kind != 'c':
+        check_writable(out)
     source = Path(result_file)
     result = Result.load(source)
     made = export(kind, result, source, robot)
     if not result.converged:
         warn([f'{source}: {result.method} had not converged, do not trust these values'])
     console = messages()
-    if out:
+    if made.folder:
+        save_folder(made.folder, out)
+        text = ''
+    elif out:
         written = save_all(made.text, made.others, Path(out))
         text = Path(out).read_text()
         for path in written[1:]:
@@ -46,6 +53,19 @@ def command(result_file: str, kind: str, robot: str | None, out: str | None) -> 
         console.print(made.check(text), markup=False, soft_wrap=True)
     for note in made.notes:
         console.print(note, markup=False, soft_wrap=True)
+
+
+def save_folder(contents: dict[str, str], out: str | None) -> None:
+    """Write the files of a format that is a folder."""
+    if out is None:
+        raise click.UsageError('this format is a folder of files: name it with --out DIR')
+    folder = Path(out)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f'{folder}: cannot be made a folder: {error.strerror}') from error
+    for name, content in contents.items():
+        save(partial(files.write_text, text=content), folder / name)
 
 
 def save_all(text: str, others: dict[str, str], out: Path) -> list[Path]:

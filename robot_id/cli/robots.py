@@ -12,6 +12,7 @@ from rich.table import Table
 
 from robot_id import files
 from robot_id.cli.console import check_writable, output, save, warn
+from robot_id.dynamics.generated.operations import operation_counts
 from robot_id.exceptions import RobotIdError
 from robot_id.model import Robot, load_robot
 from robot_id.model.files import robot_files
@@ -20,16 +21,25 @@ from robot_id.model.summary import summarise
 
 @click.command()
 @click.argument('name', required=False)
+@click.option(
+    '--operations', is_flag=True, help='Show what each function of NAME costs as generated code.'
+)
 @click.option('--json', 'json_file', metavar='FILE', help='Also write it to a JSON file.')
-def command(name: str | None, json_file: str | None) -> None:
+def command(name: str | None, operations: bool, json_file: str | None) -> None:
     """List the shipped robots, or describe the robot NAME (a robot file or a URDF too)."""
     check_writable(json_file)
     console = output()
     found: Any
+    if operations and not name:
+        raise click.UsageError('--operations needs the NAME of a robot')
     if name:
         robot = load_robot(name)
         found = summarise(robot)
-        _describe(console, robot, found)
+        if operations:
+            found['operations'] = operation_counts(robot)
+            console.print(_operations(robot, found['operations']))
+        else:
+            _describe(console, robot, found)
     else:
         found = _list(console)
     if json_file:
@@ -78,6 +88,17 @@ def _describe(console: Console, robot: Robot, found: dict[str, Any]) -> None:
     if found['loops']:
         console.print(_loops(found))
     console.print(_parameters(robot, found))
+
+
+def _operations(robot: Robot, counts: dict[str, dict[str, dict[str, int]]]) -> Table:
+    table = Table(title=f'{robot.name}: additions and multiplications for one state')
+    table.add_column('function')
+    for header in ('generated +', '*', 'generic +', '*'):
+        table.add_column(header, justify='right')
+    for function, both in counts.items():
+        cells = (str(x) for kind in ('generated', 'generic') for x in both[kind].values())
+        table.add_row(function.replace('_', ' '), *cells)
+    return table
 
 
 def _joints(found: dict[str, Any]) -> Table:

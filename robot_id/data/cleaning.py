@@ -26,6 +26,8 @@ REORDERING = 100
 NOMINAL = 0.005
 # Shorter pieces between gaps are of no use.
 SHORTEST = 8
+# Channels without the smoothness that a cubic interpolation needs.
+ROUGH = ('torque', 'control', 'temperature')
 
 
 def clean(
@@ -194,7 +196,9 @@ def _uniform(raw: Raw, first: int, last: int, step: float, forced: bool, changed
     grid = time[0] + step * np.arange(int((time[-1] - time[0]) / step + 1e-9) + 1)
     changed.resampled += grid.size
     channels = {
-        name: interpolate(time, values[first:last], grid, cubic=name not in ('torque', 'control'))
+        name: interpolate(
+            time, values[first:last], grid, cubic=name not in ('torque', 'control', 'temperature')
+        )
         for name, values in raw.channels.items()
     }
     return Run(time=grid, **channels)

@@ -6,6 +6,7 @@ import numba
 import numpy as np
 
 from robot_id.dynamics import tangent
+from robot_id.dynamics.generated.library import code_for
 from robot_id.dynamics.kernels import FAST
 from robot_id.dynamics.states import Array, as_states, slope_value
 from robot_id.dynamics.tree import split_parameters, tree_of
@@ -37,6 +38,11 @@ def derivatives(
     single, states = as_states(robot, q, dq, ddq)
     parts = tuple(np.empty((len(states[0]), robot.n, robot.n)) for _ in range(3))
     inertia, values = split_parameters(robot, chi)
-    _along(tree_of(robot), inertia, values, *states, slope_value(coulomb_slope), *parts)
+    slope = slope_value(coulomb_slope)
+    code = code_for(robot, 'derivatives', slope, len(states[0]))
+    if code is None:
+        _along(tree_of(robot), inertia, values, *states, slope, *parts)
+    else:
+        code(chi, slope, tuple(states), parts)
     by_q, by_dq, M = (part[0] for part in parts) if single else parts
     return by_q, by_dq, M

@@ -6,6 +6,7 @@ import numba
 import numpy as np
 
 from robot_id.dynamics.friction import add_rotors, remove_friction
+from robot_id.dynamics.generated.library import code_for
 from robot_id.dynamics.kernels import (
     FAST,
     INLINED,
@@ -67,8 +68,12 @@ def direct_dynamics(
     """
     single, (Q, DQ, T) = as_states(robot, q, dq, tau)
     inertia, values = split_parameters(robot, chi)
-    DDQ = np.empty_like(Q)
-    failed = _direct(tree_of(robot), inertia, values, Q, DQ, T, slope_value(coulomb_slope), DDQ)
+    DDQ, slope = np.empty_like(Q), slope_value(coulomb_slope)
+    code = code_for(robot, 'direct_dynamics', slope, len(Q))
+    if code is None:
+        failed = _direct(tree_of(robot), inertia, values, Q, DQ, T, slope, DDQ)
+    else:
+        failed = code(chi, slope, (Q, DQ, T), (DDQ,))
     if failed >= 0:
         raise SimulationError(
             f'{robot.name}: M(q) is not positive definite at sample {failed}, q = '

@@ -6,6 +6,7 @@ import numba
 import numpy as np
 
 from robot_id.dynamics.friction import add_drive_torques, add_rotors
+from robot_id.dynamics.generated.library import code_for
 from robot_id.dynamics.kernels import FAST, composite, motions, newton_euler, poses
 from robot_id.dynamics.states import Array, as_states, slope_value
 from robot_id.dynamics.tree import split_parameters, tree_of
@@ -46,8 +47,12 @@ def inverse_dynamics(
     """
     single, (Q, DQ, DDQ) = as_states(robot, q, dq, ddq)
     inertia, values = split_parameters(robot, chi)
-    tau = np.empty_like(Q)
-    _inverse(tree_of(robot), inertia, values, Q, DQ, DDQ, slope_value(coulomb_slope), tau)
+    tau, slope = np.empty_like(Q), slope_value(coulomb_slope)
+    code = code_for(robot, 'inverse_dynamics', slope, len(Q))
+    if code is None:
+        _inverse(tree_of(robot), inertia, values, Q, DQ, DDQ, slope, tau)
+    else:
+        code(chi, slope, (Q, DQ, DDQ), (tau,))
     return tau[0] if single else tau
 
 
@@ -76,5 +81,9 @@ def inertia_matrix(robot: Robot, chi: Array, q: Array) -> Array:
     single, (Q,) = as_states(robot, q)
     inertia, values = split_parameters(robot, chi)
     M = np.empty((Q.shape[0], robot.n, robot.n))
-    _inertia(tree_of(robot), inertia, values, Q, M)
+    code = code_for(robot, 'inertia_matrix', 0.0, len(Q))
+    if code is None:
+        _inertia(tree_of(robot), inertia, values, Q, M)
+    else:
+        code(chi, 0.0, (Q,), (M,))
     return M[0] if single else M

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.dynamics.friction import atom_speed, is_load, term_value
+from robot_id.dynamics.generated.library import code_for
 from robot_id.dynamics.kernels import FAST, cross, into_body, motions, poses
 from robot_id.dynamics.load import load_kernel, rigid_parameters, takes_load
 from robot_id.dynamics.states import Array, as_states, slope_value
@@ -125,8 +126,13 @@ def regressor(
     if W.shape != (Q.shape[0], robot.n, count) or not W.flags.c_contiguous or W.dtype != float:
         raise ValueError(f'out is {W.dtype} {W.shape}, not float ({len(Q)}, {robot.n}, {count})')
     slope = slope_value(coulomb_slope)
+    loaded = takes_load(robot)
+    code = None if standard or loaded else code_for(robot, 'regressor', slope, len(Q))
+    if code is not None:
+        code(None, slope, (Q, DQ, DDQ), (W,))
+        return W[0] if single else W
     regressor_kernel(tree_of(robot), bodies, terms, Q, DQ, DDQ, slope, W)
-    if takes_load(robot):
+    if loaded:
         reference = rigid_parameters(robot, robot.load_reference(), standard)
         load_kernel(tree_of(robot), terms, reference, np.empty(0), False, DQ, slope, W)
     if standard:

@@ -13,6 +13,7 @@ import numba
 import numpy as np
 
 from robot_id.dynamics.friction import atom_speed, is_load, term_slope
+from robot_id.dynamics.generated.library import code_for
 from robot_id.dynamics.kernels import (
     FAST,
     INLINED,
@@ -229,12 +230,15 @@ def regressor_slopes(
     :param coulomb_slope: None for sign(dq), whose slope is zero, alpha for 2/pi atan(alpha dq).
     """
     _, (Q, DQ, DDQ) = as_states(robot, q, dq, ddq)
+    slope = slope_value(coulomb_slope)
+    by_q, by_dq, by_ddq = (np.empty_like(Q) for _ in range(3))
+    code = code_for(robot, 'regressor_slopes', slope, len(Q))
+    if code is not None:
+        G = np.ascontiguousarray(G, float)
+        code(None, slope, (Q, DQ, DDQ, G), (by_q, by_dq, by_ddq))
+        return by_q, by_dq, by_ddq
     bodies, terms, _ = column_maps(robot, False)
     factor = robot.base.factor
     G = np.ascontiguousarray(G if np.all(factor == 1.0) else G / factor)
-    by_q, by_dq, by_ddq = (np.empty_like(Q) for _ in range(3))
-    _slopes(
-        tree_of(robot), bodies, terms, Q, DQ, DDQ, slope_value(coulomb_slope), G,
-        by_q, by_dq, by_ddq,
-    )  # fmt: skip
+    _slopes(tree_of(robot), bodies, terms, Q, DQ, DDQ, slope, G, by_q, by_dq, by_ddq)
     return by_q, by_dq, by_ddq

@@ -279,3 +279,14 @@ def test_a_run_shorter_than_the_loop_needs_to_settle(scara, slow_loop):
     short = Dataset(scara.joint_names, (slow_loop.runs[0].rows(0, 600),))
     with pytest.raises(DataError, match='too short'):
         IdimIv(processing=PAPER, loop='paper').estimate(scara, short)
+
+
+def test_computed_torque_loops_are_for_didim_and_not_for_output_errors():
+    """A law without linear feedback: DIDIM stays with the paper's Jacobian, CLOE refuses."""
+    emps = load_robot('emps')
+    measured = record(emps, seed=1, loop='learning')
+    result = Didim(loop='learning', coulomb_slope=1000.0).estimate(emps, measured)
+    assert result.converged
+    assert np.all(np.abs(result.values - emps.truth()) < 4.0 * result.std + 1e-3 * emps.truth())
+    with pytest.raises(RobotIdError, match="the law 'computed_torque': cloe needs a PD loop"):
+        Cloe(loop='learning').estimate(emps, measured)

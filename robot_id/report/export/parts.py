@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from robot_id.estimation.parameters import robot_for
 from robot_id.estimation.result import Result
 from robot_id.model import Robot
 
@@ -31,9 +32,9 @@ class Request:
 
     @property
     def loaded(self) -> Robot:
-        """The Robot, in formats that need one."""
+        """The Robot with the friction of the result, in formats that need one."""
         assert self.robot is not None
-        return self.robot
+        return robot_for(self.robot, self.result)
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class Exported:
 
     :param text: the file.
     :param others: more files beside it, by the ending that takes the place of its own ('.h').
+    :param folder: the files of a format that is a folder, by name; then there is no text.
     :param notes: what the format cannot hold, one line each.
     :param check: reads the finished file again and returns one line on how well it agrees, or
         raises; None where there is nothing to compare.
@@ -50,6 +52,7 @@ class Exported:
 
     text: str
     others: dict[str, str] = field(default_factory=dict)
+    folder: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     check: Callable[[str], str] | None = None
 

@@ -30,6 +30,7 @@ class Format:
 FORMATS: dict[str, Format] = {
     'yaml': Format('yaml_file', 'base parameters with their deviations', needs_robot=False),
     'ros-params': Format('ros_parameters', 'a parameter file for ctc_controller'),
+    'c': Format('c_code', 'the model as C99 for a controller, into a folder (--out DIR)'),
     'csv': Format('csv_file', 'base parameters as a table', needs_robot=False),
 }
 

@@ -1,0 +1,85 @@
+"""Code made for one robot against the generic kernels and against loops over pinocchio."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+import numpy as np
+import pinocchio as pin
+
+from bench.figure import Figure, in_turns
+from robot_id import dynamics
+from robot_id.dynamics.generated.library import SWITCH
+from robot_id.model import load_robot
+
+SAMPLES = 4000
+# us a sample on a quiet machine
+LIMITS = {
+    'inverse dynamics': 0.3,
+    'regressor': 0.45,
+    'inertia matrix': 0.3,
+    'derivatives': 1.2,
+}
+
+
+def generic(work: Callable[[], object]) -> Callable[[], object]:
+    """Return the same work by the generic kernels."""
+
+    def run() -> object:
+        before = os.environ.get(SWITCH)
+        os.environ[SWITCH] = '0'
+        try:
+            return work()
+        finally:
+            del os.environ[SWITCH]
+            if before is not None:
+                os.environ[SWITCH] = before
+
+    return run
+
+
+def bench_tx40() -> list[Figure]:
+    """Six joints, sign(dq), one core."""
+    robot = load_robot('tx40')
+    rng = np.random.default_rng(0)
+    q, dq, ddq = (rng.uniform(-3, 3, (SAMPLES, robot.n)) for _ in range(3))
+    G = rng.normal(size=(SAMPLES, robot.n, len(robot.base)))
+    chi, model = robot.truth(), robot.pinocchio
+    data, W = model.createData(), np.empty_like(G)
+    works: dict[str, Callable[[], object]] = {
+        'inverse dynamics': lambda: dynamics.inverse_dynamics(robot, chi, q, dq, ddq),
+        'regressor': lambda: dynamics.regressor(robot, q, dq, ddq, out=W),
+        'inertia matrix': lambda: dynamics.inertia_matrix(robot, chi, q),
+        'direct dynamics': lambda: dynamics.direct_dynamics(robot, chi, q, dq, ddq),
+        'derivatives': lambda: dynamics.derivatives(robot, chi, q, dq, ddq),
+        'slopes of the regressor': lambda: dynamics.regressor_slopes(robot, q, dq, ddq, G),
+    }
+    calls: dict[str, Callable[[int], object]] = {
+        'inverse dynamics': lambda k: pin.rnea(model, data, q[k], dq[k], ddq[k]),
+        'regressor': lambda k: pin.computeJointTorqueRegressor(model, data, q[k], dq[k], ddq[k]),
+        'inertia matrix': lambda k: pin.crba(model, data, q[k]),
+        'direct dynamics': lambda k: pin.aba(model, data, q[k], dq[k], ddq[k]),
+        'derivatives': lambda k: pin.computeRNEADerivatives(model, data, q[k], dq[k], ddq[k]),
+    }
+    figures = []
+    for name, work in works.items():
+        turns = {'generated': work, 'generic': generic(work)}
+        if name in calls:
+            turns['pinocchio'] = lambda call=calls[name]: [call(k) for k in range(SAMPLES)]
+        seconds = in_turns(turns, repeats=15)
+        us = {key: 1e6 * value / SAMPLES for key, value in seconds.items()}
+        own = us['generated']
+        figures.append(
+            Figure(f'generated {name}', own, 'us/sample', 'generic kernels', us['generic'] / own)
+        )
+        if name in calls:
+            ratio = us['pinocchio'] / own
+            figures.append(
+                Figure(f'generated {name}', own, 'us/sample', 'loop over pinocchio', ratio)
+            )
+        if name in LIMITS:
+            limit = LIMITS[name]
+            against = f'{limit:g} us'
+            figures.append(Figure(f'generated {name}', own, 'us', against, limit / own, 1.0))
+    return figures

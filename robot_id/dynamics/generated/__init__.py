@@ -1,0 +1,1 @@
+"""Code made for one robot: the generic kernels traced with symbols and written as C."""

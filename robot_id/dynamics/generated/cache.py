@@ -1,0 +1,145 @@
+"""
+The user's folder of compiled functions: private, written beside and renamed, checked on loading.
+
+A function KEY is two files: `KEY.json` names the library and its SHA-256, `KEY-HASH.so` is it.
+The first is written last and at once, so another process sees a whole entry or none; what is
+damaged, open to others or somebody else's is not loaded but built anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import stat
+import tempfile
+import time
+from pathlib import Path
+
+HOUR_S, UNUSED_S = 3600.0, 90 * 24 * 3600.0
+REFUSAL_S = 24 * 3600.0
+
+
+class CacheError(Exception):
+    """The folder cannot be used."""
+
+
+def folder() -> Path:
+    """
+    Return the folder of compiled functions, made when it is not there.
+
+    :raises CacheError: where it cannot be made, or others could write into it.
+    """
+    base = os.environ.get('XDG_CACHE_HOME', '')
+    try:
+        root = Path(base) if os.path.isabs(base) else Path.home() / '.cache'
+        path = root / 'robot_id'
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = path.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+            raise CacheError(f'{path} is not a folder of this user')
+        if found.st_mode & 0o077:
+            path.chmod(0o700)
+        if not os.access(path, os.W_OK | os.X_OK):
+            raise CacheError(f'{path} cannot be written')
+    except (OSError, RuntimeError) as error:
+        raise CacheError(f'no folder for compiled code: {error}') from error
+    return path
+
+
+def find(key: str) -> bytes | str | None:
+    """
+    Return the library of a key, or why it cannot be built (str), or None when it is not there.
+
+    The bytes that were checked are what is loaded, so nothing can change in between or later.
+    """
+    home = folder()
+    entry = _read(home / f'{key}.json')
+    if entry is None:
+        return None
+    try:
+        content = json.loads(entry)
+        if 'refused' in content:
+            fresh = 0.0 <= time.time() - float(content['time']) < REFUSAL_S
+            return str(content['refused']) if fresh else None
+        name, digest = str(content['library']), str(content['sha256'])
+    except (ValueError, KeyError, TypeError, UnicodeDecodeError):
+        return None
+    path = home / name
+    if path.parent != home:
+        return None
+    library = _read(path)
+    if library is None or hashlib.sha256(library).hexdigest() != digest:
+        return None
+    for used in (path, home / f'{key}.json'):
+        _touch(used)
+    return library
+
+
+def store(key: str, library: Path, compiler: str) -> bytes:
+    """Move a freshly built library into the folder and name it; return its content."""
+    home, content = folder(), library.read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
+    place = home / f'{key}-{digest[:16]}.so'
+    library.chmod(0o600)
+    os.replace(library, place)
+    _write(home, key, {'library': place.name, 'sha256': digest, 'compiler': compiler})
+    return content
+
+
+def refuse(key: str, why: str) -> None:
+    """Remember for a day that a function cannot be built, so that nobody waits for it again."""
+    _write(folder(), key, {'refused': why, 'time': time.time()})
+
+
+def workplace() -> tempfile.TemporaryDirectory[str]:
+    """Return a new private folder inside the cache to build in, on the same file system."""
+    home = folder()
+    _tidy(home)
+    return tempfile.TemporaryDirectory(prefix='building-', dir=home)
+
+
+def _write(home: Path, key: str, content: dict[str, object]) -> None:
+    handle, name = tempfile.mkstemp(prefix='building-', dir=home)
+    with os.fdopen(handle, 'w') as file:
+        json.dump(content, file)
+    os.replace(name, home / f'{key}.json')
+
+
+def _read(path: Path) -> bytes | None:
+    """Return a file that is this user's alone, no link; None for any other."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return None
+    with os.fdopen(handle, 'rb') as file:
+        found = os.fstat(handle)
+        private = found.st_uid == os.geteuid() and not found.st_mode & 0o077
+        try:
+            return file.read() if private and stat.S_ISREG(found.st_mode) else None
+        except OSError:
+            return None
+
+
+def _touch(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        os.utime(path)
+
+
+def _tidy(home: Path) -> None:
+    """Remove what killed processes left behind, and what nobody has used for long."""
+    now = time.time()
+    for path in home.iterdir():
+        left = path.name.startswith('building-')
+        try:
+            if now - path.lstat().st_mtime < (HOUR_S if left else UNUSED_S):
+                continue
+            if path.is_dir() and not path.is_symlink():
+                for inner in path.iterdir():
+                    inner.unlink()
+                path.rmdir()
+            else:
+                path.unlink()
+        except OSError:
+            continue
