@@ -13,8 +13,6 @@ EXPLAINED = 0.1
 AS_GOOD, SMALL = 1.5, 0.03
 # So many proposals of the screening are judged by both models.
 FINALISTS = 8
-# Changes that gain so much of the best one explain the recording as well.
-ALIKE = 0.9
 
 
 def best_proposal(case: Case) -> Proposal | None:
@@ -25,13 +23,7 @@ def best_proposal(case: Case) -> Proposal | None:
     proposals.sort(key=lambda p: -p.screened)
     judged = [p.judged(case.models) for p in proposals[:FINALISTS]]
     good = [p for p in judged if p.gain > p.threshold]
-    best = max(good, key=lambda p: p.gain, default=None)
-    if best is None or best.code != 'gravity_direction' or case.robot.gravity[2] == -9.81:
-        return best
-    # Another zero of the first joint is the same as another mount. Who wrote the mount into the
-    # robot file has seen to it, so it is the zero then.
-    offsets = [p for p in good if p.code == 'joint_offset' and p.gain > ALIKE * best.gain]
-    return max(offsets, key=lambda p: p.gain, default=best)
+    return max(good, key=lambda p: p.gain, default=None)
 
 
 def structure_is_right(case: Case) -> bool:

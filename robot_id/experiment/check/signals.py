@@ -25,7 +25,7 @@ CUTOFF_MARGIN = 5.0
 # Samples per period of the cut-off before the equations are filtered and decimated again.
 OVERSAMPLING = 12.0
 # Rms speeds of a joint that rests: rad/s or m/s, and of the fastest joint's.
-SLOWEST, SLOWER_THAN_OTHERS = 0.02, 0.03
+SLOWEST, SLOWER_THAN_OTHERS = 0.015, 0.03
 # As many equations a joint at most: blocks of long recordings are spread over their length.
 LARGEST = 1200
 BLOCKS = 6
