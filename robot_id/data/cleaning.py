@@ -24,6 +24,8 @@ ROUNDING = 0.02
 REORDERING = 100
 # A rate so near to a whole number of Hz is that number.
 NOMINAL = 0.005
+# Stamps nearer than this [s] are the same: interpolation between them would end in infinity.
+SAME_STAMP = 1e-9
 # Shorter pieces between gaps are of no use.
 SHORTEST = 8
 # Channels without the smoothness that a cubic interpolation needs.
@@ -107,7 +109,7 @@ def _finite(raw: Raw, notes: list[str]) -> Raw:
 def _in_order(raw: Raw, notes: list[str]) -> Raw:
     """Put stamps into order and take out repeated samples."""
     steps = np.diff(raw.time)
-    if steps.size == 0 or steps.min() > 0:
+    if steps.size == 0 or steps.min() > SAME_STAMP:
         return raw
     backward = np.flatnonzero(steps < 0)
     if backward.size:
@@ -126,7 +128,7 @@ def _in_order(raw: Raw, notes: list[str]) -> Raw:
         )
         raw = _take(raw, order)
         steps = np.diff(raw.time)
-    repeated = np.flatnonzero(steps == 0) + 1
+    repeated = np.flatnonzero(steps <= SAME_STAMP) + 1
     if repeated.size == 0:
         return raw
     channels = dict(raw.channels)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,12 +27,15 @@ def standard_regressor(
     ddq: Array,
     load: Array | None = None,
     heat: Array | None = None,
+    unit_constants: bool = False,
 ) -> Array:
     """
     (N, n, s) standard regressor of (N, n) states, with sign(dq).
 
     :param load: (s,) parameters that tell the load of load-dependent friction; None for ones.
     :param heat: (N, n) temperatures less the reference temperature; None for zeros.
+    :param unit_constants: constants of friction terms count as 1: which columns depend on others
+        does not hang on them, and a small Stribeck velocity would hide its column.
     """
     A = robot.kinematics.expansion()
     model = to_pinocchio(robot.kinematics, robot.gravity, np.zeros((len(A), 10)))
@@ -39,6 +43,9 @@ def standard_regressor(
     permutation = np.concatenate([10 * i + FROM_PINOCCHIO for i in range(len(A))])
     W = np.zeros((len(q), robot.n, len(robot.standard_names)))
     heat = np.zeros_like(q) if heat is None else heat
+    terms = robot.terms
+    if unit_constants:
+        terms = replace(terms, constant=np.ones_like(terms.constant))
     for k in range(len(q)):
         body_q = A @ q[k] + robot.kinematics.offset
         full = pin.computeJointTorqueRegressor(model, data, body_q, A @ dq[k], A @ ddq[k])
@@ -48,7 +55,7 @@ def standard_regressor(
             W[k][:, rotor] = W[k][:, columns] @ weights
         _add_rotors(W[k], robot.terms, robot.term_index, ddq[k])
         y = W[k].sum(axis=1) if load is None else W[k] @ load
-        _add_friction(W[k], robot.terms, robot.term_index, dq[k], np.abs(y), heat[k])
+        _add_friction(W[k], terms, robot.term_index, dq[k], np.abs(y), heat[k])
     return W
 
 
@@ -59,7 +66,7 @@ def random_regressor(robot: Robot) -> Array:
     shape = (max(60, 6 * s // n), n)
     states = rng.uniform(-np.pi, np.pi, shape), rng.normal(0, 2, shape), rng.normal(0, 5, shape)
     heat = rng.normal(0, 10, shape)
-    return standard_regressor(robot, *states, heat=heat).reshape(-1, s)
+    return standard_regressor(robot, *states, heat=heat, unit_constants=True).reshape(-1, s)
 
 
 def _add_rotors(W: Array, terms: Terms, columns: NDArray[np.int64], ddq: Array) -> None:

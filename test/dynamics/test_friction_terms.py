@@ -12,6 +12,7 @@ from robot_id.model import load_robot
 from robot_id.model.friction import COLUMNS, TERMS, parse_terms
 from robot_id.model.friction.functions import smooth_sign
 from robot_id.model.other_friction import with_friction
+from robot_id.regression.wide_regressor import acting_columns
 
 ALL = [pytest.param(term, column, id=column.name) for term, column in COLUMNS]
 STRUCTURES = (
@@ -146,6 +147,15 @@ def test_derivatives_by_states_and_parameters(terms):
         e[k] = 1e-6 * max(abs(chi[k]), 1.0)
         difference = (tau(chi + e, q, dq, ddq) - tau(chi - e, q, dq, ddq)) / (2 * e[k])
         np.testing.assert_allclose(J[:, :, k], difference, rtol=1e-5, atol=1e-5)
+
+
+def test_a_small_stribeck_velocity_keeps_its_parameter():
+    terms = ('viscous', 'coulomb', 'offset', 'stribeck')
+    robot = with_friction(
+        load_robot('emps'), {'carriage': terms}, {'carriage': {'stribeck': 1e-3}}
+    )
+    assert robot.base.names == ('M1', 'Fv1', 'Fc1', 'Fs1', 'Off1')
+    assert acting_columns(robot)[0].size == 5
 
 
 def test_bad_terms_are_refused_by_name():
