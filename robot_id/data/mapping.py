@@ -23,7 +23,7 @@ from pydantic import (
 )
 
 from robot_id.data import units
-from robot_id.data.border import HIGHEST_HZ, LARGEST, LOWEST_HZ
+from robot_id.data.border import HIGHEST_HZ, LARGEST
 from robot_id.exceptions import DataError, did_you_mean, shorten
 from robot_id.yaml_text import YamlError, read_yaml
 
@@ -152,7 +152,7 @@ class Mapping(_Strict):
 
     description: str = ''
     joints: list[str] | None = None
-    rate_hz: Annotated[float, Field(gt=0, ge=LOWEST_HZ, le=HIGHEST_HZ)] | None = None
+    rate_hz: Annotated[float, Field(gt=0, ge=1e-3, le=HIGHEST_HZ)] | None = None
     rows: Annotated[
         list[RowRange] | dict[str, list[RowRange]] | None, BeforeValidator(_row_ranges)
     ] = None
