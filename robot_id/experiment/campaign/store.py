@@ -78,6 +78,9 @@ class Store:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
                 raise DataError(f'{self.folder}: another campaign is writing into it') from error
+            # Drafts of one that was killed while it wrote.
+            for draft in self.runs.glob('.*.parquet'):
+                draft.unlink(missing_ok=True)
             yield
 
     def append(self, rows: list[Row]) -> None:
