@@ -1,4 +1,4 @@
-# make setup | demo | test | lint | bench | clean
+# make setup | demo | test | lint | bench | fuzz | soak | clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -18,7 +18,12 @@ ISOLATED := $(BIN)/python tools/isolated.py
 # A file stays on one worker; every worker has a ROS domain of its own.
 PYTEST_ARGS ?= -n 2 --dist loadfile
 
-.PHONY: help setup demo test lint bench clean
+# Of fuzz and soak.
+SEED ?= 0
+CASES ?= 20000
+MINUTES ?= 60
+
+.PHONY: help setup demo test lint bench fuzz soak clean
 
 help:
 	@echo 'make setup   .venv with ROS 2, robot_id_msgs and robot_id (done by the others too)'
@@ -26,6 +31,8 @@ help:
 	@echo 'make test    lint, types and tests'
 	@echo 'make lint    lint and types only'
 	@echo 'make bench   measure the speed'
+	@echo 'make fuzz    damaged and hostile inputs (SEED=0 CASES=20000)'
+	@echo 'make soak    the whole ROS graph with random faults (MINUTES=60 SEED=0)'
 	@echo 'make clean   remove everything that was built'
 
 setup:
@@ -48,6 +55,12 @@ test: lint
 
 bench: setup
 	@if ls bench/bench_*.py >/dev/null 2>&1; then $(ISOLATED) $(BIN)/python -m bench; else echo 'bench: no benchmarks yet'; fi
+
+fuzz: setup
+	@$(BIN)/python -m tools.fuzz --seed $(SEED) --cases $(CASES)
+
+soak: setup
+	@$(ISOLATED) $(BIN)/python -m tools.soak --minutes $(MINUTES) --seed $(SEED)
 
 clean:
 	rm -rf $(VENV) build install log .pytest_cache .ruff_cache .mypy_cache .hypothesis *.egg-info

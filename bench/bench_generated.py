@@ -10,8 +10,12 @@ import pinocchio as pin
 
 from bench.figure import Figure, in_turns
 from robot_id import dynamics
+from robot_id.control import tune
+from robot_id.dynamics import simulate
 from robot_id.dynamics.generated.library import SWITCH
 from robot_id.model import load_robot
+from robot_id.online.state_model import StateModel
+from robot_id.trajectory.lively import lively_motion
 
 SAMPLES = 4000
 # us a sample on a quiet machine
@@ -83,3 +87,35 @@ def bench_tx40() -> list[Figure]:
             against = f'{limit:g} us'
             figures.append(Figure(f'generated {name}', own, 'us', against, limit / own, 1.0))
     return figures
+
+
+def bench_loop_and_filter() -> list[Figure]:
+    """The closed loop of the TX40 at 1 kHz, and one step of its extended Kalman filter."""
+    robot = load_robot('tx40')
+    loop, chi, slope = robot.loop('one_khz'), robot.truth(), robot.description.coulomb_slope
+    law = tune(robot, loop)
+    reference = lively_motion(robot.limits, 2.0).sampled(loop.rate_hz)
+
+    def simulation() -> object:
+        return simulate(robot, chi, reference, law)
+
+    seconds = in_turns({'generated': simulation, 'generic': generic(simulation)}, repeats=5)
+    own, other = (reference.duration / seconds[key] for key in ('generated', 'generic'))
+    figures = [
+        Figure('generated closed loop', own, 'x real time', 'generic kernels', own / other),
+        Figure('generated closed loop', own, 'x real time', target=180.0),
+    ]
+    z = np.concatenate([np.full(6, 0.3), np.full(6, 0.2), chi])
+    steps, tau = 200, np.ones(6)
+    made = StateModel(robot, 1e-3, 'midpoint', slope)
+    plain = generic(lambda: StateModel(robot, 1e-3, 'midpoint', slope))()
+    assert isinstance(plain, StateModel)
+    seconds = in_turns(
+        {
+            'generated': lambda: [made.advance(z, tau) for _ in range(steps)],
+            'generic': lambda: [plain.advance(z, tau) for _ in range(steps)],
+        }
+    )
+    us = 1e6 * seconds['generated'] / steps
+    ratio = seconds['generic'] / seconds['generated']
+    return [*figures, Figure('generated step of 72 states', us, 'us', 'generic kernels', ratio)]

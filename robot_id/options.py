@@ -16,9 +16,10 @@ import types
 import typing
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from robot_id.exceptions import OptionError, did_you_mean
+from robot_id.exceptions import OptionError, did_you_mean, shorten
+from robot_id.ranges import OutOfRange, range_of
 
 T = TypeVar('T')
 _TRUE, _FALSE = ('true', 'yes', 'on', '1'), ('false', 'no', 'off', '0')
@@ -45,6 +46,12 @@ class Option:
     help: str
 
     @property
+    def range(self) -> str:
+        """The numbers it may have, '' where it is bound to none."""
+        bounds = range_of(self.type)
+        return '' if bounds is None else str(bounds)
+
+    @property
     def kind(self) -> str:
         """The type in words a user reads."""
         return _describe(self.type)
@@ -53,7 +60,8 @@ class Option:
 def options_of(cls: type) -> dict[str, Option]:
     """Return the options of a dataclass by key, nested ones included."""
     found: dict[str, Option] = {}
-    hints, helps = typing.get_type_hints(cls), _parameter_texts(cls)
+    hints = typing.get_type_hints(cls, include_extras=True)
+    helps = _parameter_texts(cls)
     for field in dataclasses.fields(cls):
         if not field.init:
             continue
@@ -123,6 +131,12 @@ def to_dict(options: Any) -> dict[str, Any]:
 def convert(value: Any, kind: Any, key: str) -> Any:
     """Read a text as the type of its field (a value that is no text only has its type checked)."""
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin is Annotated:
+        made = convert(value, inner[0], key)
+        bounds = range_of(kind)
+        if bounds is not None:
+            bounds.check(made, key, whole=inner[0] is int)
+        return made
     if origin in (typing.Union, types.UnionType):
         return _convert_union(value, inner, kind, key)
     if origin is Literal:
@@ -153,9 +167,11 @@ def _convert_union(value: Any, inner: tuple[Any, ...], kind: Any, key: str) -> A
         return None
     # A scalar before a list: '5' is a number, '5,10' a list.
     parts = [p for p in inner if p is not type(None) and typing.get_origin(p) is not Literal]
-    for part in sorted(parts, key=lambda p: typing.get_origin(p) is not None):
+    for part in sorted(parts, key=lambda p: typing.get_origin(p) in _LISTS):
         try:
             return convert(value, part, key)
+        except OutOfRange:
+            raise
         except OptionError:
             continue
     raise _wrong(value, kind, key)
@@ -175,7 +191,7 @@ def _to_number(value: Any, kind: type, key: str) -> Any:
         raise _wrong(value, kind, key)
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise _wrong(value, kind, key) from None
     if math.isnan(number) or (kind is int and (math.isinf(number) or number != int(number))):
         raise _wrong(value, kind, key)
@@ -187,18 +203,21 @@ def _split(text: str) -> list[str]:
 
 
 def _wrong(value: Any, kind: Any, key: str) -> OptionError:
-    return OptionError(f"{key}: '{value}' is not {_describe(kind)}")
+    return OptionError(f"{key}: '{shorten(value)}' is not {_describe(kind)}")
 
 
 def _describe(kind: Any) -> str:
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin is Annotated:
+        return _describe(inner[0])
     if origin in (typing.Union, types.UnionType):
         return ' or '.join(_describe(part) for part in inner)
     if origin is Literal:
         return ' | '.join(map(str, inner))
     if origin in _LISTS:
         plural = {int: 'whole numbers', float: 'numbers', str: 'names'}
-        return f'a list of {plural.get(inner[0], "values")}'
+        item = typing.get_args(inner[0])[0] if range_of(inner[0]) else inner[0]
+        return f'a list of {plural.get(item, "values")}'
     words = {int: 'a whole number', float: 'a number', bool: 'true or false', str: 'a text'}
     return 'none' if kind is type(None) else words.get(kind, str(kind))
 

@@ -7,6 +7,7 @@ import click
 from robot_id import options
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, details, output, progress_bar, save, warn
+from robot_id.experiment.friction import selection_lines
 from robot_id.experiment.identify import Request, identify
 from robot_id.report.html import write_report
 from robot_id.report.html.provenance import provenance
@@ -29,6 +30,12 @@ from robot_id.report.tables import error_table, parameter_table, result_lines, v
 @click.option(
     '--set', 'settings', multiple=True, metavar='KEY=VALUE', help='Option of the method.'
 )
+@click.option(
+    '--friction',
+    metavar='TERMS',
+    help="Friction terms of all joints, such as viscous,coulomb,load; 'auto' chooses by "
+    "cross-validation; default: the robot file's.",
+)
 @click.option('--json', 'json_file', metavar='FILE', help='Write the result to a JSON file.')
 @click.option('--plot', 'plot_directory', metavar='DIR', help='Draw torques and residuals there.')
 @click.option('--report', 'report_file', metavar='FILE.html', help='Write a report to open.')
@@ -45,6 +52,7 @@ def command(
     paths: tuple[str, ...],
     mapping: str | None,
     settings: tuple[str, ...],
+    friction: str | None,
     json_file: str | None,
     plot_directory: str | None,
     report_file: str | None,
@@ -53,7 +61,8 @@ def command(
     """Identify the base parameters of a robot from measurements."""
     check_writable(json_file, report_file)
     compile_first('regressor')
-    request = Request(robot, paths, method, options.parse(settings), mapping, others)
+    chosen = options.parse(settings)
+    request = Request(robot, paths, method, chosen, mapping, others, friction=friction)
     with progress_bar() as progress:
         found = identify(request, progress)
     result, validation = found.result, found.validation
@@ -62,7 +71,7 @@ def command(
     console.print(parameter_table(result))
     per_joint = result.relative_error_percent_per_joint.tolist()
     console.print(error_table(found.robot.joint_names, result.relative_error_percent, per_joint))
-    for line in result_lines(result):
+    for line in (*result_lines(result), *selection_lines(result.friction)):
         console.print(line, markup=False, soft_wrap=True)
     if validation is not None:
         console.print(validation_table(validation, 'torque error on the other data'))

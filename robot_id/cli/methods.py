@@ -44,6 +44,7 @@ def _describe(method: str) -> dict[str, Any]:
         'options': {
             key: {
                 'type': option.kind,
+                'range': option.range,
                 'default': list(option.default)
                 if isinstance(option.default, tuple)
                 else option.default,

@@ -11,8 +11,7 @@ from robot_id import data, files
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, output, progress_bar, save, warn
 from robot_id.dynamics import Disturbances, Simulation
-from robot_id.estimation.parameters import parameters_for
-from robot_id.estimation.result import Result
+from robot_id.estimation.parameters import load_for_robot
 from robot_id.exceptions import OptionError
 from robot_id.experiment import perform, recorded
 from robot_id.model import Robot, load_robot
@@ -51,7 +50,10 @@ def command(
     if not 1 <= every <= MOST_EVERY:
         raise OptionError(f'--every {every} must lie between 1 and {MOST_EVERY}')
     model = load_robot(robot)
-    chi = model.truth() if params is None else parameters_for(model, Result.load(params))
+    if params is None:
+        chi = model.truth()
+    else:
+        model, chi, _ = load_for_robot(model, params)
     loop = model.loop(loop_name)
     motion = motion_of(model, trajectory, seconds, seed)
     noise = Disturbances() if no_noise else None

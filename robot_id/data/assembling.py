@@ -119,7 +119,7 @@ def _values(table: Table, channel: Channel, name: str, gains: Gains) -> Array:
         matrix = np.array(channel.motor_matrix, dtype=float)
         if matrix.shape != (n, n):
             raise DataError(f'{where}: motor_matrix is {matrix.shape}, {n} x {n} is needed')
-        if name in ('torque', 'control'):
+        if name in ('torque', 'control', 'temperature'):
             values = values @ matrix.T
         elif np.linalg.matrix_rank(matrix) < n:
             raise DataError(f'{where}: motor_matrix is singular')

@@ -23,8 +23,12 @@ ROUNDING = 0.02
 REORDERING = 100
 # A rate so near to a whole number of Hz is that number.
 NOMINAL = 0.005
+# Stamps nearer than this [s] are the same: interpolation between them would end in infinity.
+SAME_STAMP = 1e-9
 # Shorter pieces between gaps are of no use.
 SHORTEST = 8
+# Channels without the smoothness that a cubic interpolation needs.
+ROUGH = ('torque', 'control', 'temperature')
 
 
 @dataclass(frozen=True)
@@ -121,7 +125,7 @@ def _finite(raw: Raw, notes: list[str]) -> Raw:
 def _in_order(raw: Raw, notes: list[str]) -> Raw:
     """Put stamps into order and take out repeated samples."""
     steps = np.diff(raw.time)
-    if steps.size == 0 or steps.min() > 0:
+    if steps.size == 0 or steps.min() > SAME_STAMP:
         return raw
     backward = np.flatnonzero(steps < 0)
     if backward.size:
@@ -140,7 +144,7 @@ def _in_order(raw: Raw, notes: list[str]) -> Raw:
         )
         raw = _take(raw, order)
         steps = np.diff(raw.time)
-    repeated = np.flatnonzero(steps == 0) + 1
+    repeated = np.flatnonzero(steps <= SAME_STAMP) + 1
     if repeated.size == 0:
         return raw
     channels = dict(raw.channels)
@@ -210,7 +214,9 @@ def _uniform(raw: Raw, first: int, last: int, step: float, forced: bool, changed
     grid = time[0] + step * np.arange(int((time[-1] - time[0]) / step + 1e-9) + 1)
     changed.resampled += grid.size
     channels = {
-        name: interpolate(time, values[first:last], grid, cubic=name not in ('torque', 'control'))
+        name: interpolate(
+            time, values[first:last], grid, cubic=name not in ('torque', 'control', 'temperature')
+        )
         for name, values in raw.channels.items()
     }
     return Run(time=grid, **channels)

@@ -28,6 +28,7 @@ class Run:
     :param reference_velocity: (N, n), or None.
     :param reference_acceleration: (N, n), or None.
     :param control: (N, n) control signal before the drive gain, or None.
+    :param temperature: (N, n) temperatures of the joints, degrees Celsius, or None.
     """
 
     time: Array
@@ -38,6 +39,7 @@ class Run:
     reference_velocity: Array | None = None
     reference_acceleration: Array | None = None
     control: Array | None = None
+    temperature: Array | None = None
 
     def __post_init__(self) -> None:
         N = self.time.shape[0]

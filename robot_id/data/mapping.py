@@ -162,6 +162,7 @@ class Mapping(_Strict):
     reference_velocity: Channel | None = None
     reference_acceleration: Channel | None = None
     control: Channel | None = None
+    temperature: Channel | None = None
     topics: Topics | None = None
 
     @model_validator(mode='after')

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from math import isfinite, pi
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from robot_id.data.dataset import Run
 from robot_id.data.decimation import LARGEST_STAGE, Decimator, decimate, kept_samples, stages
 from robot_id.data.derivatives import central_differences, differentiate
 from robot_id.exceptions import DataError, OptionError, did_you_mean
+from robot_id.ranges import FilterOrder, Frequency, NotNegative, Range, check
 
 Array = NDArray[np.float64]
 
@@ -58,31 +60,19 @@ class Processing:
     """
 
     filter: str = 'butterworth'
-    cutoff_hz: float | None = None
-    order: int = 4
-    decimation: int | None = None
+    cutoff_hz: Frequency | None = None
+    order: FilterOrder = 4
+    decimation: Annotated[int, Range(1, 1_000_000)] | None = None
     decimation_filter: str = 'chebyshev'
-    border: int | None = None
-    border_s: float | None = None
-    dead_band: float | Sequence[float] | None = None
+    border: Annotated[int, Range(0, 1e9)] | None = None
+    border_s: Annotated[float, Range(0.0, 1e6)] | None = None
+    dead_band: NotNegative | Sequence[NotNegative] | None = None
     held_torque: bool = False
 
     def __post_init__(self) -> None:
         _one_of('filter', self.filter, FILTERS)
         _one_of('decimation_filter', self.decimation_filter, DECIMATION_FILTERS)
-        _positive('cutoff_hz', self.cutoff_hz)
-        if self.order != int(self.order) or not 1 <= self.order <= 12:
-            raise OptionError(f'order must be a whole number from 1 to 12, got {self.order!r}')
-        if self.decimation is not None:
-            stages(self.decimation)
-        if self.border is not None and (self.border != int(self.border) or self.border < 0):
-            raise OptionError(f'border must be a whole number, 0 or more, got {self.border!r}')
-        if self.border_s is not None and not (self.border_s >= 0 and isfinite(self.border_s)):
-            raise OptionError(f'border_s must be 0 s or more, got {self.border_s!r}')
-        if self.dead_band is not None:
-            band = np.asarray(self.dead_band, dtype=float)
-            if band.ndim > 1 or not np.all(np.isfinite(band)) or np.any(band < 0):
-                raise OptionError(f'dead_band must be 0 or more, got {self.dead_band!r}')
+        check(self)
 
     @property
     def resolved(self) -> bool:

@@ -16,6 +16,7 @@ ACCELERATION = {f'{name}/s^2': factor for name, factor in POSITION.items()}
 TORQUE = {'N.m': 1.0, 'N.cm': 1e-2, 'N.mm': 1e-3, 'mN.m': 1e-3, 'kN.m': 1e3, 'N': 1.0, 'kN': 1e3}
 # A drive's signal becomes a torque or force only by the drive gain: the mapping's `scale`.
 SIGNAL = {'A': 1.0, 'mA': 1e-3, 'V': 1.0, 'mV': 1e-3, '%': 1e-2, '1': 1.0}
+TEMPERATURE = {'degC': 1.0}
 
 OF_CHANNEL = {
     'position': POSITION,
@@ -25,6 +26,7 @@ OF_CHANNEL = {
     'reference_velocity': VELOCITY,
     'reference_acceleration': ACCELERATION,
     'control': TORQUE | SIGNAL,
+    'temperature': TEMPERATURE,
 }
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.dynamics.direct import acceleration, scratch
+from robot_id.dynamics.generated.pointer import state_at
 from robot_id.dynamics.kernels import FAST
 from robot_id.dynamics.law import control_torque, control_work
 
@@ -34,6 +35,8 @@ class Body(NamedTuple):
     :param encoder_step: (n,) quantisation of the measured position, 0 for none.
     :param step: seconds from sample to sample.
     :param substeps: RK4 steps in one sample.
+    :param chi: (b,) base parameters, for the generated code.
+    :param code: address of the generated direct model, 0 for the generic kernels.
     """
 
     inertia: Array
@@ -42,6 +45,8 @@ class Body(NamedTuple):
     encoder_step: Array
     step: float
     substeps: int
+    chi: Array
+    code: int
 
 
 class Motion(NamedTuple):
@@ -94,7 +99,11 @@ def plant_step(tree, body, q, dq, tau, work, stage, first):
                 qs[j], vs[j], sum_v[j], sum_a[j] = q[j], dq[j], 0.0, 0.0
             else:
                 qs[j], vs[j] = q[j] + c * vs[j], dq[j] + c * a[j]
-        if not acceleration(tree, body.inertia, body.values, qs, vs, tau, body.slope, work, a):
+        if body.code != 0:
+            good = state_at(body.code, body.chi, body.slope, qs, vs, tau, a)
+        else:
+            good = acceleration(tree, body.inertia, body.values, qs, vs, tau, body.slope, work, a)
+        if not good:
             return False
         weight = 2.0 if k == 1 or k == 2 else 1.0
         for j in range(n):

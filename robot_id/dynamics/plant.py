@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robot_id.dynamics.controller import AtWork
+from robot_id.dynamics.generated.library import code_for
 from robot_id.dynamics.loop_kernel import (
     DIVERGED,
     DONE,
@@ -97,10 +98,15 @@ class Plant:
             stable_substeps(self.robot, each, self.step, self.slope) for each in sets
         )
         self.parameters = chi
+        code = code_for(self.robot, 'direct_dynamics', self.slope)
+        address = 0 if code is None else code.address
         self._bodies = [
-            Body(*body, self.slope, self._encoder, self.step, int(self.substeps))
-            for body in bodies
-        ]
+            Body(
+                *body, self.slope, self._encoder, self.step, int(self.substeps),
+                np.array(each, float), address,
+            )
+            for each, body in zip(sets, bodies)
+        ]  # fmt: skip
 
     @property
     def time(self) -> float:

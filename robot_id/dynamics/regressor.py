@@ -110,6 +110,7 @@ def regressor(
     coulomb_slope: float | None = None,
     standard: bool = False,
     out: Array | None = None,
+    calls: int = 1,
 ) -> Array:
     """
     Return W with tau = W chi.
@@ -118,6 +119,7 @@ def regressor(
     :param coulomb_slope: None for sign(dq), alpha for 2/pi atan(alpha dq).
     :param standard: all standard columns instead of the base columns.
     :param out: (N, n, b) array to fill, which saves the page faults of fresh memory.
+    :param calls: how often such a call will come: many small ones are worth generated code too.
     :return: (N, n, b), or (n, b) for a single state.
     """
     single, (Q, DQ, DDQ) = as_states(robot, q, dq, ddq)
@@ -127,7 +129,7 @@ def regressor(
         raise ValueError(f'out is {W.dtype} {W.shape}, not float ({len(Q)}, {robot.n}, {count})')
     slope = slope_value(coulomb_slope)
     loaded = takes_load(robot)
-    code = None if standard or loaded else code_for(robot, 'regressor', slope, len(Q))
+    code = None if standard or loaded else code_for(robot, 'regressor', slope, calls * len(Q))
     if code is not None:
         code(None, slope, (Q, DQ, DDQ), (W,))
         return W[0] if single else W

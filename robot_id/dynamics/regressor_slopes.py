@@ -220,7 +220,13 @@ def _slopes(tree, body_columns, term_columns, Q, DQ, DDQ, slope, G, by_q, by_dq,
 
 
 def regressor_slopes(
-    robot: Robot, q: Array, dq: Array, ddq: Array, G: Array, coulomb_slope: float | None = None
+    robot: Robot,
+    q: Array,
+    dq: Array,
+    ddq: Array,
+    G: Array,
+    coulomb_slope: float | None = None,
+    calls: int = 1,
 ) -> tuple[Array, Array, Array]:
     """
     Return df/dq, df/d(dq), df/d(ddq) of f = sum over samples of W . G, (N, n) each.
@@ -228,11 +234,12 @@ def regressor_slopes(
     :param q: (N, n) positions; dq, ddq likewise.
     :param G: (N, n, b) df/dW, W the base regressor.
     :param coulomb_slope: None for sign(dq), whose slope is zero, alpha for 2/pi atan(alpha dq).
+    :param calls: how often such a call will come, see `regressor`.
     """
     _, (Q, DQ, DDQ) = as_states(robot, q, dq, ddq)
     slope = slope_value(coulomb_slope)
     by_q, by_dq, by_ddq = (np.empty_like(Q) for _ in range(3))
-    code = code_for(robot, 'regressor_slopes', slope, len(Q))
+    code = code_for(robot, 'regressor_slopes', slope, calls * len(Q))
     if code is not None:
         G = np.ascontiguousarray(G, float)
         code(None, slope, (Q, DQ, DDQ, G), (by_q, by_dq, by_ddq))

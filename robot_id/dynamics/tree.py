@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.model import Robot
+from robot_id.model.friction import COLUMNS
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -89,10 +90,17 @@ def _build(robot: Robot) -> Tree:
         term_parameter=terms.parameter,
         term_kind=terms.kind,
         term_row=terms.row,
-        term_gain=terms.gain,
+        term_gain=_gains(robot),
         term_direction=np.ascontiguousarray(terms.direction),
         term_constant=terms.constant,
     )
+
+
+def _gains(robot: Robot) -> Array:
+    """(a,) gains of the atoms at the temperature of the robot."""
+    terms = robot.terms
+    hot = [k > 0 and COLUMNS[k - 1][0].modulation == 'temperature' for k in terms.kind.tolist()]
+    return np.where(hot, robot.heat * terms.gain, terms.gain) if any(hot) else terms.gain
 
 
 def split_parameters(robot: Robot, chi: Array) -> tuple[Array, Array]:

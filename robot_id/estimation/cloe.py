@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import scipy
@@ -29,6 +29,7 @@ from robot_id.estimation.outcome import Outcome
 from robot_id.estimation.result import Iteration, history_text
 from robot_id.exceptions import IdentificationError, OptionError, SimulationError
 from robot_id.progress import Progress
+from robot_id.ranges import Count, Range
 from robot_id.regression.least_squares import Solution
 from robot_id.regression.sampling import States
 
@@ -52,9 +53,9 @@ class Cloe(LoopMethod):
     output: ClassVar[Literal['position', 'torque']] = 'position'
 
     start: str = 'a_priori'
-    iterations: int = 50
+    iterations: Annotated[int, Range(1, 1000)] = 50
     optimizer: Literal['gauss_newton', 'nelder_mead'] = 'gauss_newton'
-    simulations: int = 20000
+    simulations: Count = 20000
 
     def solve(self, problem: LoopProblem, start: Array, progress: Progress) -> Outcome:
         """Minimise the output error."""

@@ -13,6 +13,7 @@ from robot_id.dynamics.controller import Feedback
 from robot_id.dynamics.sensitivity import loop_sensitivities
 from robot_id.estimation.loop_method import (
     LoopMethod,
+    ShortSteps,
     careful_step,
     first_motion,
     has_settled,
@@ -56,6 +57,7 @@ class Didim(LoopMethod):
         rho: list[Array] = []
         history: list[Iteration] = []
         error, exact, converged = np.inf, False, False
+        creeping = ShortSteps()
         for k in range(self.iterations):
             progress(k / self.iterations, history_text(history))
             if exact:
@@ -65,6 +67,7 @@ class Didim(LoopMethod):
                 solution = weighted_fit(problem, problem.regressor_rows(motions), Y)
                 proposal = solution.chi
             new, simulations, step = careful_step(problem, chi, proposal)
+            creeping.note(step)
             motions = problem.states(simulations)
             rho = [y - s for y, s in zip(Y, simulated_torque(problem, motions))]
             last, error = error, relative_error(rho, Y)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from robot_id.online.ekf import ExtendedKalmanFilter
 from robot_id.online.kalman import KalmanFilter
 from robot_id.online.sizes import nominal_sizes
 from robot_id.progress import Progress, part_of, silent
+from robot_id.ranges import Anything, Deviation, Frequency, NotNegative, Range, Slope, check
 from robot_id.regression.prediction import predict
 from robot_id.regression.sampling import resolve
 
@@ -57,23 +58,20 @@ class Ekf:
     filter_class: ClassVar[type[KalmanFilter]] = ExtendedKalmanFilter
 
     start: Literal['good', 'rough', 'regular', 'none'] = 'good'
-    start_values: Sequence[float] | None = None
-    parameter_std: float | Sequence[float] | None = None
-    state_std: float | Sequence[float] | None = None
-    process_std: float | Sequence[float] | None = None
-    measurement_std: float | Sequence[float] | None = None
-    drift_std: float | Sequence[float] = 0.0
+    start_values: Sequence[Anything] | None = None
+    parameter_std: Deviation | Sequence[Deviation] | None = None
+    state_std: NotNegative | Sequence[NotNegative] | None = None
+    process_std: NotNegative | Sequence[NotNegative] | None = None
+    measurement_std: Deviation | Sequence[Deviation] | None = None
+    drift_std: NotNegative | Sequence[NotNegative] = 0.0
     discretisation: Literal['midpoint', 'euler'] = 'midpoint'
-    passes: int = 2
-    highest_rate_hz: float = 1000.0
-    coulomb_slope: float | None = None
+    passes: Annotated[int, Range(1, 100)] = 2
+    highest_rate_hz: Frequency = 1000.0
+    coulomb_slope: Slope | None = None
     processing: Processing = field(default_factory=Processing)
 
     def __post_init__(self) -> None:
-        if self.passes < 1:
-            raise OptionError(f'passes: {self.passes} must be 1 or more')
-        if not self.highest_rate_hz > 0.0:
-            raise OptionError(f'highest_rate_hz: {self.highest_rate_hz} must be positive')
+        check(self)
 
     def estimate(self, robot: Any, dataset: Dataset, progress: Progress = silent) -> Result:
         """

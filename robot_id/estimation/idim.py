@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,10 @@ from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing
 from robot_id.estimation.outcome import Outcome, assemble
 from robot_id.estimation.result import Iteration, Result
-from robot_id.exceptions import IdentificationError, OptionError
+from robot_id.exceptions import IdentificationError
 from robot_id.model import Robot
 from robot_id.progress import Progress, part_of, silent
+from robot_id.ranges import Range, Slope, check
 from robot_id.regression import selection
 from robot_id.regression.constraint import constraint_for
 from robot_id.regression.covariance import joint_covariance
@@ -75,16 +76,13 @@ class Idim(ABC):
     name: ClassVar[str] = ''
 
     processing: Processing = field(default_factory=Processing)
-    coulomb_slope: float | None = None
+    coulomb_slope: Slope | None = None
     unexcited: Literal['refuse', 'drop'] = 'refuse'
-    memory_mb: float = 256.0
+    memory_mb: Annotated[float, Range(0.0, 1e7)] = 256.0
     constraint: str = 'none'
 
     def __post_init__(self) -> None:
-        if self.coulomb_slope is not None and not self.coulomb_slope > 0.0:
-            raise OptionError(f'coulomb_slope: {self.coulomb_slope} must be above 0, or none')
-        if self.memory_mb < 0.0:
-            raise OptionError(f'memory_mb: {self.memory_mb} must not be negative')
+        check(self)
 
     @abstractmethod
     def fit(self, observation: Observation, system: System, progress: Progress) -> Fit:
@@ -187,13 +185,8 @@ class SelectingIdim(Idim):
     """
 
     essential: bool = False
-    f_level: float = 0.95
+    f_level: Annotated[float, Range(1e-6, 1.0 - 1e-9)] = 0.95
     correlated: Literal['warn', 'correct'] = 'warn'
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0.0 < self.f_level < 1.0:
-            raise OptionError(f'f_level: {self.f_level} must lie between 0 and 1')
 
     def finish(self, fit: Fit, system: System, inflation: Array) -> Fit:
         """Eliminate parameters while the F-test allows it; covariance from each joint's noise."""

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.estimation.idim import Fit, SelectingIdim
 from robot_id.estimation.result import Iteration, history_text
-from robot_id.exceptions import OptionError
 from robot_id.progress import Progress
+from robot_id.ranges import Range, Tolerance
 from robot_id.regression.least_squares import Solution
 from robot_id.regression.observation import Observation
 from robot_id.regression.prediction import relative_error_percent
@@ -44,18 +44,9 @@ class IdimIrls(SelectingIdim):
     name: ClassVar[str] = 'idim_irls'
 
     loss: Literal['huber', 'bisquare'] = 'huber'
-    tuning: float | None = None
-    tolerance: float = 1e-3
-    max_iterations: int = 50
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.tuning is not None and not self.tuning > 0.0:
-            raise OptionError(f'tuning: {self.tuning} must be above 0')
-        if not self.tolerance > 0.0:
-            raise OptionError(f'tolerance: {self.tolerance} must be above 0')
-        if self.max_iterations < 1:
-            raise OptionError(f'max_iterations: {self.max_iterations} must be at least 1')
+    tuning: Annotated[float, Range(1e-3, 1e6)] | None = None
+    tolerance: Tolerance = 1e-3
+    max_iterations: Annotated[int, Range(1, 10_000)] = 50
 
     def fit(self, observation: Observation, system: System, progress: Progress) -> Fit:
         """Reweigh and solve until the estimate rests."""

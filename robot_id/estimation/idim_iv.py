@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from robot_id.estimation.loop_method import (
     LoopMethod,
+    ShortSteps,
     careful_step,
     first_motion,
     has_settled,
@@ -48,6 +49,7 @@ class IdimIv(LoopMethod):
         V = problem.regressor_rows(first_motion(problem, start))
         history: list[Iteration] = []
         error, converged = np.inf, False
+        creeping = ShortSteps()
         for k in range(self.iterations):
             progress(k / self.iterations, history_text(history))
             weights, _ = System(JointFactors.of_rows(names, list(zip(V, Y)))).joint_weights()
@@ -57,6 +59,7 @@ class IdimIv(LoopMethod):
                 [w * y for w, y in zip(weights, Y)],
             )
             new, simulations, step = careful_step(problem, chi, proposal)
+            creeping.note(step)
             V = problem.regressor_rows(problem.states(simulations))
             rho = [y - v @ new for y, v in zip(Y, V)]
             last, error = error, relative_error(rho, Y)

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +21,17 @@ from robot_id.estimation.result import Result
 from robot_id.exceptions import IdentificationError, OptionError, SimulationError
 from robot_id.model import Robot
 from robot_id.progress import Progress, silent
+from robot_id.ranges import Range, Slope, Tolerance, check
 from robot_id.regression.prediction import predict
 from robot_id.regression.residuals import warn_if_correlated, whiteness
 from robot_id.regression.sampling import States, resolve
 
 Array = NDArray[np.float64]
 SHORTEST_STEP = 2.0**-10
+# Periods of the simulated loop in a sample of the data: beyond it a simulation takes for ever.
+FASTEST_LOOP = 200.0
+# Steps this short (of the full one) lead nowhere within the iterations there are.
+SHORT_STEP, MOST_SHORT_STEPS = 1.0 / 32.0, 4
 # Data without noise: a residual this small relative to the data leaves nothing to explain.
 EXACT = 1e-8
 
@@ -54,20 +59,14 @@ class LoopMethod(ABC):
     loop: str = 'default'
     start: str = 'regular'
     friction: Literal['simulated', 'sign'] = 'simulated'
-    coulomb_slope: float | None = None
-    bandwidth_factor: float = 1.0
-    iterations: int = 20
-    tolerance: float = 0.01
-    settled: float = 0.5
+    coulomb_slope: Slope | None = None
+    bandwidth_factor: Annotated[float, Range(1e-3, 1e3)] = 1.0
+    iterations: Annotated[int, Range(1, 1000)] = 20
+    tolerance: Tolerance = 0.01
+    settled: Tolerance = 0.5
 
     def __post_init__(self) -> None:
-        for key in ('bandwidth_factor', 'tolerance', 'settled'):
-            if not getattr(self, key) > 0.0:
-                raise OptionError(f'{key}: {getattr(self, key)} must be above 0')
-        if self.iterations < 1:
-            raise OptionError(f'iterations: {self.iterations} must be 1 or more')
-        if self.coulomb_slope is not None and not self.coulomb_slope > 0.0:
-            raise OptionError(f'coulomb_slope: {self.coulomb_slope} must be above 0, or none')
+        check(self)
 
     @abstractmethod
     def solve(self, problem: LoopProblem, start: Array, progress: Progress) -> Outcome:
@@ -83,6 +82,12 @@ class LoopMethod(ABC):
         started = time.perf_counter()
         dataset = dataset.select(robot.joint_names)
         processing = resolve(self.processing, dataset, robot)
+        loop = robot.loop(self.loop)
+        if loop.rate_hz > FASTEST_LOOP * dataset.rate:
+            raise IdentificationError(
+                f"the data have {dataset.rate:.3g} samples a second, the loop '{self.loop}' "
+                f"{loop.rate_hz:.4g}: is the unit of time right? Else name another 'loop'"
+            )
         slope = (
             self.coulomb_slope
             or robot.description.identification_slope
@@ -92,7 +97,7 @@ class LoopMethod(ABC):
             robot,
             dataset,
             processing,
-            robot.loop(self.loop),
+            loop,
             slope,
             slope if self.friction == 'simulated' else None,
             self.bandwidth_factor,
@@ -180,6 +185,32 @@ def careful_step(
         'no step from the last estimate keeps M(q) positive definite along the motion: the data '
         'do not fit the model (check units, gear signs, the loop and its bandwidth)'
     )
+
+
+class ShortSteps:
+    """
+    Gives up on an iteration that only creeps: data that no admissible parameters explain.
+
+    Torques of the wrong sign or times in another unit pull every proposal out of the cone of
+    positive M(q), so each step is cut to almost nothing, and the iterations would all be spent.
+    """
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def note(self, step: float) -> None:
+        """
+        Take the length of an accepted step.
+
+        :raises IdentificationError: after four short ones in a row.
+        """
+        self._count = self._count + 1 if step <= SHORT_STEP else 0
+        if self._count >= MOST_SHORT_STEPS:
+            raise IdentificationError(
+                f'{self._count} steps in a row were cut to {SHORT_STEP:.2g} or less to keep M(q) '
+                'positive definite: the data do not fit the model (check units, the sign of the '
+                'torques, the loop and its bandwidth)'
+            )
 
 
 def relative_error(residuals: Sequence[Array], torques: Sequence[Array]) -> float:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from robot_id.estimation.result import Result
 from robot_id.exceptions import DataError
 from robot_id.model import Robot
+from robot_id.model.other_friction import with_friction
 
 Array = NDArray[np.float64]
 
@@ -17,6 +18,33 @@ Array = NDArray[np.float64]
 def load_parameters(robot: Robot, path: str | Path) -> Array:
     """Return (b,) the values of a result file in the order of the robot's parameters."""
     return parameters_for(robot, Result.load(path))
+
+
+def robot_for(robot: Robot, result: Result) -> Robot:
+    """
+    Return the robot with the friction of a result: its terms, its constants, and its load.
+
+    A result that says nothing of friction has that of the robot file.
+    """
+    try:
+        terms = {name: tuple(own) for name, own in result.friction.get('terms', {}).items()}
+        constants: dict[str, dict[str, float]] = {}
+        for one in result.friction.get('constants', []):
+            constants.setdefault(one['joint'], {})[one['term']] = float(one['value'])
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise DataError(f"the result's 'friction' is broken ({error!r})") from error
+    if terms:
+        robot = with_friction(robot, terms, constants)
+    if set(result.names) == set(robot.base.names):
+        robot = robot.with_load(np.array([result[name] for name in robot.base.names]))
+    return robot
+
+
+def load_for_robot(robot: Robot, path: str | Path) -> tuple[Robot, Array, Result]:
+    """Return the robot with the friction of a result file, its (b,) values, and the result."""
+    result = Result.load(path)
+    robot = robot_for(robot, result)
+    return robot, parameters_for(robot, result), result
 
 
 def parameters_for(robot: Robot, result: Result) -> Array:

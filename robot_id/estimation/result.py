@@ -65,6 +65,8 @@ class Result:
     :param options: every option that produced it, defaults included.
     :param warnings: one line each.
     :param extras: what only this method knows (JSON-serialisable).
+    :param friction: the friction terms of each joint, their constants and how they were chosen;
+        empty: those of the robot file.
     :param prediction: torques along the data it was fitted to; not saved.
     """
 
@@ -85,6 +87,7 @@ class Result:
     options: dict[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     extras: dict[str, Any] = field(default_factory=dict)
+    friction: dict[str, Any] = field(default_factory=dict)
     prediction: Prediction | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -143,6 +146,7 @@ class Result:
                 for step in self.history
             ],
             'extras': finite(self.extras),
+            **({'friction': finite(self.friction)} if self.friction else {}),
         }
 
     def save(self, path: str | Path) -> None:
@@ -199,6 +203,7 @@ class Result:
                 options=dict(data.get('options') or {}),
                 warnings=tuple(data.get('warnings') or ()),
                 extras=dict(data.get('extras') or {}),
+                friction=dict(data.get('friction') or {}),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f'{source}: broken result ({error!r})') from error

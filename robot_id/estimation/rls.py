@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,17 @@ from robot_id.online.memory import Memory
 from robot_id.online.sizes import nominal_sizes
 from robot_id.online.supervision import CheapRule, EigenvalueRule, Rule
 from robot_id.progress import Progress, silent
+from robot_id.ranges import (
+    Count,
+    Deviation,
+    FilterOrder,
+    Frequency,
+    NotNegative,
+    Range,
+    Seconds,
+    Slope,
+    check,
+)
 from robot_id.regression.prediction import predict
 from robot_id.regression.sampling import resolve
 
@@ -56,27 +67,23 @@ class Rls:
     name: ClassVar[str] = 'rls'
 
     filtering: Literal['model', 'input', 'none'] = 'model'
-    low_pass_hz: float | None = None
-    filter_order: int = 2
-    every: int | None = None
+    low_pass_hz: Frequency | None = None
+    filter_order: FilterOrder = 2
+    every: Count | None = None
     memory: Literal['infinite', 'exponential', 'window', 'constant_trace'] = 'infinite'
-    memory_s: float = 10.0
+    memory_s: Seconds = 10.0
     supervision: Literal['none', 'eigenvalue', 'cheap'] = 'none'
-    max_std: float = 0.1
-    supervision_s: float = 0.1
+    max_std: Annotated[float, Range(1e-9, 1e6)] = 0.1
+    supervision_s: Seconds = 0.1
     nominal: str | None = None
-    noise: float | Sequence[float] | None = None
-    rest_velocity: float | Sequence[float] | None = None
+    noise: Deviation | Sequence[Deviation] | None = None
+    rest_velocity: NotNegative | Sequence[NotNegative] | None = None
     held_torque: bool = False
-    coulomb_slope: float | None = None
+    coulomb_slope: Slope | None = None
     processing: Processing = field(default_factory=Processing)
 
     def __post_init__(self) -> None:
-        for key in ('memory_s', 'supervision_s'):
-            if not getattr(self, key) > 0.0:
-                raise OptionError(f'{key}: {getattr(self, key)} must be positive')
-        if self.every is not None and self.every < 1:
-            raise OptionError(f'every: {self.every} must be 1 or more')
+        check(self)
 
     def identifier(self, robot: Any, dataset: Dataset, processing: Processing) -> OnlineIdentifier:
         """Return the on-line identifier with these options, as the recording needs it."""

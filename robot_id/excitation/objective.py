@@ -21,6 +21,7 @@ _PENALTY = 30.0
 _SHARPEST = 400.0
 _POSTURES = 80
 _FINER = 3
+_CALLS = 1000  # of the regressor in a search, about
 
 
 @dataclass(frozen=True)
@@ -97,12 +98,12 @@ class Objective:
         X0 = x.reshape(self.family.size, self.robot.n)
         scaled = self.gauge.scale(X0, gauge)
         q, dq, ddq = self.states(scaled.X)
-        W = dynamics.regressor(self.robot, q, dq, ddq)
+        W = dynamics.regressor(self.robot, q, dq, ddq, calls=_CALLS)
         self.friction.replace(W, dq, ddq)
         value, dW = self._criterion(W, power)
         penalty, dW_torque = self._torque_penalty(W)
         dW = dW + dW_torque
-        slopes = dynamics.regressor_slopes(self.robot, q, dq, ddq, dW)
+        slopes = dynamics.regressor_slopes(self.robot, q, dq, ddq, dW, calls=_CALLS)
         self.friction.add_slopes(dW, dq, ddq, slopes[1], slopes[2])
         if self.clearance is not None:
             every = -(-self.samples // _POSTURES)

@@ -10,6 +10,7 @@ from typing import Any
 from robot_id.data import Dataset
 from robot_id.estimation import registry
 from robot_id.estimation.result import Result
+from robot_id.experiment.friction import prepare_friction
 from robot_id.experiment.measurements import implausible, load_for
 from robot_id.experiment.validation import Validation, validate
 from robot_id.model import Robot, load_robot
@@ -28,6 +29,8 @@ class Request:
     :param options: its options by key, texts or typed values.
     :param mapping: which columns are what: a name or a YAML file.
     :param others: recordings that the fit must not see, to predict their torques.
+    :param friction: friction terms of all joints, 'auto' for what hold-out data pay for; None for
+        those of the robot file.
     """
 
     robot: Robot | str
@@ -36,6 +39,7 @@ class Request:
     options: Mapping[str, Any] = field(default_factory=dict)
     mapping: str | Path | None = None
     others: Sequence[str | Path] = ()
+    friction: str | None = None
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,12 @@ def identify(request: Request, progress: Progress = silent) -> Identification:
     findings = implausible(robot, dataset)
     if others is not None:
         findings += implausible(robot, others)
+    friction = prepare_friction(
+        robot, dataset, method, request.friction, part_of(progress, 0.05, 0.1)
+    )
+    robot = friction.robot
     result = method.estimate(robot, dataset, part_of(progress, 0.1, 0.9, 'identifying'))
+    result = friction.complete(result, given=request.friction is not None)
     assert result.prediction is not None
     validation = None
     if others is not None:

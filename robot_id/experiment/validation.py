@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from robot_id import files, options
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing
-from robot_id.estimation.parameters import parameters_for
+from robot_id.estimation.parameters import parameters_for, robot_for
 from robot_id.estimation.result import Result
 from robot_id.experiment.loop_validation import simulation_errors
 from robot_id.model import Robot
@@ -133,6 +133,7 @@ def validate(
     :param conditions: how to process them; as in the identification when None.
     :param progress: called with the fraction done.
     """
+    robot = robot_for(robot, result)
     chi = parameters_for(robot, result)
     dataset = dataset.select(robot.joint_names)
     conditions = conditions or Conditions.of(result, dataset.rate)

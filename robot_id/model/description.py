@@ -180,6 +180,7 @@ class RobotDescription(_Strict):
     :param coulomb_slope: alpha of 2/pi atan(alpha dq) in simulation and control.
     :param identification_slope: alpha of the plant that IDIM-IV, DIDIM and CLOE simulate, where
         the real friction is steeper than the one above; None: the same.
+    :param reference_temperature: T0 of temperature-dependent friction, degrees Celsius.
     :param motion: the trajectory that `simulate` plays when none is given (see trajectory room).
     """
 
@@ -200,6 +201,7 @@ class RobotDescription(_Strict):
     noise: Noise = Noise()
     coulomb_slope: Positive = 1000.0
     identification_slope: Positive | None = None
+    reference_temperature: Number = 25.0
     motion: str | dict[str, Any] | None = None
 
     @model_validator(mode='after')

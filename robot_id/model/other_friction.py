@@ -43,6 +43,18 @@ def with_friction(
     return Robot(description.model_copy(update=left), robot.kinematics, robot.urdf)
 
 
+def with_constants(robot: Robot, constants: Mapping[str, Mapping[str, float]]) -> Robot:
+    """
+    Return the same robot with other constants of its friction terms; its base stays.
+
+    :param constants: by joint and term.
+    """
+    other = with_friction(robot, {}, constants)
+    other.load_parameters, other.heat = robot.load_parameters, robot.heat
+    other.base = robot.base
+    return other
+
+
 def _joint(joint: Joint, terms: Sequence[str], constants: Mapping[str, float]) -> Joint:
     values = {**joint.friction_constants, **constants}
     changed = {

@@ -46,6 +46,8 @@ class Robot:
         )
         # (b,) parameters that tell the load of load-dependent friction in the regressor.
         self.load_parameters: Array | None = None
+        # Temperature less the reference temperature where no measurement tells it, K.
+        self.heat = 0.0
         self.drives = Drives.of(self.joints, self.coupling)
         self.limits = Limits.of(self.joints, kinematics.limits)
         self.terms: Terms = build_terms(self.joints, self.coupling)
@@ -185,6 +187,12 @@ class Robot:
         """Return the same robot whose regressor takes the load of these parameters, (b,)."""
         robot = copy.copy(self)
         robot.load_parameters = np.array(chi, float)
+        return robot
+
+    def at_temperature(self, celsius: float) -> Robot:
+        """Return the same robot at a temperature, for simulation and control."""
+        robot = copy.copy(self)
+        robot.heat = float(celsius) - self.description.reference_temperature
         return robot
 
     def regular_start(self) -> Array:

@@ -19,8 +19,7 @@ from robot_id.control.torque_control import Mode, TorqueControl
 from robot_id.data.joint_order import JointMatcher, joint_order
 from robot_id.data.stamps import SECOND, Order, StampWatch, to_ns
 from robot_id.dynamics.simulation import sample_configurations
-from robot_id.estimation.parameters import parameters_for
-from robot_id.estimation.result import Result
+from robot_id.estimation.parameters import load_for_robot
 from robot_id.exceptions import DataError, OptionError, RobotIdError
 from robot_id.nodes.ctc_parameters import TABLE
 from robot_id.ros.base import end, run
@@ -55,8 +54,11 @@ class CtcController(RobotLifecycleNode):
         if s['rate_hz']:
             loop = loop.model_copy(update={'rate_hz': s['rate_hz']})
         path = s['parameters']
-        start = parameters_for(robot, Result.load(path)) if path else robot.a_priori()
-        self._method = Result.load(path).method if path else 'a_priori'
+        if path:
+            robot, start, result = load_for_robot(robot, path)
+            self._method = result.method
+        else:
+            start, self._method = robot.a_priori(), 'a_priori'
         controller = ComputedTorque(
             robot, start, loop, measured=s['measured'], integral=s['integral'],
             torque_limit=s['torque_limit'] or None, blend_s=s['blend_s'],

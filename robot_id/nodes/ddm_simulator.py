@@ -16,8 +16,7 @@ from robot_id.control.simulated_robot import SimulatedRobot
 from robot_id.data.joint_order import JointMatcher, joint_order
 from robot_id.dynamics.pacer import Pacer
 from robot_id.dynamics.simulation import Disturbances
-from robot_id.estimation.parameters import parameters_for
-from robot_id.estimation.result import Result
+from robot_id.estimation.parameters import load_for_robot
 from robot_id.exceptions import (
     DataError,
     OptionError,
@@ -93,7 +92,10 @@ class DdmSimulator(RobotLifecycleNode):
         loop = loop_setting(robot, s['loop'])
         rate = s['rate_hz'] or (loop.rate_hz if self._closed else 1000.0)
         path = s['parameters']
-        truth = parameters_for(robot, Result.load(path)) if path else robot.truth()
+        if path:
+            robot, truth, _ = load_for_robot(robot, path)
+        else:
+            truth = robot.truth()
         noise = Disturbances.of_robot(robot, s['seed']) if s['noise'] else Disturbances()
         self._commands = CommandReader(
             robot.joint_names, joint_order(robot.joint_names, s['joints'], 'joints')

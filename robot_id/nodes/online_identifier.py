@@ -14,6 +14,8 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_id.data.joint_order import JointMatcher
 from robot_id.data.stamps import SECOND, to_ns
+from robot_id.estimation.parameters import robot_for
+from robot_id.estimation.result import Result
 from robot_id.exceptions import DataError, RobotIdError
 from robot_id.nodes.online_settings import TABLE, make_identifier, nominal_values, recent_error
 from robot_id.online.identifier import OnlineIdentifier
@@ -52,6 +54,8 @@ class OnlineIdentifierNode(NodeBase, Node):
         self._matcher = JointMatcher(self._robot.joint_names)
         self._references = ReferenceBuffer(self._robot.joint_names, 4096)
         self._riv = self.settings['method'] == 'riv'
+        if self.settings['nominal']:
+            self._robot = robot_for(self._robot, Result.load(self.settings['nominal']))
         self._start = self._sizes = nominal_values(self._robot, self.settings)
         self._meter = RateMeter()
         self._begin()

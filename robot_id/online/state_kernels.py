@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from robot_id.dynamics import tangent
 from robot_id.dynamics.direct import acceleration, scratch
 from robot_id.dynamics.friction import add_rotors
+from robot_id.dynamics.generated.library import code_for
+from robot_id.dynamics.generated.pointer import derivatives_at, state_at
 from robot_id.dynamics.kernels import FAST, cholesky, cholesky_solve, composite, poses
-from robot_id.dynamics.load import load_kernel, rigid_parameters
+from robot_id.dynamics.load import load_kernel, rigid_parameters, takes_load
 from robot_id.dynamics.regressor import column_maps, regressor_kernel
 from robot_id.dynamics.tree import Tree, tree_of
 from robot_id.model import Robot
@@ -30,6 +32,8 @@ class Model(NamedTuple):
     :param terms: (e,) base columns of the terms.
     :param factor: (b,) scale of renamed base parameters.
     :param rigid: (b,) 1 for parameters of rigid bodies and rotors, 0 for friction and offset.
+    :param code: (4,) addresses of the generated direct model, derivatives, regressor and inertia
+        matrix, 0 for the generic kernels.
     """
 
     tree: Tree
@@ -38,16 +42,31 @@ class Model(NamedTuple):
     terms: NDArray[np.int64]
     factor: Array
     rigid: Array
+    code: NDArray[np.int64]
 
 
-def model_of(robot: Robot) -> Model:
-    """Return the arrays of a robot."""
+_CODE = ('direct_dynamics', 'derivatives', 'regressor', 'inertia_matrix')
+DIRECT, DERIVATIVES, REGRESSOR, INERTIA = range(len(_CODE))
+
+
+def model_of(robot: Robot, slope: float | None = None) -> Model:
+    """
+    Return the arrays of a robot.
+
+    :param slope: of the friction in a filter that will run for long, which uses generated code;
+        None for the generic kernels.
+    """
     units = [robot.base.to_standard(chi) for chi in np.eye(len(robot.base))]
     forms = [np.concatenate([u[robot.inertial_index].ravel(), u[robot.term_index]]) for u in units]
     bodies, terms, _ = column_maps(robot, False)
     rigid = np.sign(rigid_parameters(robot, robot.base.factor))
+    code = np.zeros(len(_CODE), np.int64)
+    if slope is not None and not takes_load(robot):
+        found = [code_for(robot, name, slope) for name in _CODE]
+        if all(found):
+            code[:] = [each.address for each in found if each is not None]
     return Model(
-        tree_of(robot), np.array(forms), bodies, terms, np.array(robot.base.factor), rigid
+        tree_of(robot), np.array(forms), bodies, terms, np.array(robot.base.factor), rigid, code
     )
 
 
@@ -97,15 +116,34 @@ def linearise(model, z, tau, slope, ddq, J):  # type: ignore[no-untyped-def]
     """
     n, total = J.shape
     dq, q, chi = z[:n].copy(), z[n : 2 * n].copy(), z[2 * n :].copy()
+    by_q, by_dq, M = np.empty((n, n)), np.empty((n, n)), np.empty((n, n))
+    if model.code[DIRECT] != 0:
+        W = np.empty((n, total - 2 * n))
+        if not state_at(model.code[DIRECT], chi, slope, q, dq, tau, ddq) or not _finite(ddq):
+            return False
+        derivatives_at(model.code[DERIVATIVES], chi, slope, q, dq, ddq, by_q, by_dq, M)
+        state_at(model.code[REGRESSOR], chi, slope, q, dq, ddq, W)
+        J[:, :n] = -by_dq
+        J[:, n : 2 * n] = -by_q
+        J[:, 2 * n :] = -W
+        return _solve_rows(M, J)
+    return _linearise_generic(model, q, dq, chi, tau, slope, ddq, by_q, by_dq, M, J)
+
+
+@numba.njit(**FAST)
+def _finite(x):  # type: ignore[no-untyped-def]
+    return np.isfinite(x).all()
+
+
+@numba.njit(**FAST)
+def _linearise_generic(model, q, dq, chi, tau, slope, ddq, by_q, by_dq, M, J):  # type: ignore[no-untyped-def]
+    """`linearise` by the generic kernels; by_q, by_dq, M (n, n) are scratch."""
+    n, total = J.shape
     inertia, values = _parameters(model, chi)
     tree = model.tree
     work = scratch(tree.parent.shape[0], n)
-    if not acceleration(tree, inertia, values, q, dq, tau, slope, work, ddq):
+    if not acceleration(tree, inertia, values, q, dq, tau, slope, work, ddq) or not _finite(ddq):
         return False
-    for j in range(n):
-        if not np.isfinite(ddq[j]):
-            return False
-    by_q, by_dq, M = np.empty((n, n)), np.empty((n, n)), np.empty((n, n))
     gain = np.empty(n)
     tangent.derivatives(tree, inertia, values, q, dq, ddq, slope, by_q, by_dq, M, gain)
     W = np.zeros((1, n, total - 2 * n))
@@ -170,13 +208,14 @@ def accelerations(model, Z, tau, slope, out):  # type: ignore[no-untyped-def]
     n = out.shape[1]
     work = scratch(model.tree.parent.shape[0], n)
     for s in range(Z.shape[0]):
-        inertia, values = _parameters(model, Z[s, 2 * n :])
-        dq, q = Z[s, :n].copy(), Z[s, n : 2 * n].copy()
-        if not acceleration(model.tree, inertia, values, q, dq, tau, slope, work, out[s]):
+        dq, q, chi = Z[s, :n].copy(), Z[s, n : 2 * n].copy(), Z[s, 2 * n :].copy()
+        if model.code[DIRECT] != 0:
+            good = state_at(model.code[DIRECT], chi, slope, q, dq, tau, out[s])
+        else:
+            inertia, values = _parameters(model, chi)
+            good = acceleration(model.tree, inertia, values, q, dq, tau, slope, work, out[s])
+        if not good or not _finite(out[s]):
             return False
-        for j in range(n):
-            if not np.isfinite(out[s, j]):
-                return False
     return True
 
 
@@ -188,9 +227,13 @@ def positive(model, chi, configurations):  # type: ignore[no-untyped-def]
     R, p, C = np.empty((nb, 3, 3)), np.empty((nb, 3)), np.empty((nb, 10))
     M, nothing = np.empty((n, n)), np.zeros(n)
     for k in range(configurations.shape[0]):
-        poses(model.tree, configurations[k], R, p)
-        composite(model.tree, inertia, R, p, C, M)
-        add_rotors(model.tree, values, M)
+        q = configurations[k]
+        if model.code[INERTIA] != 0:
+            state_at(model.code[INERTIA], chi, 0.0, q, q, q, M)
+        else:
+            poses(model.tree, q, R, p)
+            composite(model.tree, inertia, R, p, C, M)
+            add_rotors(model.tree, values, M)
         if not cholesky_solve(M, nothing):
             return False
     return True

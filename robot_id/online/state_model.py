@@ -48,7 +48,7 @@ class StateModel:
         self.midpoint = discretisation == 'midpoint'
         self.slope = 0.0 if coulomb_slope is None else float(coulomb_slope)
         self.n, self.b = robot.n, len(robot.base)
-        self.arrays = state_kernels.model_of(robot)
+        self.arrays = state_kernels.model_of(robot, self.slope)
 
     @property
     def size(self) -> int:
@@ -64,7 +64,7 @@ class StateModel:
         :return: (P, n); NotPositive when any M(q) is not positive definite.
         """
         out = np.empty((Z.shape[0], self.n))
-        if not state_kernels.accelerations(self.arrays, Z, tau, self.slope, out):
+        if not state_kernels.accelerations(self.arrays, Z, _row(tau), self.slope, out):
             raise NotPositive
         return out
 
@@ -85,7 +85,7 @@ class StateModel:
     def linearise(self, z: Array, tau: Array) -> tuple[Array, Array]:
         """Return ddq (n,) and its derivative by [dq q chi], (n, 2n + b)."""
         ddq, J = np.empty(self.n), np.empty((self.n, self.size))
-        if not state_kernels.linearise(self.arrays, z, tau, self.slope, ddq, J):
+        if not state_kernels.linearise(self.arrays, z, _row(tau), self.slope, ddq, J):
             raise NotPositive
         return ddq, J
 
@@ -97,7 +97,12 @@ class StateModel:
         """
         ahead, F = np.empty(self.size), np.empty((2 * self.n, self.size))
         if not state_kernels.advance(
-            self.arrays, z, tau, self.slope, self.step, self.midpoint, ahead, F
+            self.arrays, z, _row(tau), self.slope, self.step, self.midpoint, ahead, F
         ):
             raise NotPositive
         return ahead, F
+
+
+def _row(x: Array) -> Array:
+    """Return an array as generated code takes it."""
+    return np.ascontiguousarray(x, dtype=float)

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing
+from robot_id.dynamics.temperature import feels_temperature
+from robot_id.exceptions import DataError
 from robot_id.model import Robot
 from robot_id.progress import Progress, silent
 from robot_id.regression.prediction import PredictedRun, Prediction, predict
@@ -46,6 +48,11 @@ class Observation:
         coulomb_slope: float | None = None,
         memory_mb: float = 256.0,
     ) -> None:
+        if feels_temperature(robot) and any(run.temperature is None for run in dataset.runs):
+            raise DataError(
+                f'{dataset.source or "data set"}: temperature-dependent friction needs a channel '
+                "'temperature' in the mapping"
+            )
         self.robot = robot
         self.dataset = dataset
         self.processing = processing
@@ -64,7 +71,7 @@ class Observation:
         for rows in walk(
             self.dataset,
             self.processing,
-            lambda s: self.wide(s.q, s.dq, s.ddq, s.torque),
+            lambda s: self.wide(s.q, s.dq, s.ddq, s.torque, s.temperature),
             progress,
         ):
             if self._keep:

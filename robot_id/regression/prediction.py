@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from robot_id import dynamics
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing
+from robot_id.dynamics.temperature import feels_temperature, warm_torques
 from robot_id.progress import Progress, silent
 from robot_id.regression.sampling import States, walk
 
@@ -111,6 +112,10 @@ def predict(
         predicted = dynamics.inverse_dynamics(
             robot, chi, states.q, states.dq, states.ddq, coulomb_slope=coulomb_slope
         )
+        if states.temperature is not None and feels_temperature(robot):
+            predicted += warm_torques(
+                robot, chi, states.dq, states.temperature, coulomb_slope=coulomb_slope
+            )
         return np.concatenate([states.torque, predicted], axis=1)
 
     n = robot.n

@@ -37,12 +37,14 @@ class States:
     :param dq: (N, n) velocities.
     :param ddq: (N, n) accelerations.
     :param torque: (N, n) torques.
+    :param temperature: (N, n) temperatures of the joints, degrees Celsius, or None.
     """
 
     q: Array
     dq: Array
     ddq: Array
     torque: Array
+    temperature: Array | None = None
 
     def part(self, low: int, high: int) -> States:
         """Return samples low to high."""
@@ -158,7 +160,9 @@ def _walk_run(
 
     def block(low: int, high: int) -> Array:
         q, dq, ddq = differentiate(run, processing, (low, high))
-        wide = columns(States(q, dq, ddq, torque_at_samples(run, processing, low, high)))
+        torque = torque_at_samples(run, processing, low, high)
+        warmth = None if run.temperature is None else run.temperature[low:high]
+        wide = columns(States(q, dq, ddq, torque, warmth))
         values = np.concatenate([wide, dq], axis=1)
         if not np.all(np.isfinite(values)):
             raise DataError(

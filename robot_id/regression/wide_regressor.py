@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id import dynamics
+from robot_id.dynamics.temperature import feels_temperature, warm_columns
 from robot_id.model import Robot
 
 Array = NDArray[np.float64]
@@ -40,9 +41,13 @@ class WideRegressor:
         """Number of columns."""
         return len(self._flat) + self.n
 
-    def __call__(self, q: Array, dq: Array, ddq: Array, torque: Array) -> Array:
-        """(N, width) columns of N states, all (N, n)."""
+    def __call__(
+        self, q: Array, dq: Array, ddq: Array, torque: Array, temperature: Array | None = None
+    ) -> Array:
+        """(N, width) columns of N states, all (N, n); temperatures where they are measured."""
         W = dynamics.regressor(self.robot, q, dq, ddq, coulomb_slope=self.coulomb_slope)
+        if temperature is not None and feels_temperature(self.robot):
+            W += warm_columns(self.robot, dq, temperature, self.coulomb_slope)
         acting = W.reshape(W.shape[0], -1).take(self._flat, axis=1)
         return np.concatenate([acting, torque], axis=1)
 
@@ -70,7 +75,10 @@ def acting_columns(robot: Robot, states: int = 64) -> tuple[Indices, ...]:
     A structural zero of the regressor is zero, or rounding, in all of them.
     """
     rng = np.random.default_rng(0)
+    robot = robot.at_temperature(robot.description.reference_temperature + 10.0)
     q, dq, ddq = (rng.uniform(-3.0, 3.0, (states, robot.n)) for _ in range(3))
+    # Slow ones too: Stribeck friction is nothing at high speed.
+    dq *= 10.0 ** rng.uniform(-4.0, 0.0, dq.shape)
     W = np.abs(dynamics.regressor(robot, q, dq, ddq)).max(axis=0)
     largest = W.max(axis=0)
     return tuple(np.flatnonzero(row > 1e-12 * largest) for row in W)

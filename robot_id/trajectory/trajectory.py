@@ -153,7 +153,7 @@ def as_matrix(values: ArrayLike, what: str, columns: int | None = None) -> Array
     """Return a finite (rows, columns) float array or say in one line what is wrong with it."""
     try:
         matrix = np.array(values, dtype=float)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise TrajectoryError(f'{what}: rows of unequal length or not numbers') from error
     if matrix.ndim == 1:
         matrix = matrix[:, None] if columns in (None, 1) else matrix[None, :]
@@ -167,8 +167,8 @@ def as_vector(values: ArrayLike, what: str, length: int | None = None) -> Array:
     """Return a finite (length,) float array; one number stands for all."""
     try:
         vector = np.array(values, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise TrajectoryError(f'{what}: not numbers ({values!r})') from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TrajectoryError(f'{what}: not numbers') from error
     if vector.ndim == 0:
         vector = np.full(length or 1, float(vector))
     if vector.ndim != 1 or (length is not None and len(vector) != length):

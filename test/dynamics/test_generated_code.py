@@ -14,9 +14,13 @@ from pinocchio_oracle import Oracle, tied_robot
 from random_robots import SHIPPED, random_parameters, random_robot, random_states
 
 from robot_id import dynamics
+from robot_id.control import tune
 from robot_id.dynamics.generated import cache, compiler, library
 from robot_id.exceptions import SimulationError
 from robot_id.model import load_robot
+from robot_id.online import state_kernels
+from robot_id.online.state_model import StateModel
+from robot_id.trajectory.lively import lively_motion
 
 N = library.ENOUGH_STATES
 needs_compiler = pytest.mark.skipif(compiler.compiler() is None, reason='no C compiler')
@@ -254,3 +258,39 @@ def test_what_a_killed_process_left_is_cleared_away_later(own_cache):
     os.utime(left, (0, 0))
     with cache.workplace():
         assert not left.exists()
+
+
+@pytest.mark.parametrize('name', SHIPPED)
+def test_simulation_is_the_same(name, monkeypatch):
+    robot = load_robot(name)
+    loop = robot.loop()
+    reference = lively_motion(robot.limits, 0.3, harmonics=4).sampled(loop.rate_hz)
+    controller = tune(robot, loop)
+    made, generic = with_and_without(
+        monkeypatch, lambda: dynamics.simulate(robot, robot.truth(), reference, controller)
+    )
+    assert library.code_for(robot, 'direct_dynamics', robot.description.coulomb_slope)
+    for record in ('position', 'velocity', 'torque'):
+        a, b = getattr(made, record), getattr(generic, record)
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-10 * (1 + np.abs(b).max()))
+
+
+@pytest.mark.parametrize('slope', [None, 40.0])
+def test_state_model_of_the_filters_is_the_same(slope, monkeypatch):
+    robot, rng = load_robot('tx40'), np.random.default_rng(2)
+    z = np.concatenate([rng.normal(size=12), robot.truth()])
+    tau = rng.normal(size=6)
+
+    def compute():
+        model = StateModel(robot, 1e-3, 'midpoint', slope)
+        positive = state_kernels.positive(model.arrays, robot.truth(), rng.normal(size=(5, 6)))
+        assert positive
+        return (
+            *model.linearise(z, tau),
+            *model.advance(z, tau),
+            model.accelerations(z[None], tau),
+        )
+
+    made, generic = with_and_without(monkeypatch, compute)
+    for a, b in zip(made, generic):
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-10 * (1 + np.abs(b).max()))

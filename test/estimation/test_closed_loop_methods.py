@@ -237,6 +237,13 @@ def test_a_step_that_loses_the_inertia_matrix_is_shortened(scara, fast_loop):
         Didim(processing=PAPER).estimate(scara, Dataset(scara.joint_names, (wrong,)))
 
 
+def test_times_in_another_unit_are_refused_at_once(scara, fast_loop):
+    late = replace(fast_loop.runs[0], time=1e3 * fast_loop.runs[0].time)
+    for method in (Didim(processing=PAPER), IdimIv(processing=PAPER)):
+        with pytest.raises(IdentificationError, match='unit of time'):
+            method.estimate(scara, Dataset(scara.joint_names, (late,)))
+
+
 def test_instruments_that_equal_the_regressor_give_least_squares():
     rng = np.random.default_rng(3)
     W, chi = rng.normal(size=(200, 4)), np.array([1.0, -2.0, 0.5, 3.0])

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robot_id import options
+from robot_id.data.processing import Processing
 from robot_id.estimation import registry
 from robot_id.exceptions import OptionError
 
@@ -118,3 +119,26 @@ def test_every_registered_method_explains_itself_and_all_its_options():
 def test_an_unknown_method_names_the_nearest():
     with pytest.raises(OptionError, match="no method 'idim_wsl': did you mean 'idim_wls'"):
         registry.create('idim_wsl')
+
+
+HOSTILE = (
+    ('idim_wls', 'cutoff_hz', 5e-324), ('idim_wls', 'decimation', 1e308),
+    ('idim_wls', 'border_s', 1e308), ('idim_wls', 'order', 13), ('idim_wls', 'dead_band', '1,nan'),
+    ('didim', 'bandwidth_factor', 5e-324), ('didim', 'iterations', 10**9),
+    ('ekf', 'passes', 100_000), ('ekf', 'parameter_std', [1.0, 1e300]),
+    ('rls', 'supervision_s', 'inf'), ('rls', 'memory_s', 1e-300), ('idim_irls', 'tuning', 'inf'),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(('method', 'key', 'value'), HOSTILE)
+def test_numbers_beyond_their_range_are_refused(method, key, value):
+    with pytest.raises(OptionError, match=key):
+        registry.create(method, {key: value})
+
+
+def test_a_range_holds_for_whoever_makes_the_object():
+    with pytest.raises(OptionError, match='1 to 12'):
+        Processing(order=40)
+    listed = options.options_of(registry.method_class('ekf'))
+    assert listed['passes'].range == '1 to 100'
+    assert listed['passes'].kind == 'a whole number'

@@ -15,6 +15,12 @@ _FILES = (
     'asymmetric_viscous',
     'asymmetric_coulomb',
     'quadratic',
+    'load',
+    'load_viscous',
+    'stribeck',
+    'smooth_coulomb',
+    'temperature_viscous',
+    'temperature_coulomb',
 )
 
 TERMS: dict[str, FrictionTerm] = {

@@ -77,6 +77,7 @@ class FrictionTerm:
     :param replaces: terms that it generalises; both together are refused.
     :param holds: terms whose column it spans; both together are refused.
     :param linear_in_speed: f is proportional to x.
+    :param not_negative: a negative parameter would be something else than this friction.
     :param last: its parameter stands after all others of the joint.
     """
 
@@ -89,4 +90,5 @@ class FrictionTerm:
     replaces: tuple[str, ...] = ()
     holds: tuple[str, ...] = ()
     linear_in_speed: bool = False
+    not_negative: bool = False
     last: bool = False

@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from robot_id.estimation.parameters import robot_for
 from robot_id.estimation.result import Result
 from robot_id.model import Robot
 
@@ -31,9 +32,9 @@ class Request:
 
     @property
     def loaded(self) -> Robot:
-        """The Robot, in formats that need one."""
+        """The Robot with the friction of the result, in formats that need one."""
         assert self.robot is not None
-        return self.robot
+        return robot_for(self.robot, self.result)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,142 @@
+"""Friction before and after a fit: which terms, which constants, and what of it a Result keeps."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+from robot_id.data.dataset import Dataset
+from robot_id.data.processing import Processing
+from robot_id.dynamics.load import takes_load
+from robot_id.dynamics.temperature import feels_temperature
+from robot_id.estimation.friction_fit import Constants, fit_friction, is_linear
+from robot_id.estimation.result import Result
+from robot_id.exceptions import OptionError
+from robot_id.experiment.friction_selection import Selection, select_friction
+from robot_id.model import Robot
+from robot_id.model.friction import parse_terms
+from robot_id.model.other_friction import with_friction
+from robot_id.progress import Progress, part_of, silent
+from robot_id.regression.sampling import resolve
+
+AUTO = 'auto'
+# The temperature is known sample by sample only where W is made of measured motion.
+_MEASURED = ('idim_ols', 'idim_wls', 'idim_irls', 'idim_tls')
+
+
+@dataclass(frozen=True)
+class PreparedFriction:
+    """
+    A robot whose friction is settled but for what a method estimates.
+
+    :param robot: with its terms, constants and load.
+    :param constants: what was found for them.
+    :param selection: what was chosen among, None where the terms were given.
+    """
+
+    robot: Robot
+    constants: Constants
+    selection: Selection | None = None
+
+    def complete(self, result: Result, given: bool) -> Result:
+        """
+        Return the result with its friction, its deviations widened by those of the constants.
+
+        :param given: whether the terms are not the robot file's.
+        """
+        if not given and is_linear(self.robot):
+            return result
+        covariance, effect = result.covariance, self.constants.effect
+        if effect.size and effect.shape[0] == len(result.names):
+            covariance = covariance + effect @ self.constants.covariance @ effect.T
+        warnings = tuple(
+            f"friction: '{name}' stands at the bound of its term and is not known"
+            for name, bound in zip(self.constants.names, self.constants.at_bound)
+            if bound
+        )
+        return replace(
+            result,
+            covariance=covariance,
+            friction=self.describe(),
+            warnings=(*result.warnings, *warnings),
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """Return what a file keeps of it."""
+        found: dict[str, Any] = {
+            'terms': {joint.name: list(joint.friction) for joint in self.robot.joints},
+            'constants': [
+                {'name': name, 'joint': joint, 'term': term, 'value': float(v), 'std': float(s)}
+                for name, joint, term, v, s in zip(
+                    self.constants.names,
+                    self.constants.joints,
+                    self.constants.terms,
+                    self.constants.values,
+                    self.constants.std,
+                )
+            ],
+        }
+        if self.selection is not None:
+            found['selection'] = self.selection.to_dict()
+        return found
+
+
+def prepare_friction(
+    robot: Robot,
+    dataset: Dataset,
+    method: Any,
+    choice: str | None = None,
+    progress: Progress = silent,
+) -> PreparedFriction:
+    """
+    Settle the friction of a robot for a method and its data.
+
+    :param method: its processing and its slope of the Coulomb friction are taken over.
+    :param choice: names of terms, separated by commas, for all joints; 'auto' for what hold-out
+        data pay for; None for those of the robot file.
+    """
+    selection = None
+    slope = getattr(method, 'coulomb_slope', None)
+    processing = getattr(method, 'processing', None) or Processing()
+    resolved = resolve(processing, dataset, robot, sign_friction=slope is None)
+    if choice == AUTO:
+        part = part_of(progress, 0.0, 0.7)
+        selection = select_friction(robot, dataset, resolved, slope, part)
+        robot = selection.robot
+    elif choice is not None:
+        robot = with_friction(robot, dict.fromkeys(robot.joint_names, parse_terms(choice)))
+    _refuse(robot, method.name)
+    robot, constants = fit_friction(robot, dataset, resolved, slope, part_of(progress, 0.7, 1.0))
+    return PreparedFriction(robot, constants, selection)
+
+
+def _refuse(robot: Robot, method: str) -> None:
+    """Refuse a method that cannot have a term of this robot."""
+    if takes_load(robot) and method == 'integral':
+        raise OptionError(
+            "friction: method 'integral' cannot have load-dependent terms, since the load depends "
+            'on the acceleration; choose another method or other terms'
+        )
+    if feels_temperature(robot) and method not in _MEASURED:
+        raise OptionError(
+            f"friction: method '{method}' cannot have temperature-dependent terms; choose one of "
+            f'{", ".join(_MEASURED)} or other terms'
+        )
+
+
+def selection_lines(friction: dict[str, Any]) -> list[str]:
+    """Return the candidates of a result's friction as lines of text."""
+    selection = friction.get('selection')
+    if not selection:
+        return []
+    lines = [f'friction candidates on {selection["blocks"]} (fit, cross-validated, gain):']
+    for row in selection['candidates']:
+        gain, error = row['gain_percent'], row['gain_error_percent']
+        known = gain is not None and math.isfinite(gain)
+        judged = f', {gain:+.1f} +- {error:.1f} %' if known else ''
+        lines.append(
+            f'  {", ".join(row["terms"])}: {row["fit_percent"]:.2f} %, '
+            f'{row["cross_validated_percent"]:.2f} %{judged}{row["remark"]}'
+        )
+    return [*lines, f'friction chosen: {", ".join(selection["terms"])}; {selection["reason"]}']

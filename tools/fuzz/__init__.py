@@ -1,0 +1,1 @@
+"""`make fuzz`: damaged and hostile inputs to every reader, verb and option, by seed."""

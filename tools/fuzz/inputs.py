@@ -1,0 +1,95 @@
+"""Sound inputs of every format, small, to be mutated."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import h5py
+import numpy as np
+import scipy.io
+from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
+
+from robot_id import data
+from robot_id.data import Dataset, Run
+from robot_id.data.collector import typestore
+from robot_id.estimation.result import Result
+from robot_id.model import load_robot
+from robot_id.model.files import share_directory
+
+MAPPING = """rate_hz: 1000
+rows: [1, 300]
+time: {{column: time, unit: s}}
+position: {{columns: [position.{}], unit: mm, scale: [1.0], motor_matrix: [[2.0]]}}
+torque: {{columns: 3-3, unit: N, scale: 1.5}}
+"""
+
+
+def dataset(samples: int = 400) -> Dataset:
+    """A short motion of one joint, with everything that is read."""
+    t = np.arange(samples) * 1e-3
+    q = (0.1 * np.sin(9 * t) + 0.05 * np.sin(23 * t))[:, None]
+    dq = np.gradient(q[:, 0], t)[:, None]
+    ddq = np.gradient(dq[:, 0], t)[:, None]
+    torque = 95.0 * ddq + 203.0 * dq + 20.0 * np.sign(dq) - 3.0
+    joint = load_robot('emps').joint_names
+    run = Run(t, q, torque, dq, reference_position=q, reference_velocity=dq, control=torque)
+    return Dataset(joint, (run,))
+
+
+def build(folder: Path) -> dict[str, Path]:
+    """Write one file of each kind and return them by name."""
+    recorded = dataset()
+    run = recorded.runs[0]
+    found: dict[str, Path] = {}
+    for name in ('x.csv', 'x.npz'):
+        found[name] = data.save(recorded, folder / name)
+    (folder / 'x.csv.gz').write_bytes(gzip.compress(found['x.csv'].read_bytes(), mtime=0))
+    arrays = {'time': run.time, 'position': run.position, 'torque': run.torque}
+    scipy.io.savemat(folder / 'five.mat', arrays, do_compression=True)
+    with h5py.File(folder / 'hdf.mat', 'w') as file:
+        for key, values in arrays.items():
+            file[key] = values.T
+    bag = data.save(recorded, folder / 'bag')
+    found['x.mcap'] = next(bag.glob('*.mcap'))
+    found['metadata.yaml'] = bag / 'metadata.yaml'
+    _other_bags(folder, found['x.mcap'])
+    share = share_directory()
+    for robot in ('emps', 'scara', 'tx40'):
+        text = (share / f'config/robots/{robot}.yaml').read_text()
+        text = text.replace('../../urdf', str(share / 'urdf'))
+        (folder / f'{robot}.yaml').write_text(text)
+        (folder / f'{robot}.urdf').write_text((share / f'urdf/{robot}.urdf').read_text())
+    (folder / 'mapping.yaml').write_text(MAPPING.format(recorded.joint_names[0]))
+    base = load_robot('emps').base.names
+    result = Result('emps', 'idim_wls', base, np.ones(len(base)), np.eye(len(base)))
+    (folder / 'result.json').write_text(json.dumps(result.to_dict()))
+    motion = {'schema': 1, 'kind': 'quintic', 'waypoints': [[0.0], [0.1]], 'durations': [1.0]}
+    (folder / 'motion.json').write_text(json.dumps(motion))
+    for path in sorted(folder.iterdir()):
+        if path.is_file():
+            found.setdefault(path.name, path)
+    return found
+
+
+def _other_bags(folder: Path, ours: Path) -> None:
+    """The same messages as sqlite, and as mcap with compressed chunks of another writer."""
+    from robot_id.data.mcap_scan import McapScan
+
+    scan = McapScan(ours)
+    messages = list(scan.messages())
+    kinds = {topic.name: topic.type for topic in scan.topics.values()}
+    for name, plugin in (('lite', StoragePlugin.SQLITE3), ('zstd', StoragePlugin.MCAP)):
+        writer = Writer(folder / name, version=9, storage_plugin=plugin)
+        if name == 'zstd':
+            writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
+        with writer:
+            topics = {
+                topic: writer.add_connection(topic, kind, typestore=typestore())
+                for topic, kind in kinds.items()
+            }
+            for topic, received, content in messages:
+                writer.write(topics[topic], received, content)
+    (folder / 'x.db3').write_bytes(next((folder / 'lite').glob('*.db3')).read_bytes())
+    (folder / 'z.mcap').write_bytes(next((folder / 'zstd').glob('*.mcap')).read_bytes())
