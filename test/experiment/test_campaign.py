@@ -127,7 +127,10 @@ def test_cells_that_raise_hang_and_take_too_much_are_failures(tmp_path):
         ({'robot': ['scara']}, "unknown key 'robot', did you mean 'robots'"),
         ({'robots': ['skara']}, "robots[0]: no robot 'skara', did you mean 'scara'"),
         ({'robots': [{'random': 2, 'joint': 3}]}, "robots[0]: unknown key 'joint'"),
-        ({'methods': ['idim_wsl']}, "methods[0]: no method 'idim_wsl', did you mean 'idim_wls'"),
+        (
+            {'methods': ['idim_wlss']},
+            "methods[0].method: 'idim_wlss' is not known, did you mean 'idim_wls'",
+        ),
         ({'methods': [{'method': 'idim_wls', 'options': {'cutof_hz': 2}}]}, "'cutof_hz'"),
         ({'methods': []}, 'methods: the list is empty'),
         ({'methods': ['idim_wls', 'idim_wls']}, 'methods: the same entry stands there twice'),
@@ -146,7 +149,7 @@ def test_bad_grids_are_refused_before_anything_runs(tmp_path, grid, line):
     path, out = written(tmp_path, **grid), tmp_path / 'out'
     with pytest.raises(RobotIdError) as refused:
         run_campaign(path, out)
-    assert line.replace(': did', ', did') in str(refused.value).replace(': did', ', did')
+    assert line in str(refused.value)
     assert not out.exists()
 
 

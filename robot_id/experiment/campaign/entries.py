@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from robot_id.estimation import registry
 from robot_id.exceptions import OptionError, did_you_mean
 from robot_id.experiment.campaign.random_robots import MOST_JOINTS
 
@@ -96,6 +97,7 @@ def methods(given: Any, key: str, folder: Path) -> list[Entry]:
         given = {'method': given}
     table(given, ('method', 'options', 'label'), key, 'method')
     name = text(given['method'], f'{key}.method')
+    one_of(name, registry.names(), f'{key}.method')
     options = given.get('options') or {}
     if not isinstance(options, dict):
         raise OptionError(f'{key}.options: a table of options, got {options!r}')
