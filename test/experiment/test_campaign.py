@@ -153,7 +153,8 @@ def test_bad_grids_are_refused_before_anything_runs(tmp_path, grid, line):
     assert not out.exists()
 
 
-def test_every_condition_can_be_run(tmp_path):
+def test_every_condition_can_be_run(tmp_path, monkeypatch):
+    monkeypatch.setenv('ROBOT_ID_GENERATED', '0')
     path = written(
         tmp_path,
         noise=[{'missed': 0.02}],
@@ -168,7 +169,7 @@ def test_every_condition_can_be_run(tmp_path):
     # A method that starts nowhere runs once for all starts.
     assert len(cells) == len(campaign) == 4 * 2 * (1 + 2)
     assert len({key_of(cell) for cell in cells}) == len(cells)
-    rows = [run_cell(cell) for cell in cells[:6] + cells[-3:]]
+    rows = [run_cell(cell) for cell in cells[:4] + cells[-3:]]
     assert [row['failure'] for row in rows if row['method'] == 'idim_wls'] == [''] * 3
     exact = [row for row in rows if row['controller'] == 'exact' and row['method'] == 'didim']
     assert all(row['torque_error_percent'] < 10.0 for row in exact)
