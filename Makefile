@@ -49,9 +49,7 @@ lint: setup
 	@$(BIN)/lint-imports --no-logo
 
 test: lint
-	@$(ISOLATED) $(BIN)/python -m pytest $(PYTEST_ARGS) || { \
-	echo 'test: what failed runs once more, alone: nodes on real processes need their time'; \
-	$(ISOLATED) $(BIN)/python -m pytest --last-failed --last-failed-no-failures none; }
+	@$(ISOLATED) $(BIN)/python tools/run_tests.py $(PYTEST_ARGS)
 
 bench: setup
 	@if ls bench/bench_*.py >/dev/null 2>&1; then $(ISOLATED) $(BIN)/python -m bench; else echo 'bench: no benchmarks yet'; fi

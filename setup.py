@@ -7,6 +7,7 @@ from setuptools import find_packages, setup
 NAME = 'robot_id'
 
 NODES = [
+    'control_loop',
     'ctc_controller',
     'data_logger',
     'ddm_simulator',

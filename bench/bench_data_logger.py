@@ -13,12 +13,12 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / 'test')]
+sys.path[:0] = [str(ROOT / 'tools')]
 
 from rclpy.duration import Duration  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
-from ros_helpers.client import Client  # noqa: E402
-from ros_helpers.node_process import NodeProcess  # noqa: E402
+from running.client import Client  # noqa: E402
+from running.node_process import NodeProcess  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402

@@ -2,7 +2,7 @@
 
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
-from launch.conditions import IfCondition
+from launch.conditions import IfCondition, UnlessCondition
 from launch.substitutions import LaunchConfiguration
 
 from robot_id.ros.launch_support import (
@@ -10,8 +10,22 @@ from robot_id.ros.launch_support import (
     check_and_show,
     configuration,
     lifecycle_node,
+    nodes_in_one_process,
     plain_node,
 )
+
+LOOP = {
+    'rate_hz': configuration('rate_hz', float),
+    'lock_step': configuration('lock_step', bool),
+    'real_time_priority': configuration('real_time_priority', int),
+}
+CONTROLLER = {
+    **LOOP,
+    'parameters': configuration('parameters'),
+    'learning': configuration('learning', bool),
+    'dry_run': configuration('dry_run', bool),
+}
+GENERATOR = {**LOOP, 'trajectory': configuration('trajectory')}
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -22,71 +36,83 @@ def generate_launch_description() -> LaunchDescription:
                 'sim',
                 default_value='false',
                 choices=['true', 'false'],
-                description='Simulate the robot; else its driver must be running.',
+                description='Simulate the robot; false: its driver must be running.',
             ),
             *arguments('control.yaml', use_sim_time=LaunchConfiguration('sim')),
             DeclareLaunchArgument(
                 'rate_hz',
                 default_value='1000.0',
-                description='Joint states of the robot and points of the reference per second.',
+                description='Rate of the joint states and of the reference [Hz].',
             ),
             DeclareLaunchArgument(
                 'lock_step',
                 default_value=LaunchConfiguration('sim'),
                 choices=['true', 'false'],
-                description='Simulator and controller wait for each other; with sim:=true '
-                'lock_step:=false runs in real time, which takes a machine with time to spare.',
+                description='Simulator and controller wait for each other (repeatable); '
+                'false with sim:=true runs in real time, which needs a machine that is not busy.',
             ),
             DeclareLaunchArgument(
                 'parameters',
                 default_value='',
-                description='Result file (JSON) to control with; empty: the a priori values.',
+                description='Result file (JSON) with the model; empty: the a priori values.',
             ),
             DeclareLaunchArgument(
                 'learning',
                 default_value='false',
                 choices=['true', 'false'],
-                description='Learn from the first cycle on (ILIC).',
+                description='Update the model from the first cycle on (ILIC).',
             ),
             DeclareLaunchArgument(
                 'trajectory',
                 default_value='',
-                description="A standard motion, 'lively' or a file; empty: the robot's own.",
+                description="Motion: a standard one, 'lively' or a file; empty: the robot file's.",
             ),
             DeclareLaunchArgument(
                 'autostart',
                 default_value=LaunchConfiguration('sim'),
                 choices=['true', 'false'],
-                description='Begin to move with the first joint state; else call '
+                description='Start the motion at the first joint state; false: call '
                 'trajectory_generator/start.',
+            ),
+            DeclareLaunchArgument(
+                'composed',
+                default_value='true',
+                choices=['true', 'false'],
+                description='Generator and controller in one process; false: a process each, as a '
+                'reference from another node needs.',
+            ),
+            DeclareLaunchArgument(
+                'dry_run',
+                default_value='false',
+                choices=['true', 'false'],
+                description='Compute the commands and show them; send none to the robot.',
+            ),
+            DeclareLaunchArgument(
+                'real_time_priority',
+                default_value='0',
+                description='Priority of SCHED_FIFO (1 to 98) with memory locked; 0: none.',
             ),
             OpaqueFunction(function=check_and_show),
             *lifecycle_node(
                 'ddm_simulator',
-                {
-                    'mode': 'plant',
-                    'rate_hz': configuration('rate_hz', float),
-                    'lock_step': configuration('lock_step', bool),
-                },
+                {'mode': 'plant', **LOOP},
                 condition=IfCondition(LaunchConfiguration('sim')),
+            ),
+            nodes_in_one_process(
+                'control_loop',
+                {**CONTROLLER, **GENERATOR, 'autostart': configuration('autostart', bool)},
+                'control_loop.yaml',
+                condition=IfCondition(LaunchConfiguration('composed')),
             ),
             *lifecycle_node(
                 'ctc_controller',
-                {
-                    'rate_hz': configuration('rate_hz', float),
-                    'lock_step': configuration('lock_step', bool),
-                    'parameters': configuration('parameters'),
-                    'learning': configuration('learning', bool),
-                },
+                CONTROLLER,
+                condition=UnlessCondition(LaunchConfiguration('composed')),
             ),
             plain_node(
                 'trajectory_generator',
-                {
-                    'rate_hz': configuration('rate_hz', float),
-                    'lock_step': configuration('lock_step', bool),
-                    'trajectory': configuration('trajectory'),
-                    'autostart': configuration('autostart', bool),
-                },
+                {**GENERATOR, 'autostart': configuration('autostart', bool)},
+                condition=UnlessCondition(LaunchConfiguration('composed')),
             ),
         ]
     )

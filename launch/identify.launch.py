@@ -46,13 +46,13 @@ def generate_launch_description() -> LaunchDescription:
                 'sim',
                 default_value='true',
                 choices=['true', 'false'],
-                description='Simulate the robot; else its driver and a motion must be running.',
+                description='Simulate the robot; false: its driver and a motion must be running.',
             ),
             *arguments('identification.yaml', use_sim_time=LaunchConfiguration('sim')),
             DeclareLaunchArgument(
                 'data_directory',
                 default_value='~/.ros/robot_id',
-                description='Where recordings and results go.',
+                description='Directory of recordings and results.',
             ),
             DeclareLaunchArgument(
                 'method', default_value='idim_wls', description='Identification method.'
@@ -63,7 +63,7 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument(
                 'settle_s',
                 default_value='1.0',
-                description='Joint states that pass before the recording begins [s].',
+                description='Time to wait before the recording starts [s].',
             ),
             DeclareLaunchArgument(
                 'online',
@@ -75,7 +75,7 @@ def generate_launch_description() -> LaunchDescription:
                 'identify',
                 default_value='true',
                 choices=['true', 'false'],
-                description='Record and identify by itself, then end; false: wait for services.',
+                description='Record and identify at once, then end; false: wait for calls.',
             ),
             OpaqueFunction(function=check_and_show),
             # Scoped: what is said to the simulation must not be said to the nodes below.

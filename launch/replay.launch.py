@@ -28,25 +28,31 @@ def generate_launch_description() -> LaunchDescription:
         [
             *arguments('replay.yaml', use_sim_time='true'),
             DeclareLaunchArgument(
-                'bag', default_value='', description='A directory, an .mcap or a .db3 file.'
+                'bag',
+                default_value='',
+                description='Recording: a directory, an .mcap or a .db3 file.',
             ),
             DeclareLaunchArgument(
-                'rate', default_value='1.0', description='Recorded seconds per second.'
+                'rate',
+                default_value='1.0',
+                description='Playback speed: recorded seconds per second.',
             ),
             DeclareLaunchArgument(
-                'start_s', default_value='0.0', description='Where to begin [s].'
+                'start_s',
+                default_value='0.0',
+                description='Start time, counted from the first joint state [s].',
             ),
             DeclareLaunchArgument(
                 'loop',
                 default_value='false',
                 choices=['true', 'false'],
-                description='Begin anew at the end.',
+                description='Start again at the end.',
             ),
             DeclareLaunchArgument(
                 'online',
                 default_value='false',
                 choices=['true', 'false'],
-                description='Identify on-line from what is played.',
+                description='Run the on-line identifier on the recording.',
             ),
             OpaqueFunction(function=check_and_show),
             plain_node(

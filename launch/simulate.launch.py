@@ -22,32 +22,34 @@ def generate_launch_description() -> LaunchDescription:
                 default_value='closed_loop',
                 choices=['closed_loop', 'plant'],
                 description='closed_loop: the robot follows the reference by itself; plant: it '
-                'waits for effort commands.',
+                'takes effort commands.',
             ),
             DeclareLaunchArgument(
-                'loop', default_value='default', description='Loop of the robot file.'
+                'loop',
+                default_value='default',
+                description="Loop of the robot file: the robot's own controller.",
             ),
             DeclareLaunchArgument(
                 'rate_hz',
                 default_value='1000.0',
-                description='Samples of the robot and points of the reference per second.',
+                description='Rate of the joint states and of the reference [Hz].',
             ),
             DeclareLaunchArgument(
                 'lock_step',
                 default_value='false',
                 choices=['true', 'false'],
-                description='The simulator waits for the reference: repeatable, full speed.',
+                description='The simulator waits for the reference: repeatable, at full speed.',
             ),
             DeclareLaunchArgument(
                 'trajectory',
                 default_value='',
-                description="A standard motion, 'lively' or a file; empty: the robot's own.",
+                description="Motion: a standard one, 'lively' or a file; empty: the robot file's.",
             ),
             DeclareLaunchArgument(
                 'autostart',
                 default_value='true',
                 choices=['true', 'false'],
-                description='Begin to move with the first joint state.',
+                description='Start the motion at the first joint state.',
             ),
             OpaqueFunction(function=check_and_show),
             *lifecycle_node(

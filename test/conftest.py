@@ -21,7 +21,7 @@ os.environ.setdefault('MPLBACKEND', 'agg')
 for _name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS'):
     os.environ.setdefault(_name, '1')
 
-# Helpers for tests of nodes: `from ros_helpers.node_process import NodeProcess`.
+# Helpers for tests of nodes: `from running.node_process import NodeProcess`.
 sys.path[:0] = [str(ROOT / 'test'), str(ROOT / 'tools')]
 
 from isolated import private_domain  # noqa: E402
@@ -39,6 +39,9 @@ def why_no_ros() -> str | None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line('markers', 'ros: runs on rclpy and robot_id_msgs')
+    config.addinivalue_line(
+        'markers', 'real_processes: needs time; `make test` runs it once more when it fails'
+    )
     # Each process that runs tests has a domain of its own, so that workers never meet either.
     domain = private_domain()
     os.environ['ROS_DOMAIN_ID'] = str(domain.__enter__())

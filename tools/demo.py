@@ -23,12 +23,11 @@ from typing import Any
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
-# The helpers of the tests start processes and talk to nodes; the demo needs just that.
-sys.path[:0] = [str(ROOT), str(ROOT / 'test')]
+sys.path[:0] = [str(ROOT), str(ROOT / 'tools')]
 
 from lifecycle_msgs.msg import Transition  # noqa: E402
-from ros_helpers.client import Client  # noqa: E402
-from ros_helpers.node_process import NodeProcess  # noqa: E402
+from running.client import Client  # noqa: E402
+from running.node_process import NodeProcess  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
 from robot_id import data  # noqa: E402

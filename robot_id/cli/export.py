@@ -28,13 +28,14 @@ from robot_id.report.export import FORMATS, export
 @click.option(
     '--out', metavar='FILE', help='Write to a file (c: a folder) instead of the terminal.'
 )
-def command(result_file: str, kind: str, robot: str | None, out: str | None) -> None:
+@click.option('--force', is_flag=True, help='Export for a controller what must not be used, too.')
+def command(result_file: str, kind: str, robot: str | None, out: str | None, force: bool) -> None:
     """Write the parameters of RESULT.json in the format of another program."""
     if kind != 'c':
         check_writable(out)
     source = Path(result_file)
     result = Result.load(source)
-    made = export(kind, result, source, robot)
+    made = export(kind, result, source, robot, force)
     if not result.converged:
         warn([f'{source}: {result.method} had not converged, do not trust these values'])
     console = messages()

@@ -12,7 +12,15 @@ from robot_id.experiment.identify import Request, identify
 from robot_id.report.html import write_report
 from robot_id.report.html.provenance import provenance
 from robot_id.report.plots import plot_prediction
-from robot_id.report.tables import error_table, parameter_table, result_lines, validation_table
+from robot_id.report.tables import (
+    error_table,
+    parameter_table,
+    result_lines,
+    validation_table,
+    verdict_lines,
+)
+
+STYLES = {'care': 'yellow', 'do_not_use': 'bold red'}
 
 
 @click.command()
@@ -46,6 +54,13 @@ from robot_id.report.tables import error_table, parameter_table, result_lines, v
     metavar='DATA',
     help='Also predict the torques of these other data.',
 )
+@click.option(
+    '--holdout',
+    default='0.2',
+    show_default=True,
+    metavar='FRACTION|DATA',
+    help='Last part of the motion, or other data, to judge the fit by; 0 for none.',
+)
 def command(
     robot: str,
     method: str,
@@ -57,12 +72,21 @@ def command(
     plot_directory: str | None,
     report_file: str | None,
     others: tuple[str, ...],
+    holdout: str,
 ) -> None:
     """Identify the base parameters of a robot from measurements."""
     check_writable(json_file, report_file)
     compile_first('regressor')
-    chosen = options.parse(settings)
-    request = Request(robot, paths, method, chosen, mapping, others, friction=friction)
+    request = Request(
+        robot,
+        paths,
+        method,
+        options.parse(settings),
+        mapping,
+        others,
+        _holdout(holdout),
+        friction,
+    )
     with progress_bar() as progress:
         found = identify(request, progress)
     result, validation = found.result, found.validation
@@ -75,6 +99,8 @@ def command(
         console.print(line, markup=False, soft_wrap=True)
     if validation is not None:
         console.print(validation_table(validation, 'torque error on the other data'))
+    for line in verdict_lines(result):
+        console.print(line, markup=False, soft_wrap=True, style=STYLES.get(result.verdict or ''))
     warn(found.warnings)
     if json_file:
         save(result.save, json_file)
@@ -98,6 +124,14 @@ def command(
             report_file,
         )
         console.print(f'report: {report_file}', markup=False, soft_wrap=True)
+
+
+def _holdout(text: str) -> float | tuple[str, ...]:
+    """Read a fraction, or take the text as the name of a recording."""
+    try:
+        return float(text)
+    except ValueError:
+        return (text,)
 
 
 def _command_line(context: click.Context) -> list[str]:

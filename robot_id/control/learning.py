@@ -1,35 +1,45 @@
-"""ILIC beside a control loop: windows are identified in a thread of their own."""
+"""ILIC beside a control loop: the windows are identified elsewhere while the loop goes on."""
 
 from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from robot_id.control.ilic import Ilic, Update
+from robot_id.control.ilic import OVERTAKEN, Ilic, Update
+from robot_id.control.learner_process import LearnerProcess, rest_window
 from robot_id.control.torque_control import Command
 from robot_id.control.window import Window
+from robot_id.exceptions import ControlError
+
+Array = NDArray[np.float64]
 
 
 class Learning:
     """
     Feeds the samples of a controller to ILIC and hands back what it found.
 
-    :param ilic: the learner.
-    :param at_once: identify within `feed` instead of in a thread: repeatable, but it holds up.
+    :param ilic: collects the windows.
+    :param process: where they are identified; None identifies within `feed`, which is repeatable
+        but holds up the loop.
+    :ivar lost: windows that were lost with the learner process.
     """
 
-    def __init__(self, ilic: Ilic, at_once: bool) -> None:
+    def __init__(self, ilic: Ilic, process: LearnerProcess | None) -> None:
         self.ilic = ilic
-        self._pool = None if at_once else ThreadPoolExecutor(1, 'ilic')
+        self.process = process
+        # It only waits for the process.
+        self._waiter = None if process is None else ThreadPoolExecutor(1, 'ilic')
         self._future: Future[Update] | None = None
-        self.windows = self.accepted = self.refused = 0
+        self._asked = ilic.parameters
+        self.windows = self.accepted = self.refused = self.lost = 0
         self.last_refusal = ''
         self._rest = True
-        # What the first window loads and compiles, before there is a loop to hold up; from a robot
-        # at rest nothing is learned.
-        rest = np.zeros((ilic.window.length, ilic.robot.n))
-        ilic.identify(Window(0, rest, rest, rest, rest))
+        if process is None:
+            # What the first window loads and compiles, before there is a loop to hold up.
+            ilic.identify(rest_window(ilic))
 
     def feed(self, command: Command) -> Update | None:
         """Take in one sample; return an update when one has come, accepted or not."""
@@ -41,22 +51,48 @@ class Learning:
             self._rest = False
             q, dq, ddq = command.point
             if self.ilic.add(q, dq, ddq, command.torque):
-                window = self.ilic.take()
-                if self._pool is None:
-                    return self._count(self.ilic.identify(window))
+                if self._waiter is None:
+                    return self._count(self.ilic.identify(self.ilic.take()))
                 # A window that comes before the last one is done is let go.
                 if self._future is None:
-                    self._future = self._pool.submit(self.ilic.identify, window)
+                    self._submit(self.ilic.take())
         if self._future is not None and self._future.done():
-            update = self.ilic.confirmed(self._future.result())
-            self._future = None
-            return self._count(update)
+            return self._finish()
         return None
 
+    def set_parameters(self, chi: Array) -> None:
+        """Tell the learner what the controller has now; a window under way comes too late."""
+        self.ilic.parameters = chi
+
     def close(self) -> None:
-        """End the thread."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
+        """End the process and the thread that waits for it."""
+        if self.process is not None:
+            self.process.close()
+        if self._waiter is not None:
+            self._waiter.shutdown(wait=False, cancel_futures=True)
+
+    def _submit(self, window: Window) -> None:
+        assert self._waiter is not None
+        assert self.process is not None
+        self._asked = self.ilic.parameters
+        self._future = self._waiter.submit(
+            self.process.identify, window, self._asked, self.ilic.sigma_max
+        )
+
+    def _finish(self) -> Update | None:
+        assert self._future is not None
+        future, self._future = self._future, None
+        try:
+            update = future.result()
+        except ControlError as error:
+            self.lost += 1
+            self.last_refusal = str(error)
+            return None
+        if self.ilic.parameters is not self._asked:
+            update = replace(update, accepted=False, reason=OVERTAKEN, payload=None)
+        elif update.accepted:
+            self.ilic.parameters = update.parameters
+        return self._count(update)
 
     def _count(self, update: Update) -> Update:
         self.windows += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from robot_id.data.recording import OPEN, STATE
+from robot_id.data.growing_bag import OPEN, STATE
 from robot_id.exceptions import DataError
 from robot_id.yaml_text import YamlError, read_yaml
 

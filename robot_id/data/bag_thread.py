@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import shutil
-import struct
 import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from robot_id.data.growing_bag import GrowingBag
 from robot_id.data.mcap_writer import Channel
-from robot_id.data.recording import Recording
 from robot_id.data.stamp_statistics import StampStatistics
+from robot_id.data.stamps import header_stamp_ns
 
-_STAMP = {0: struct.Struct('>iI'), 1: struct.Struct('<iI')}
 Message = tuple[int, int, bytes]
 # A recording of limited length waits so much longer for its first joint state.
 SILENCE_S = 30.0
-
-
-def header_stamp_ns(data: bytes) -> int:
-    """Return the stamp of a serialised message that begins with a std_msgs/Header [ns]."""
-    seconds, nanoseconds = _STAMP[data[1] & 1].unpack_from(data, 4)
-    return seconds * 1_000_000_000 + nanoseconds
 
 
 @dataclass(frozen=True)
@@ -41,7 +34,7 @@ class Limits:
     flush_period_s: float = 0.5
 
 
-class Recorder:
+class BagThread:
     """
     Takes serialised messages at any rate and writes them a few times a second.
 
@@ -57,24 +50,24 @@ class Recorder:
         self.ended, self.failed = '', False
         self.last_received = 0
         self._limits = limits
-        self._recording = Recording(path, channels)
-        self.counts, self.size = self._recording.counts, self._recording.size
+        self._bag = GrowingBag(path, channels)
+        self.counts, self.size = self._bag.counts, self._bag.size
         self._pending: list[Message] = []
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._begun = time.monotonic()
-        self._thread = threading.Thread(target=self._run, name='recorder', daemon=True)
+        self._thread = threading.Thread(target=self._run, name='bag', daemon=True)
         self._thread.start()
 
     @property
     def channels(self) -> tuple[Channel, ...]:
         """The topics."""
-        return self._recording.channels
+        return self._bag.channels
 
     @property
     def path(self) -> Path:
         """Directory of the bag."""
-        return self._recording.path
+        return self._bag.path
 
     def take(self, channel: int, received_ns: int, data: bytes) -> None:
         """Take in a message; cheap, it only joins the queue."""
@@ -105,7 +98,8 @@ class Recorder:
             'robot_id_lost': max(self.statistics.missing, self._lost_by_middleware),
         }
         try:
-            self._recording.close(remarks)
+            self._bag.close(remarks)
+            self.size = self._bag.size
         except OSError as error:
             self._fail(error)
 
@@ -114,15 +108,15 @@ class Recorder:
             messages, self._pending = self._pending, []
         messages, stamps = self._within_duration(messages)
         try:
-            self._recording.write(messages)
-            free = shutil.disk_usage(self._recording.path).free
+            self._bag.write(messages)
+            free = shutil.disk_usage(self._bag.path).free
         except OSError as error:
             self._fail(error)
             return
         self.statistics.add(stamps)
         if messages:
             self.last_received = messages[-1][1]
-        self.counts, self.size = self._recording.counts, self._recording.size
+        self.counts, self.size = self._bag.counts, self._bag.size
         if free < self._limits.free_bytes and not self.ended:
             self.ended, self.failed = f'only {free / 1e6:.0f} MB are free on the disk', True
 
@@ -147,4 +141,4 @@ class Recorder:
 
     def _fail(self, error: OSError) -> None:
         reason = error.strerror or str(error)
-        self.ended, self.failed = f'{self._recording.path.name} cannot be written: {reason}', True
+        self.ended, self.failed = f'{self._bag.path.name} cannot be written: {reason}', True

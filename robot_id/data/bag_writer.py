@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from robot_id.data import cdr
 from robot_id.data.collector import typestore
-from robot_id.data.recording import Recording, channel
+from robot_id.data.growing_bag import GrowingBag, channel
 
 Array = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ class BagWriter:
         if 'control' in self._channels:
             self._parts.append(self._commands())
         channels = [channel(topic, kind) for topic, kind, *_ in self._parts]
-        self._recording = Recording(self._path, channels)
+        self._recording = GrowingBag(self._path, channels)
         return self
 
     def __exit__(

@@ -1,9 +1,11 @@
 """
 Writing an mcap file so that it is whole on disk after every flush.
 
-The index and the footer are written behind each chunk, and the next chunk takes their place. A
-process that dies between two flushes leaves a file that every mcap reader opens; one that dies in
-the middle of a flush leaves a file that is cut off inside its last chunk.
+Chunks are appended, each with its checksum and the index of its messages. Behind the last one
+stands an end of 50 bytes without a summary, which the next chunk replaces; the index of all chunks
+is written once, when the file is closed. A process that dies between two flushes leaves a file
+that mcap readers go through from its beginning; one that dies in the middle of a flush leaves a
+file that is cut off inside its last chunk.
 """
 
 from __future__ import annotations
@@ -56,6 +58,7 @@ class McapWriter:
 
     :param path: file to create; it must not exist.
     :param channels: all topics; a message names its channel by its place here, from 0.
+    :ivar size: bytes on disk.
     """
 
     def __init__(self, path: Path, channels: Sequence[Channel], library: str = 'robot_id') -> None:
@@ -66,8 +69,8 @@ class McapWriter:
         self._definitions += [_channel(i, c) for i, c in enumerate(self._channels)]
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         start = MAGIC + _record(_HEADER, _text('ros2') + _text(library))
-        self._end = 0
-        self._put(start + b''.join(self._definitions))
+        self._end = self.size = 0
+        self._append(start + b''.join(self._definitions), _NO_SUMMARY)
 
     @property
     def counts(self) -> list[int]:
@@ -78,11 +81,6 @@ class McapWriter:
     def span(self) -> tuple[int, int]:
         """Times of the first and the last message on disk [ns]; (0, 0) when there are none."""
         return (self._totals.first, self._totals.last) if self._chunk_indexes else (0, 0)
-
-    @property
-    def size(self) -> int:
-        """Bytes on disk."""
-        return os.fstat(self._file).st_size
 
     def write(self, messages: Sequence[tuple[int, int, bytes]]) -> None:
         """
@@ -103,10 +101,10 @@ class McapWriter:
             at += 9 + length
         times = [time for _, time, _ in messages]
         first, last = min(times), max(times)
-        content = b''.join(pieces)
-        check = zlib.crc32(content)
-        head = struct.pack('<QQQI', first, last, at, check) + _text('') + struct.pack('<Q', at)
-        chunk = struct.pack('<BQ', _CHUNK, len(head) + at) + head + content
+        records = b''.join(pieces)
+        head = struct.pack('<QQQI', first, last, at, zlib.crc32(records))
+        head += _text('') + struct.pack('<Q', at)
+        chunk = struct.pack('<BQ', _CHUNK, len(head) + at) + head + records
         block, places = [chunk], b''
         offset = self._end + len(chunk)
         for channel, entries in indexes.items():
@@ -117,49 +115,45 @@ class McapWriter:
             places += struct.pack('<HQ', channel, offset)
             offset += len(index)
             block.append(index)
-        self._chunk_indexes.append(
-            _record(
-                _CHUNK_INDEX,
-                struct.pack('<QQQQI', first, last, self._end, len(chunk), len(places))
-                + places
-                + struct.pack('<Q', offset - self._end - len(chunk))
-                + _text('')
-                + struct.pack('<QQ', at, at),
-            )
+        index = _record(
+            _CHUNK_INDEX,
+            struct.pack('<QQQQI', first, last, self._end, len(chunk), len(places))
+            + places
+            + struct.pack('<Q', offset - self._end - len(chunk))
+            + _text('')
+            + struct.pack('<QQ', at, at),
         )
-        before = _Totals(self._totals.first, self._totals.last, dict(self._totals.counts))
+        self._append(b''.join(block), _NO_SUMMARY)
+        self._chunk_indexes.append(index)
         self._totals.first = min(self._totals.first, first)
         self._totals.last = max(self._totals.last, last)
         for channel, entries in indexes.items():
             self._totals.counts[channel] += len(entries) // 2
-        try:
-            self._put(b''.join(block))
-        except OSError:
-            self._totals = before
-            self._chunk_indexes.pop()
-            self._put(b'')
-            raise
 
     def close(self) -> None:
-        """Close the file; it is whole already."""
-        os.close(self._file)
+        """Write the index of all chunks and close the file; a full disk leaves it without one."""
+        try:
+            self._append(b'', self._summary(self._end))
+        finally:
+            os.close(self._file)
 
-    def _put(self, block: bytes) -> None:
-        """Write a block where the summary stands, and the summary behind it."""
-        end = self._end + len(block)
-        data = block + self._summary(end)
+    def _append(self, block: bytes, tail: bytes) -> None:
+        """Write a block where the end of the file stands, and an end behind it."""
+        data = block + tail
         try:
             _write_all(self._file, data, self._end)
             os.ftruncate(self._file, self._end + len(data))
             os.fsync(self._file)
         except OSError:
-            os.ftruncate(self._file, self._end)
+            # The short end fits where it stood before.
+            _write_all(self._file, _NO_SUMMARY, self._end)
+            os.ftruncate(self._file, self._end + len(_NO_SUMMARY))
             raise
-        self._end = end
+        self._end += len(block)
+        self.size = self._end + len(tail)
 
     def _summary(self, at: int) -> bytes:
         """Return everything from the end of the data to the end of the file."""
-        end = _record(_DATA_END, struct.pack('<I', 0))
         totals = self._totals
         first = totals.first if self._chunk_indexes else 0
         counts = b''.join(struct.pack('<HQ', *item) for item in totals.counts.items())
@@ -182,8 +176,8 @@ class McapWriter:
             (_CHUNK_INDEX, self._chunk_indexes),
             (_STATISTICS, [_record(_STATISTICS, statistics + counts)]),
         )
-        start = place = at + len(end)
-        parts, offsets = [end], []
+        start = place = at + len(_END_OF_DATA)
+        parts, offsets = [], []
         for code, records in groups:
             group = b''.join(records)
             if group:
@@ -191,8 +185,19 @@ class McapWriter:
                 offsets.append(_record(_SUMMARY_OFFSET, entry))
             parts.append(group)
             place += len(group)
-        footer = _record(_FOOTER, struct.pack('<QQI', start, place, 0))
-        return b''.join((*parts, *offsets, footer, MAGIC))
+        summary = b''.join((*parts, *offsets))
+        # The checksum covers the summary and the footer up to the checksum itself.
+        footer = struct.pack('<BQQQ', _FOOTER, 20, start, place)
+        check = struct.pack('<I', zlib.crc32(summary + footer))
+        return b''.join((_END_OF_DATA, summary, footer, check, MAGIC))
+
+
+def _record(code: int, body: bytes) -> bytes:
+    return struct.pack('<BQ', code, len(body)) + body
+
+
+_END_OF_DATA = _record(_DATA_END, struct.pack('<I', 0))
+_NO_SUMMARY = _END_OF_DATA + _record(_FOOTER, struct.pack('<QQI', 0, 0, 0)) + MAGIC
 
 
 def _write_all(file: int, data: bytes, offset: int) -> None:
@@ -200,10 +205,6 @@ def _write_all(file: int, data: bytes, offset: int) -> None:
     while view:
         written = os.pwrite(file, view, offset)
         view, offset = view[written:], offset + written
-
-
-def _record(code: int, body: bytes) -> bytes:
-    return struct.pack('<BQ', code, len(body)) + body
 
 
 def _text(text: str) -> bytes:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data import filters
-from robot_id.data.dataset import Run
+from robot_id.data.dataset import Dataset, Run
 from robot_id.data.decimation import LARGEST_STAGE, Decimator, decimate, kept_samples, stages
 from robot_id.data.derivatives import central_differences, differentiate
 from robot_id.exceptions import DataError, OptionError, did_you_mean
@@ -38,25 +38,29 @@ class Processing:
     """
     Options between the measured positions and torques and the equations Y = W chi + rho.
 
-    None means derived from the loop bandwidth and the sampling rate by `resolve`. The bandwidth of
-    the dynamics is that of the loop, at most 10 Hz, and rate/50 where no loop is known.
+    None means derived: by `regression.derivation` from the data, or by `resolve` from the loop
+    bandwidth (at most 10 Hz; rate/50 where no loop is known) and the sampling rate alone.
 
     :param filter: of the positions: 'butterworth' (zero-phase, forward and backward), 'forward'
         (causal: shows the bias of table 1 of paper 004) or 'none' (section 4.4 of paper 000).
-    :param cutoff_hz: of that filter; derived: 5 times the bandwidth, at most rate/5.
+    :param cutoff_hz: of that filter; derived: twice the largest up to 20 Hz that explains the
+        torques within 10 % of the best one, at most rate/5.
     :param order: of that filter.
-    :param decimation: n_d, one equation in n_d is kept; 1 = all; derived: so that the decimation
-        filter passes twice the bandwidth.
+    :param decimation: n_d, one equation in n_d is kept; 1 = all; derived: so that rows hold
+        what lies below a fifth of the cut-off, at most 8 Hz, and three rows a parameter are left.
     :param decimation_filter: 'chebyshev' (zero-phase type I, order 8, cut-off 0.8 f/(2 n_d)) or
         'none' (one sample in n_d is taken as it is).
     :param border: samples dropped at each end of each run, before decimation; derived: where the
         transient of the position filter has decayed to 0.1 %.
     :param border_s: the same in seconds; give one of the two.
     :param dead_band: samples of joint j with |dq_j| below it are left out, rad/s or m/s; one
-        value, or one for each joint; 0 = none; derived (IDIM with sign(dq) and a derived cut-off):
-        1 % of the top speed of the joint.
+        value, or one for each joint; 0 = none; derived (IDIM with sign(dq)): 4 deviations of the
+        noise of the velocity; 1 % of the top speed for a joint that dwells.
     :param held_torque: the torque is a command that is held until the next sample, so it acts half
         a sample after the position was taken: the mean with the command before lines them up.
+    :param torque_offset_s: the recorded torque is late by so many seconds (early where negative)
+        against the position, and is shifted back; derived (IDIM, unless the torque is held):
+        estimated with the parameters, and 0 where it is not significant.
     """
 
     filter: str = 'butterworth'
@@ -68,6 +72,7 @@ class Processing:
     border_s: Annotated[float, Range(0.0, 1e6)] | None = None
     dead_band: NotNegative | Sequence[NotNegative] | None = None
     held_torque: bool = False
+    torque_offset_s: Annotated[float, Range(-0.5, 0.5)] | None = None
 
     def __post_init__(self) -> None:
         _one_of('filter', self.filter, FILTERS)
@@ -110,6 +115,9 @@ class Processing:
             lines.append(f'decimation: 1 sample in {self.decimation} ({split}), {how}')
         if self.held_torque:
             lines.append('torque: a held command, taken as the mean of neighbouring samples')
+        if self.torque_offset_s:
+            way = 'late' if self.torque_offset_s > 0.0 else 'early'
+            lines.append(f'torque: {1e3 * abs(self.torque_offset_s):.3g} ms {way}, shifted back')
         band = np.atleast_1d(_band(self.dead_band))
         if np.any(band > 0):
             lines.append('dead band: |dq| >= ' + ', '.join(f'{v:.4g}' for v in band))
@@ -145,7 +153,7 @@ def resolve(
             )
     decimation = processing.decimation
     if decimation is None:
-        decimation = _even_factor(0.8 * rate / 2 / (DECIMATION_MARGIN * bandwidth))
+        decimation = even_factor(0.8 * rate / 2 / (DECIMATION_MARGIN * bandwidth))
     border = processing.border
     if processing.border_s is not None:
         in_seconds = round(processing.border_s * rate)
@@ -179,11 +187,31 @@ def dropped(dq: Array, dead_band: float | Sequence[float] | None) -> NDArray[np.
 
 def torque_at_samples(run: Run, processing: Processing, low: int, high: int) -> Array:
     """(high - low, n) torques that belong to the positions of samples low to high."""
+    if processing.torque_offset_s:
+        return _shifted(run.torque, processing.torque_offset_s / run.step, low, high)
     torque = run.torque[low:high]
     if not processing.held_torque:
         return torque
     before = run.torque[np.maximum(np.arange(low, high) - 1, 0)]
     return 0.5 * (torque + before)
+
+
+def _shifted(torque: Array, samples: float, low: int, high: int) -> Array:
+    """Return samples low to high of a torque that is late by so many samples (cubic between)."""
+    whole = int(np.floor(samples))
+    u = samples - whole
+    weights = (
+        -u * (u - 1.0) * (u - 2.0) / 6.0,
+        (u + 1.0) * (u - 1.0) * (u - 2.0) / 2.0,
+        -(u + 1.0) * u * (u - 2.0) / 2.0,
+        (u + 1.0) * u * (u - 1.0) / 6.0,
+    )
+    at = np.arange(low, high) + whole
+    last = len(torque) - 1
+    return sum(
+        (w * torque[np.clip(at + k, 0, last)] for w, k in zip(weights, (-1, 0, 1, 2))),
+        np.zeros((high - low, torque.shape[1])),
+    )
 
 
 def end_rows(processing: Processing) -> int:
@@ -213,11 +241,20 @@ def usable(run: Run, processing: Processing) -> tuple[int, int]:
     return first, last
 
 
+def rows_left(dataset: Dataset, processing: Processing) -> int:
+    """Return how many decimated rows all runs leave, the dead band aside."""
+    factor, total = processing.decimation or 1, 0
+    for run in dataset.runs:
+        samples = len(run) - 2 * (processing.border or 0)
+        total += max(-(-samples // factor) - 2 * end_rows(processing), 0) if samples > 0 else 0
+    return total
+
+
 def _band(dead_band: float | Sequence[float] | None) -> Array:
     return np.asarray(0.0 if dead_band is None else dead_band, dtype=float)
 
 
-def _even_factor(wanted: float) -> int:
+def even_factor(wanted: float) -> int:
     """Return the largest factor up to the wanted one that splits into stages of at most 13."""
     factor = max(int(wanted + 1e-9), 1)
     while any(stage > LARGEST_STAGE for stage in stages(factor)):
@@ -243,8 +280,10 @@ __all__ = [
     'differentiate',
     'dropped',
     'end_rows',
+    'even_factor',
     'kept_samples',
     'resolve',
+    'rows_left',
     'torque_at_samples',
     'usable',
 ]

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-# A gap is a step of more than so many periods.
-GAP = 1.5
+from robot_id.data.stamps import GAP
+
 _RECENT = 2000
 _FEW = 8
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import struct
 from enum import Enum
 from typing import Protocol
 
 SECOND = 1_000_000_000
+# A step of more than so many periods is a gap: the one rule for streams and for recordings.
+GAP = 1.5
+_STAMP = {0: struct.Struct('>iI'), 1: struct.Struct('<iI')}
 
 
 class Stamp(Protocol):
@@ -18,6 +22,12 @@ class Stamp(Protocol):
 def to_ns(stamp: Stamp) -> int:
     """Return a stamp in nanoseconds."""
     return stamp.sec * SECOND + stamp.nanosec
+
+
+def header_stamp_ns(data: bytes) -> int:
+    """Return the stamp of a serialised message that begins with a std_msgs/Header [ns]."""
+    seconds, nanoseconds = _STAMP[data[1] & 1].unpack_from(data, 4)
+    return seconds * SECOND + nanoseconds
 
 
 class Order(Enum):
@@ -87,7 +97,7 @@ class StampWatch:
             # The smallest step seen is the period; gaps only make steps longer.
             self.period_ns = step if self._given is None else self._given
             return Order.NEXT
-        if step > 1.5 * self.period_ns:
+        if step > GAP * self.period_ns:
             self.gaps += 1
             self.lost += round(step / self.period_ns) - 1
             return Order.GAP

@@ -32,7 +32,8 @@ class Body(NamedTuple):
 
     :param inertia: (nb, 10) inertial parameters; values (e,) the others.
     :param slope: alpha of the Coulomb friction, 2/pi atan(alpha dq).
-    :param encoder_step: (n,) quantisation of the measured position, 0 for none.
+    :param encoder: (2, n) quantisation of the measured position, 0 for none, and how far its first
+        step lies from zero.
     :param step: seconds from sample to sample.
     :param substeps: RK4 steps in one sample.
     :param chi: (b,) base parameters, for the generated code.
@@ -42,7 +43,7 @@ class Body(NamedTuple):
     inertia: Array
     values: Array
     slope: float
-    encoder_step: Array
+    encoder: Array
     step: float
     substeps: int
     chi: Array
@@ -118,14 +119,14 @@ def plant_step(tree, body, q, dq, tau, work, stage, first):
 
 
 @numba.njit(**FAST)
-def measure(q, noise, k, encoder_step, measured):
+def measure(q, noise, k, encoder, measured):
     """Fill measured (n,) with the position plus row k of the noise, quantised."""
     for j in range(q.shape[0]):
         x = q[j]
         if noise.shape[0] > 0:
             x += noise[k, j]
-        if encoder_step[j] > 0.0:
-            x = np.round(x / encoder_step[j]) * encoder_step[j]
+        if encoder[0, j] > 0.0:
+            x = np.round((x + encoder[1, j]) / encoder[0, j]) * encoder[0, j]
         measured[j] = x
 
 
@@ -161,7 +162,7 @@ def closed_loop(tree, body, law, memory, motion, world, q, dq, records):
     stage, first, total = np.empty((5, n)), np.empty(n), np.empty(n)
     for k in range(N):
         qr, x, tau = motion.position[k], records.measured[k], records.torque[k]
-        measure(q, world.noise, k, body.encoder_step, x)
+        measure(q, world.noise, k, body.encoder, x)
         control_torque(
             law, tree, memory, work, qr, motion.velocity[k], motion.acceleration[k], x,
             body.step, tau,

@@ -36,7 +36,8 @@ class Plant:
     `run` follows a reference under a controller, as many samples as it has; `advance` goes to the
     next sample under given torques. However a motion is cut, state, noise and changes of the
     robot go on, and the samples are the same. Noise of the position at sample k is row k of
-    `default_rng([seed, 0])`, that of the recorded torque row k of `default_rng([seed, 1])`.
+    `default_rng([seed, 0])`, that of the recorded torque row k of `default_rng([seed, 1])`; where
+    the steps of the encoders lie is drawn from `default_rng([seed, 2])`.
 
     :param robot: the Robot.
     :param parameters: (b,) true base parameters.
@@ -68,7 +69,11 @@ class Plant:
         self._tree = tree_of(robot)
         slope = robot.description.coulomb_slope if coulomb_slope is None else coulomb_slope
         self.slope = float(slope)
-        self._encoder = np.zeros(robot.n) if d.encoder_step is None else _floats(d.encoder_step)
+        self._encoder = np.zeros((2, robot.n))
+        if d.encoder_step is not None:
+            # Where the steps of an encoder lie is chance: each seed has its own.
+            phase = np.random.default_rng([d.seed, 2]).uniform(-0.5, 0.5, robot.n)
+            self._encoder[:] = _floats(d.encoder_step), phase * _floats(d.encoder_step)
         self._starts = [round(t / self.step) for t, _ in d.changes]
         self._fixed_substeps = substeps
         self.set_parameters(parameters)

@@ -28,6 +28,7 @@ from robot_id.estimation.loop_problem import LoopProblem
 from robot_id.estimation.outcome import Outcome
 from robot_id.estimation.result import Iteration, history_text
 from robot_id.exceptions import IdentificationError, OptionError, SimulationError
+from robot_id.model import Robot
 from robot_id.progress import Progress
 from robot_id.ranges import Count, Range
 from robot_id.regression.least_squares import Solution
@@ -52,14 +53,19 @@ class Cloe(LoopMethod):
     name: ClassVar[str] = 'cloe'
     output: ClassVar[Literal['position', 'torque']] = 'position'
 
-    start: str = 'a_priori'
     iterations: Annotated[int, Range(1, 1000)] = 50
     optimizer: Literal['gauss_newton', 'nelder_mead'] = 'gauss_newton'
     simulations: Count = 20000
 
+    def automatic_start(self, robot: Robot) -> str:
+        """Return the a priori values of the robot file, the WLS estimate where it has none."""
+        return 'a_priori' if robot.description.a_priori else 'wls'
+
     def solve(self, problem: LoopProblem, start: Array, progress: Progress) -> Outcome:
         """Minimise the output error."""
-        own = problem.controller(None)
+        # The gains of a loop that nobody knows are those for the inertia of the start.
+        known = 'default' in problem.robot.description.loops or self.loop != 'default'
+        own = problem.controller(None if known else start)
         if own.law.feedback(own) is None:
             raise OptionError(
                 f"loop '{self.loop}' has the law '{own.law.name}': {self.name} needs a PD loop"

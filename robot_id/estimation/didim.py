@@ -25,6 +25,7 @@ from robot_id.estimation.outcome import Outcome
 from robot_id.estimation.result import Iteration, history_text
 from robot_id.exceptions import IdentificationError
 from robot_id.progress import Progress
+from robot_id.regression.deviations import least_squares_covariance
 from robot_id.regression.least_squares import Solution
 from robot_id.regression.sampling import States
 from robot_id.regression.system import System
@@ -46,6 +47,7 @@ class Didim(LoopMethod):
     """
 
     name: ClassVar[str] = 'didim'
+    robust: ClassVar[bool] = True
 
     jacobian: Literal['exact', 'paper'] = 'exact'
 
@@ -86,7 +88,7 @@ class Didim(LoopMethod):
             exact = self.jacobian == 'exact' and step == 1.0 and linear
         return Outcome(
             chi,
-            solution.covariance,
+            fit_covariance(problem, exact_jacobian(problem, chi, simulations), rho),
             solution.condition_number,
             residuals=rho,
             history=tuple(history),
@@ -99,6 +101,14 @@ def weighted_fit(problem: LoopProblem, W: list[Array], Y: list[Array]) -> Soluti
     factors = JointFactors.of_rows(problem.robot.base.names, list(zip(W, Y)))
     system = System(factors)
     return system.solve(system.joint_weights()[0])[0]
+
+
+def fit_covariance(problem: LoopProblem, J: list[Array], rho: list[Array]) -> Array:
+    """Return the (b, b) covariance of a fit with the Jacobian J, for the residual as it is."""
+    factors = JointFactors.of_rows(problem.robot.base.names, list(zip(J, rho)))
+    weights = System(factors).joint_weights()[0]
+    rows, residual = (problem.whole([g * x for g, x in zip(weights, parts)]) for parts in (J, rho))
+    return least_squares_covariance([rows], [residual])
 
 
 def simulated_torque(problem: LoopProblem, motions: list[States]) -> list[Array]:

@@ -12,18 +12,20 @@ from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing, differentiate
+from robot_id.estimation.admissible import admissible
 from robot_id.estimation.idim_wls import IdimWls
 from robot_id.estimation.outcome import Outcome, assemble
-from robot_id.estimation.recorded import Track, per_item, thinned
+from robot_id.estimation.recorded import Track, thinned
 from robot_id.estimation.result import Iteration, Result
 from robot_id.exceptions import IdentificationError, OptionError
 from robot_id.online.ekf import ExtendedKalmanFilter
 from robot_id.online.kalman import KalmanFilter
+from robot_id.online.settings import per_item
 from robot_id.online.sizes import nominal_sizes
 from robot_id.progress import Progress, part_of, silent
 from robot_id.ranges import Anything, Deviation, Frequency, NotNegative, Range, Slope, check
+from robot_id.regression.derivation import derive_for_loop
 from robot_id.regression.prediction import predict
-from robot_id.regression.sampling import resolve
 
 Array = NDArray[np.float64]
 CHUNK = 250
@@ -83,7 +85,8 @@ class Ekf:
         """
         started = time.perf_counter()
         dataset = dataset.select(robot.joint_names)
-        processing = resolve(self.processing, dataset, robot)
+        derived = derive_for_loop(self.processing, dataset, robot, self.coulomb_slope)
+        processing = derived.processing
         factor = max(int(np.ceil(dataset.rate / self.highest_rate_hz - 1e-6)), 1)
         chi, spread = self._start(robot, dataset, part_of(progress, 0.0, 0.1, 'start values'))
         setting = self._noise(robot, dataset, processing, factor)
@@ -131,7 +134,7 @@ class Ekf:
             },
         )
         prediction = predict(robot, chi, dataset, processing, self.coulomb_slope)
-        return assemble(self, robot, dataset, processing, found, prediction, started)
+        return assemble(self, robot, dataset, derived, found, prediction, started)
 
     def _run(
         self, kalman: KalmanFilter, dataset: Dataset, factor: int, progress: Progress
@@ -149,8 +152,7 @@ class Ekf:
                     at = run.time[0] + step * min(first + size, len(q))
                     raise IdentificationError(
                         f'{kalman.robot.name}: {self.name} failed in run {number + 1} by '
-                        f'{at:.3f} s: {kalman.failure.partition(": ")[2]}; give better start '
-                        'values (start=good), a smaller parameter_std or a larger process_std'
+                        f'{at:.3f} s: {kalman.failure.partition(": ")[2]}; {self._way_out()}'
                     )
                 if not good:
                     raise IdentificationError(f'run {number + 1}: {kalman.rejected_reason}')
@@ -159,6 +161,18 @@ class Ekf:
                     track.add(done, kalman.estimate)
                 progress(done / total)
         return track
+
+    def _way_out(self) -> str:
+        """Return what to try when the filter has failed."""
+        if self.start != 'good' or self.start_values is not None:
+            return (
+                'give better start values (start=good), a smaller parameter_std or a larger '
+                'process_std'
+            )
+        return (
+            'see whether idim_wls explains the data; if so give a smaller parameter_std or a '
+            'larger process_std, if not run robot-id check on the data'
+        )
 
     def _start(self, robot: Any, dataset: Dataset, progress: Progress) -> tuple[Array, Array]:
         """Return start values and their standard deviations."""
@@ -172,7 +186,7 @@ class Ekf:
         elif self.start == 'good':
             wls = IdimWls(processing=self.processing, coulomb_slope=self.coulomb_slope)
             result = wls.estimate(robot, dataset, progress)
-            chi = result.values
+            chi = admissible(robot, result.values, [run.position for run in dataset.runs])
             spread = np.maximum(3.0 * result.std, 0.03 * np.abs(chi))
             spread = np.where(spread > 0.0, spread, 0.01 * nominal_sizes(names, chi))
         elif self.start == 'rough':

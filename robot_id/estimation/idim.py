@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset
-from robot_id.data.processing import Processing
+from robot_id.data.processing import Processing, rows_left
 from robot_id.estimation.outcome import Outcome, assemble
 from robot_id.estimation.result import Iteration, Result
 from robot_id.exceptions import IdentificationError
@@ -24,12 +24,15 @@ from robot_id.model import Robot
 from robot_id.progress import Progress, part_of, silent
 from robot_id.ranges import Range, Slope, check
 from robot_id.regression import selection
+from robot_id.regression.alignment import align
 from robot_id.regression.constraint import constraint_for
 from robot_id.regression.covariance import joint_covariance
+from robot_id.regression.derivation import Derived, derive
+from robot_id.regression.deviations import observed_covariance
 from robot_id.regression.least_squares import Solution, deficiency
 from robot_id.regression.observation import Observation
 from robot_id.regression.residuals import Whiteness, judge, warn_if_correlated
-from robot_id.regression.sampling import long_enough, resolve
+from robot_id.regression.sampling import long_enough
 from robot_id.regression.system import System
 from robot_id.regression.triangular import JointFactors
 
@@ -67,19 +70,25 @@ class Idim(ABC):
     Options of all IDIM methods.
 
     :param processing: how the measurements are filtered, differentiated and decimated.
-    :param coulomb_slope: alpha of the smooth friction 2/pi atan(alpha dq); none means sign(dq).
+    :param coulomb_slope: alpha of the smooth friction 2/pi atan(alpha dq); none means sign(dq);
+        auto: sign(dq) or the robot file's slope, whichever explains the data better.
     :param unexcited: refuse data that leave parameters unexcited, or drop these parameters.
     :param memory_mb: keep the rows of W up to this size, beyond it compute them again when needed.
     :param constraint: what the parameters must obey beyond least squares, 'none' for nothing.
+    :param deviations: 'robust': from the residual as it is, correlated in time and between the
+        joints; 'classical': as if it were white noise.
     """
 
     name: ClassVar[str] = ''
+    # Whether the estimate is plain least squares with one weight for each joint.
+    least_squares: ClassVar[bool] = True
 
     processing: Processing = field(default_factory=Processing)
-    coulomb_slope: Slope | None = None
+    coulomb_slope: Slope | Literal['auto'] | None = 'auto'
     unexcited: Literal['refuse', 'drop'] = 'refuse'
     memory_mb: Annotated[float, Range(0.0, 1e7)] = 256.0
     constraint: str = 'none'
+    deviations: Literal['robust', 'classical'] = 'robust'
 
     def __post_init__(self) -> None:
         check(self)
@@ -107,19 +116,19 @@ class Idim(ABC):
         started = time.perf_counter()
         constraint = constraint_for(self.constraint, robot)
         dataset = dataset.select(robot.joint_names)
-        processing = resolve(
-            self.processing, dataset, robot, sign_friction=self.coulomb_slope is None
-        )
-        observation = Observation(robot, dataset, processing, self.coulomb_slope, self.memory_mb)
+        derived, slope = self._derive(robot, dataset)
+        observation = Observation(robot, dataset, derived.processing, slope, self.memory_mb)
         factors = observation.factors(part_of(progress, 0.0, 0.6, 'observation matrix'))
-        kept, warnings = self._excited(factors)
+        kept, warnings = self._excited(factors, dataset, derived.processing)
         system = System(factors, kept, constraint)
+        processing = derived.processing
         fit = self.fit(observation, system, part_of(progress, 0.6, 0.9, self.name))
         report = part_of(progress, 0.9, 1.0, 'residual')
         prediction = observation.predict(fit.solution.chi, report)
         judged = judge(prediction)
         solved = fit.solution
         fit = self.finish(fit, system, np.array([w.inflation for w in judged]))
+        fit = self.state_deviations(fit, observation, system)
         if not np.array_equal(fit.solution.chi, solved.chi):
             prediction = observation.predict(fit.solution.chi, report)
         progress(1.0, 'done')
@@ -131,6 +140,7 @@ class Idim(ABC):
             iterations=fit.iterations,
             history=fit.history,
             converged=fit.converged,
+            options={'coulomb_slope': slope},
             warnings=(
                 *long_enough(dataset, processing)[1],
                 *warnings,
@@ -147,15 +157,58 @@ class Idim(ABC):
                 **fit.extras,
             },
         )
-        return assemble(self, robot, dataset, processing, found, prediction, started)
+        return assemble(self, robot, dataset, derived, found, prediction, started)
+
+    def _derive(self, robot: Robot, dataset: Dataset) -> tuple[Derived, float | None]:
+        """Return the processing and the slope of the friction (None: sign(dq)) for these data."""
+        alignment = align(robot, dataset, self.coulomb_slope)
+        slope = alignment.slope
+        processing, reasons = alignment.apply(self.processing)
+        derived = derive(processing, dataset, robot, slope, dead_band=slope is None)
+        if self.coulomb_slope == 'auto':
+            reasons['coulomb_slope'] = alignment.slope_reason
+        return Derived(derived.processing, {**derived.reasons, **reasons}), slope
+
+    def state_deviations(self, fit: Fit, observation: Observation, system: System) -> Fit:
+        """
+        Widen or narrow the classical covariance to that of the residual as it is.
+
+        The estimate of the joints' weighted least squares tells by how much; methods that solve
+        just that take its covariance as it stands.
+        """
+        if self.deviations == 'classical' or system.constraint is not None:
+            return fit
+        weights = np.ones(observation.n) if fit.weights is None else fit.weights
+        solution, shifted = fit.solution, bool(observation.processing.torque_offset_s)
+        robust = observed_covariance(observation, solution.chi, solution.kept, weights, shifted)
+        if robust is None:
+            return fit
+        if not self.least_squares:
+            noise = np.ones(observation.n) if fit.noise is None else fit.noise
+            plain = joint_covariance(system.factors, solution.kept, weights, noise)
+            ratio = np.sqrt(np.diag(robust) / np.diag(plain))
+            robust = solution.covariance * np.outer(ratio, ratio)
+        return replace(fit, solution=replace(solution, covariance=robust))
 
     def complain(self, judged: list[Whiteness], joint_names: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the warnings about the residual."""
-        return warn_if_correlated(judged, joint_names)
+        """Return the warnings about the residual where the deviations take it for white."""
+        return warn_if_correlated(judged, joint_names) if self.deviations == 'classical' else ()
 
-    def _excited(self, factors: JointFactors) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
+    def _excited(
+        self, factors: JointFactors, dataset: Dataset, processing: Processing
+    ) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
         """Return which parameters the motion excites; refuse or warn when some are missing."""
         rows, b = int(factors.rows.sum()), len(factors.names)
+        left, needed = rows_left(dataset, processing), max(map(len, factors.columns))
+        if left < needed:
+            raise IdentificationError(
+                f'{left} rows are left for the {needed} parameters that act on a joint, borders '
+                f'dropped and decimated by {processing.decimation}: decimate less, or record more '
+                'motion',
+                key='decimation',
+                value=left,
+                bound=needed,
+            )
         if rows <= b:
             raise IdentificationError(
                 f'{rows} equations are left for {b} parameters: record more motion, decimate less '
@@ -167,9 +220,11 @@ class Idim(ABC):
         kept = np.array([name not in lacking.names for name in factors.names])
         if not lacking:
             return kept, ()
+        still = [name for name, r in zip(dataset.joint_names, factors.rows) if r == 0]
+        rest = f'{", ".join(still)} at rest throughout: ' if still else ''
         if self.unexcited == 'refuse' or not kept.any():
             raise IdentificationError(
-                f'{lacking}: record a richer motion, or leave them out with unexcited=drop'
+                f'{rest}{lacking}: record a richer motion, or leave them out with unexcited=drop'
             )
         return kept, (f'{lacking}; left out: {", ".join(lacking.names)}',)
 

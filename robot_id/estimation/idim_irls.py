@@ -42,6 +42,7 @@ class IdimIrls(SelectingIdim):
     """
 
     name: ClassVar[str] = 'idim_irls'
+    least_squares: ClassVar[bool] = False
 
     loss: Literal['huber', 'bisquare'] = 'huber'
     tuning: Annotated[float, Range(1e-3, 1e6)] | None = None

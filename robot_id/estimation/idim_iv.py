@@ -21,7 +21,7 @@ from robot_id.estimation.loop_problem import LoopProblem
 from robot_id.estimation.outcome import Outcome
 from robot_id.estimation.result import Iteration, history_text
 from robot_id.progress import Progress
-from robot_id.regression.instrumental import instrumental_solution
+from robot_id.regression.instrumental import instrumental_covariance, instrumental_solution
 from robot_id.regression.system import System
 from robot_id.regression.triangular import JointFactors
 
@@ -38,6 +38,8 @@ class IdimIv(LoopMethod):
     """
 
     name: ClassVar[str] = 'idim_iv'
+    robust: ClassVar[bool] = True
+    measured_torque: ClassVar[bool] = True
 
     def solve(self, problem: LoopProblem, start: Array, progress: Progress) -> Outcome:
         """Iterate the instruments until the estimate stays."""
@@ -69,7 +71,11 @@ class IdimIv(LoopMethod):
             if step == 1.0 and steady and has_settled(change, covariance, self.settled, chi):
                 converged = True
                 break
-        error = relative_error([y - w @ chi for y, w in zip(Y, W)], Y)
+        rest = [y - w @ chi for y, w in zip(Y, W)]
+        error = relative_error(rest, Y)
+        covariance = instrumental_covariance(
+            *(problem.whole([g * x for g, x in zip(weights, parts)]) for parts in (V, W, rest))
+        )
         return Outcome(
             chi,
             covariance,

@@ -22,18 +22,19 @@ class IdimOls(SelectingIdim):
     sigma^2 = ||Y - W chi||^2 / (r - b); it holds when all joints are equally noisy. Else each
     joint counts with s_j^2 = ||rho_j||^2 / (r_j (1 - b/r)).
 
-    :param deviations: joint allows for the noise of each joint; pooled is the textbook formula.
+    :param noise: of classical deviations: joint allows for the noise of each joint; pooled is the
+        textbook formula.
     """
 
     name: ClassVar[str] = 'idim_ols'
 
-    deviations: Literal['joint', 'pooled'] = 'joint'
+    noise: Literal['joint', 'pooled'] = 'joint'
 
     def fit(self, observation: Observation, system: System, progress: Progress) -> Fit:
         """Solve with equal weights."""
         solution, R = system.solve()
         noise = np.full(observation.n, np.sqrt(solution.variance))
-        if self.deviations == 'joint':
+        if self.noise == 'joint':
             factors, p = system.factors, solution.kept.sum()
             rows = np.maximum(factors.rows * (1.0 - p / system.rows), 1.0)
             noise = factors.residual_norms(solution.chi) / np.sqrt(rows)

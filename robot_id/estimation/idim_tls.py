@@ -31,6 +31,7 @@ class IdimTls(Idim):
     """
 
     name: ClassVar[str] = 'idim_tls'
+    least_squares: ClassVar[bool] = False
 
     exact: tuple[str, ...] = ('Off*',)
     weighted: bool = True

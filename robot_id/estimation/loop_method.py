@@ -15,16 +15,22 @@ from numpy.typing import NDArray
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing
 from robot_id.dynamics import Controller, Simulation, positive_on_motion
+from robot_id.estimation.admissible import admissible
+from robot_id.estimation.assumed_loop import assumed_loop
+from robot_id.estimation.idim_wls import IdimWls
 from robot_id.estimation.loop_problem import LoopProblem
 from robot_id.estimation.outcome import Outcome, assemble
 from robot_id.estimation.result import Result
 from robot_id.exceptions import IdentificationError, OptionError, SimulationError
 from robot_id.model import Robot
-from robot_id.progress import Progress, silent
-from robot_id.ranges import Range, Slope, Tolerance, check
+from robot_id.progress import Progress, part_of, silent
+from robot_id.ranges import Range, Seconds, Slope, Tolerance, check
+from robot_id.regression.alignment import align
+from robot_id.regression.dead_band import top_speeds
+from robot_id.regression.derivation import Derived, derive_for_loop
 from robot_id.regression.prediction import predict
 from robot_id.regression.residuals import warn_if_correlated, whiteness
-from robot_id.regression.sampling import States, resolve
+from robot_id.regression.sampling import States
 
 Array = NDArray[np.float64]
 SHORTEST_STEP = 2.0**-10
@@ -34,6 +40,11 @@ FASTEST_LOOP = 200.0
 SHORT_STEP, MOST_SHORT_STEPS = 1.0 / 32.0, 4
 # Data without noise: a residual this small relative to the data leaves nothing to explain.
 EXACT = 1e-8
+# Rates of an assumed controller, relative to what its bandwidth asks for.
+FASTER = (1.0, 4.0)
+# Slope of the friction beside an assumed loop, times the middle top speed: a steeper one would
+# make the simulation of light joints stiff.
+SOFT_SLOPE = 300.0
 
 
 @dataclass(frozen=True)
@@ -42,28 +53,37 @@ class LoopMethod(ABC):
     Options of all methods that simulate the closed loop.
 
     :param processing: how torques and rows are decimated (and measured positions filtered).
-    :param loop: which loop of the robot file is simulated.
+    :param loop: which loop of the robot file is simulated; where the file has none, one is fitted
+        to reference and position, or a stiff one is assumed.
     :param start: 'regular' (0 but a unit inertia per joint), 'a_priori' (the robot file's values),
-        or the path of a result (.json).
+        'wls' (the IDIM-WLS estimate), the path of a result (.json), or 'auto': regular, but wls
+        where the robot file has no loop.
     :param friction: Coulomb friction in the rows of W: as in the simulated plant, or sign(dq).
     :param coulomb_slope: alpha of 2/pi atan(alpha dq) in the plant; none: the robot file's.
     :param bandwidth_factor: scale of the simulated loop's bandwidth (section 4.5 of paper 000).
     :param iterations: the most iterations.
     :param tolerance: converged when the residual changes by less than this, relative to itself ...
     :param settled: ... and no parameter by more than this many of its deviations.
+    :param time_limit_s: give up after so many seconds.
     """
 
     name: ClassVar[str] = ''
+    _given: ClassVar[Array | None] = None
+    # Whether measured motion and measured torques meet in one equation: then their offset counts.
+    measured_torque: ClassVar[bool] = False
+    # Whether the deviations are those of the residual as it is, not of white noise.
+    robust: ClassVar[bool] = False
 
     processing: Processing = field(default_factory=Processing)
     loop: str = 'default'
-    start: str = 'regular'
+    start: str = 'auto'
     friction: Literal['simulated', 'sign'] = 'simulated'
     coulomb_slope: Slope | None = None
     bandwidth_factor: Annotated[float, Range(1e-3, 1e3)] = 1.0
     iterations: Annotated[int, Range(1, 1000)] = 20
     tolerance: Tolerance = 0.01
     settled: Tolerance = 0.5
+    time_limit_s: Seconds = 300.0
 
     def __post_init__(self) -> None:
         check(self)
@@ -81,18 +101,26 @@ class LoopMethod(ABC):
         """
         started = time.perf_counter()
         dataset = dataset.select(robot.joint_names)
-        processing = resolve(self.processing, dataset, robot)
-        loop = robot.loop(self.loop)
+        known = self.loop != 'default' or 'default' in robot.description.loops
+        assumed = None if known else assumed_loop(robot, dataset)
+        loop = robot.loop(self.loop) if assumed is None else assumed.loop
         if loop.rate_hz > FASTEST_LOOP * dataset.rate:
             raise IdentificationError(
                 f"the data have {dataset.rate:.3g} samples a second, the loop '{self.loop}' "
                 f"{loop.rate_hz:.4g}: is the unit of time right? Else name another 'loop'"
             )
-        slope = (
-            self.coulomb_slope
-            or robot.description.identification_slope
-            or robot.description.coulomb_slope
-        )
+        alignment = align(robot, dataset, self.coulomb_slope or 'auto')
+        slope = alignment.slope or self._slope(robot, dataset, known)
+        processing, reasons = self.processing, dict[str, str]()
+        if self.measured_torque:
+            processing, reasons = alignment.apply(processing)
+        derived = derive_for_loop(processing, dataset, robot, slope)
+        derived = Derived(derived.processing, {**derived.reasons, **reasons})
+        processing = derived.processing
+        chosen = self.automatic_start(robot) if self.start == 'auto' else self.start
+        start = self._given
+        if start is None:
+            start = self.starting_point(chosen, robot, dataset, part_of(progress, 0.0, 0.05))
         problem = LoopProblem(
             robot,
             dataset,
@@ -101,36 +129,87 @@ class LoopMethod(ABC):
             slope,
             slope if self.friction == 'simulated' else None,
             self.bandwidth_factor,
+            0.0 if assumed is None else assumed.delay_s,
+            self.time_limit_s,
         )
-        found = self.solve(problem, self.starting_point(robot), progress)
+        if assumed is not None:
+            problem = simulable(problem, start)
+            problem.warnings += (assumed.statement,)
+        found = self.solve(problem, start, part_of(progress, 0.05, 1.0))
         judged = [whiteness([residual]) for residual in found.residuals or ()]
         found = replace(
             found,
             torques=np.array([np.linalg.norm(Y) for Y in problem.joint_rows(problem.torque)]),
             iterations=len(found.history),
             simulations=problem.simulations,
-            options={'coulomb_slope': slope},
-            warnings=problem.warnings + warn_if_correlated(judged, robot.joint_names),
+            options={'coulomb_slope': slope, 'start': chosen},
+            warnings=problem.warnings
+            + (() if self.robust else warn_if_correlated(judged, robot.joint_names)),
             extras={'equations': int(problem.used.sum()), **found.extras},
         )
         prediction = predict(robot, found.chi, dataset, processing, slope)
         progress(1.0, 'done')
-        return assemble(self, robot, dataset, processing, found, prediction, started)
+        return assemble(self, robot, dataset, derived, found, prediction, started)
 
-    def starting_point(self, robot: Robot) -> Array:
+    def _slope(self, robot: Robot, dataset: Dataset, known_loop: bool) -> float:
+        """Return alpha of the friction in the plant."""
+        given = self.coulomb_slope or robot.description.identification_slope
+        if given is not None:
+            return given
+        slope = robot.description.coulomb_slope
+        if known_loop:
+            return slope
+        return min(slope, SOFT_SLOPE / max(float(np.median(top_speeds(dataset))), 1e-9))
+
+    def starting_from(self, chi: Array) -> LoopMethod:
+        """Return the same method, its iterations starting from (b,) values."""
+        made = replace(self)
+        object.__setattr__(made, '_given', chi)
+        return made
+
+    def automatic_start(self, robot: Robot) -> str:
+        """Return the start that 'auto' stands for."""
+        return 'regular' if robot.description.loops else 'wls'
+
+    def starting_point(
+        self, start: str, robot: Robot, dataset: Dataset, progress: Progress = silent
+    ) -> Array:
         """(b,) where the iterations start."""
-        if self.start == 'regular':
+        if start == 'regular':
             return robot.regular_start()
-        if self.start == 'a_priori':
+        if start == 'a_priori':
             return robot.a_priori()
-        if not Path(self.start).suffix:
-            raise OptionError(f"start: '{self.start}' is none of regular, a_priori, a .json file")
-        result = Result.load(self.start)
+        if start == 'wls':
+            wls = IdimWls(processing=self.processing).estimate(robot, dataset, progress)
+            return admissible(robot, wls.values, [run.position for run in dataset.runs])
+        if not Path(start).suffix:
+            raise OptionError(
+                f"start: '{start}' is none of regular, a_priori, wls, auto, a .json file",
+                key='start',
+            )
+        result = Result.load(start)
         if set(result.names) != set(robot.base.names):
             raise OptionError(
-                f"start: {self.start} holds parameters of '{result.robot}', not of '{robot.name}'"
+                f"start: {start} holds parameters of '{result.robot}', not of '{robot.name}'"
             )
         return np.array([result[name] for name in robot.base.names])
+
+
+def simulable(problem: LoopProblem, start: Array) -> LoopProblem:
+    """
+    Return the problem with an assumed loop that can be simulated.
+
+    A light joint beside heavy ones needs a faster controller than its own bandwidth asks for.
+    """
+    for factor in FASTER:
+        loop = problem.loop.model_copy(update={'rate_hz': factor * problem.loop.rate_hz})
+        tried = problem.with_loop(loop)
+        try:
+            tried.simulate(start)
+        except SimulationError:
+            continue
+        return tried
+    return problem
 
 
 def first_simulation(
@@ -171,19 +250,20 @@ def careful_step(
     The parameters with M(q) > 0 along the motion form a convex cone, so a short enough step from
     an admissible chi is admissible too.
     """
-    step = 1.0
+    step, why = 1.0, ''
     motions = [r.reference.position for r in problem.runs]
     while step >= SHORTEST_STEP:
         candidate = chi + step * (proposal - chi)
         if positive_on_motion(problem.robot, candidate, motions):
             try:
                 return candidate, problem.simulate(candidate, controller), step
-            except SimulationError:
-                pass
+            except SimulationError as error:
+                why = f' ({error})'
         step *= 0.5
     raise IdentificationError(
-        'no step from the last estimate keeps M(q) positive definite along the motion: the data '
-        'do not fit the model (check units, gear signs, the loop and its bandwidth)'
+        'no step from the last estimate keeps M(q) positive definite along the motion and can be '
+        f'simulated{why}: run robot-id check on the data (units, signs, gears), see whether '
+        'idim_wls explains them, or give another start or loop'
     )
 
 

@@ -8,11 +8,11 @@ same parallel decimation.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from robot_id.control import tune
@@ -26,7 +26,8 @@ from robot_id.data.processing import (
     usable,
 )
 from robot_id.dynamics import Controller, Simulation, simulate
-from robot_id.exceptions import DataError, OptionError, SimulationError
+from robot_id.estimation.loop_reference import reference_of
+from robot_id.exceptions import DataError, IdentificationError, OptionError, SimulationError
 from robot_id.model import Loop, Robot
 from robot_id.regression.decimated import decimated
 from robot_id.regression.sampling import States, long_enough
@@ -66,6 +67,8 @@ class LoopProblem:
     :param slope: alpha of the friction of the simulated plant.
     :param row_slope: alpha of the friction in the rows of W, None for sign(dq).
     :param bandwidth_factor: scale of the simulated loop's bandwidth.
+    :param delay_s: by which the reference acts late.
+    :param time_limit_s: no simulation starts after so many seconds.
     """
 
     def __init__(
@@ -77,6 +80,8 @@ class LoopProblem:
         slope: float,
         row_slope: float | None,
         bandwidth_factor: float = 1.0,
+        delay_s: float = 0.0,
+        time_limit_s: float = float('inf'),
     ) -> None:
         self.robot = robot
         self.processing = processing
@@ -84,6 +89,9 @@ class LoopProblem:
         self.slope = slope
         self.row_slope = row_slope
         self.bandwidth_factor = bandwidth_factor
+        self.delay_s = delay_s
+        self.time_limit_s = time_limit_s
+        self.started = time.monotonic()
         self.simulations = 0
         self.wide = WideRegressor(robot, row_slope)
         self.factor = processing.decimation or 1
@@ -92,9 +100,24 @@ class LoopProblem:
             self.warnings += (
                 'the data have no reference: the zero-phase filtered position stands in for it',
             )
+        self._dataset = dataset
         self.runs = [self._prepare(dataset.runs[k]) for k in indices]
         self.torque = self.rows(lambda s: s.torque, [self._torque(r) for r in self.runs])
         self.used = self._outside_dead_band()
+
+    def with_loop(self, loop: Loop) -> LoopProblem:
+        """Return the same problem with another loop."""
+        return LoopProblem(
+            self.robot,
+            self._dataset,
+            self.processing,
+            loop,
+            self.slope,
+            self.row_slope,
+            self.bandwidth_factor,
+            self.delay_s,
+            self.time_limit_s,
+        )
 
     def simulate(self, chi: Array, controller: Controller | None = None) -> list[Simulation]:
         """
@@ -104,6 +127,13 @@ class LoopProblem:
         """
         sims = []
         for r in self.runs:
+            if time.monotonic() - self.started > self.time_limit_s:
+                raise IdentificationError(
+                    f'no result after {self.time_limit_s:g} s and {self.simulations} simulations: '
+                    'run robot-id check on the data, use idim_wls, or raise time_limit_s',
+                    key='time_limit_s',
+                    bound=self.time_limit_s,
+                )
             law = controller or self.controller(chi)
             # An estimate far from the robot asks for other torques: it is not saturated.
             law = replace(
@@ -183,6 +213,13 @@ class LoopProblem:
         """(R, n) -> the used rows of every joint."""
         return [rows[self.used[:, j], j] for j in range(self.robot.n)]
 
+    def whole(self, parts: Sequence[Array]) -> Array:
+        """Return (R, n, ...) rows in time from the used rows of every joint, else zero."""
+        rows = np.zeros((*self.used.shape, *parts[0].shape[1:]))
+        for j, part in enumerate(parts):
+            rows[self.used[:, j], j] = part
+        return rows
+
     def _torque(self, r: LoopRun) -> States:
         zeros = np.zeros_like(r.run.torque)
         return States(zeros, zeros, zeros, r.run.torque)
@@ -209,29 +246,8 @@ class LoopProblem:
                 'are dropped until the simulated loop has settled (5 / bandwidth)'
             )
         every = max(1, round(self.loop.rate_hz / run.rate))
-        return LoopRun(run, reference_of(run, self.processing, every), every, first, last)
-
-
-def reference_of(run: Run, processing: Processing, every: int) -> Reference:
-    """
-    Return what the controller followed, `every` samples per measurement.
-
-    Without a recorded reference the filtered position stands in; missing derivatives come from a
-    quintic spline through the positions.
-    """
-    velocity, acceleration = run.reference_velocity, run.reference_acceleration
-    if run.reference_position is None:
-        position, velocity, acceleration = differentiate(run, processing, (0, len(run)))
-    else:
-        position = run.reference_position
-    if not np.all(np.isfinite(position)):
-        raise DataError('the reference position has values that are not finite')
-    time: Array = np.arange(len(run), dtype=float) * run.step
-    if every == 1 and velocity is not None and acceleration is not None:
-        return Reference(time, position, velocity, acceleration)
-    spline = scipy.interpolate.make_interp_spline(time, position, k=min(5, len(run) - 1), axis=0)
-    fine: Array = np.arange((len(run) - 1) * every + 1, dtype=float) * (run.step / every)
-    return Reference(fine, spline(fine), spline(fine, 1), spline(fine, 2))
+        reference = reference_of(run, self.processing, every, self.delay_s)
+        return LoopRun(run, reference, every, first, last)
 
 
 __all__ = ['LoopProblem', 'LoopRun', 'SimulationError', 'reference_of']

@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 
 from robot_id import options
 from robot_id.data.dataset import Dataset
-from robot_id.data.processing import Processing
 from robot_id.estimation.result import Iteration, Result
 from robot_id.model import Robot
+from robot_id.regression.derivation import Derived
 from robot_id.regression.prediction import Prediction, relative_error_percent
 
 Array = NDArray[np.float64]
 # An estimate of a filter that leaves so much of the torque is none.
+# Deviations on either side that hold 95 % of a normal distribution.
+INTERVAL = 1.96
 UNEXPLAINED_PERCENT = 50.0
 
 
@@ -59,11 +61,19 @@ class Outcome:
     extras: dict[str, Any] = field(default_factory=dict)
 
 
+def essential(found: Outcome) -> NDArray[np.bool_]:
+    """(b,) parameters that a selection kept; without one, whose 95 % interval leaves out zero."""
+    if found.kept is not None and not found.kept.all():
+        return found.kept
+    deviation = np.sqrt(np.maximum(np.diag(found.covariance), 0.0))
+    return np.asarray(np.abs(found.chi) > INTERVAL * deviation)
+
+
 def assemble(
     method: Any,
     robot: Robot,
     dataset: Dataset,
-    processing: Processing,
+    derived: Derived,
     found: Outcome,
     prediction: Prediction,
     started: float,
@@ -73,7 +83,7 @@ def assemble(
 
     :param method: the dataclass of its options.
     :param dataset: what it was given, columns in the order of the robot's joints.
-    :param processing: as it was resolved for these data.
+    :param derived: the processing of these data, with the reasons for what was derived.
     :param prediction: torques that chi predicts along the measured motion.
     :param started: time.perf_counter() when the work began.
     """
@@ -94,7 +104,7 @@ def assemble(
         names=tuple(robot.base.names),
         values=found.chi,
         covariance=found.covariance,
-        essential=None if found.kept is None or found.kept.all() else found.kept,
+        essential=essential(found),
         relative_error_percent=error,
         relative_error_percent_per_joint=100.0 * rho / np.where(norms > 0.0, norms, np.nan),
         condition_number=found.condition_number,
@@ -103,11 +113,11 @@ def assemble(
         elapsed_s=time.perf_counter() - started,
         converged=converged,
         history=found.history,
-        options=options.to_dict(method) | options.to_dict(processing) | found.options,
+        options=options.to_dict(method) | options.to_dict(derived.processing) | found.options,
         warnings=warnings,
         extras={
             'rate_hz': dataset.rate,
-            'processing': processing.describe(dataset.rate),
+            'processing': derived.describe(dataset.rate),
             'data_notes': list(dataset.notes),
             **found.extras,
         },

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Run
-from robot_id.exceptions import OptionError
 
 Array = NDArray[np.float64]
 POINTS = 200
@@ -49,12 +47,3 @@ def thinned(run: Run, factor: int) -> tuple[Array, Array, float]:
     count = len(run) // factor
     torque = run.torque[: count * factor].reshape(count, factor, -1).mean(axis=1)
     return run.position[: count * factor : factor], torque, run.step * factor
-
-
-def per_item(key: str, value: float | Sequence[float], names: Sequence[str]) -> Array:
-    """Return one number for each name: a list of them, or one for all."""
-    values = np.atleast_1d(np.asarray(value, float))
-    if values.size not in (1, len(names)):
-        some = ', '.join(names[:3])
-        raise OptionError(f'{key}: {values.size} numbers, expected 1 or {len(names)} ({some} ...)')
-    return np.broadcast_to(values, (len(names),)).copy()

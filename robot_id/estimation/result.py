@@ -53,7 +53,7 @@ class Result:
     :param names: the b parameter names.
     :param values: (b,) estimates, SI units on the joint side.
     :param covariance: (b, b) covariance of the estimates, NaN where a method cannot tell.
-    :param essential: (b,) flags; None when no selection was made (all are kept).
+    :param essential: (b,) parameters whose 95 % interval leaves out zero; None where not known.
     :param relative_error_percent: 100 ||Y - W chi|| / ||Y||.
     :param relative_error_percent_per_joint: (n,) the same for each joint.
     :param condition_number: of the observation matrix that was solved.
@@ -65,6 +65,9 @@ class Result:
     :param options: every option that produced it, defaults included.
     :param warnings: one line each.
     :param extras: what only this method knows (JSON-serialisable).
+    :param verdict: usable, care or do_not_use; None where nobody judged it.
+    :param reasons: of the verdict, one line each.
+    :param holdout_error_percent: relative torque error on data that a fit has not seen.
     :param friction: the friction terms of each joint, their constants and how they were chosen;
         empty: those of the robot file.
     :param prediction: torques along the data it was fitted to; not saved.
@@ -87,6 +90,9 @@ class Result:
     options: dict[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     extras: dict[str, Any] = field(default_factory=dict)
+    verdict: str | None = None
+    reasons: tuple[str, ...] = ()
+    holdout_error_percent: float = float('nan')
     friction: dict[str, Any] = field(default_factory=dict)
     prediction: Prediction | None = field(default=None, repr=False, compare=False)
 
@@ -134,6 +140,9 @@ class Result:
             'simulations': self.simulations,
             'elapsed_s': finite_or_none(self.elapsed_s),
             'converged': self.converged,
+            'verdict': self.verdict,
+            'reasons': list(self.reasons),
+            'holdout_error_percent': finite_or_none(self.holdout_error_percent),
             'options': finite(self.options),
             'warnings': list(self.warnings),
             'covariance': [[finite_or_none(v) for v in row] for row in self.covariance],
@@ -203,6 +212,9 @@ class Result:
                 options=dict(data.get('options') or {}),
                 warnings=tuple(data.get('warnings') or ()),
                 extras=dict(data.get('extras') or {}),
+                verdict=data.get('verdict'),
+                reasons=tuple(data.get('reasons') or ()),
+                holdout_error_percent=_value(data.get('holdout_error_percent')),
                 friction=dict(data.get('friction') or {}),
             )
         except (KeyError, TypeError, ValueError) as error:

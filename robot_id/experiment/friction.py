@@ -18,7 +18,8 @@ from robot_id.model import Robot
 from robot_id.model.friction import parse_terms
 from robot_id.model.other_friction import with_friction
 from robot_id.progress import Progress, part_of, silent
-from robot_id.regression.sampling import resolve
+from robot_id.regression.alignment import align
+from robot_id.regression.derivation import derive
 
 AUTO = 'auto'
 # The temperature is known sample by sample only where W is made of measured motion.
@@ -99,15 +100,23 @@ def prepare_friction(
     selection = None
     slope = getattr(method, 'coulomb_slope', None)
     processing = getattr(method, 'processing', None) or Processing()
-    resolved = resolve(processing, dataset, robot, sign_friction=slope is None)
+    ordered = dataset.select(robot.joint_names)
+
+    def settled(robot: Robot) -> tuple[Processing, float | None]:
+        alignment = align(robot, ordered, slope)
+        given, alpha = alignment.apply(processing)[0], alignment.slope
+        return derive(given, ordered, robot, alpha, dead_band=alpha is None).processing, alpha
+
     if choice == AUTO:
         part = part_of(progress, 0.0, 0.7)
-        selection = select_friction(robot, dataset, resolved, slope, part)
+        selection = select_friction(robot, dataset, *settled(robot), part)
         robot = selection.robot
     elif choice is not None:
         robot = with_friction(robot, dict.fromkeys(robot.joint_names, parse_terms(choice)))
     _refuse(robot, method.name)
-    robot, constants = fit_friction(robot, dataset, resolved, slope, part_of(progress, 0.7, 1.0))
+    if is_linear(robot):
+        return PreparedFriction(robot, Constants(), selection)
+    robot, constants = fit_friction(robot, dataset, *settled(robot), part_of(progress, 0.7, 1.0))
     return PreparedFriction(robot, constants, selection)
 
 

@@ -24,13 +24,16 @@ from robot_id.model import Robot
 from robot_id.model.friction import DEFAULT, TERMS
 from robot_id.model.other_friction import with_friction
 from robot_id.progress import Progress, silent
+from robot_id.regression.dead_band import top_speeds
 from robot_id.regression.observation import Observation
-from robot_id.regression.sampling import top_speeds
 
 Array = NDArray[np.float64]
 MOST_TERMS = 4
 # Stribeck velocities that are tried, of the top speed of each joint.
 STRIBECK = (0.02, 0.06, 0.15)
+
+# Percent of the squared error that a term must take away to be worth its parameters.
+WORTH = 5.0
 
 
 @dataclass(frozen=True)
@@ -235,7 +238,7 @@ def _remark(outcome: _Outcome) -> str:
 def _pays(row: Candidate, current: CrossValidation) -> bool:
     """Tell whether a term lowers the error by more than its standard error, in torques too."""
     better = row.cross_validated_percent < current.percent
-    return not row.remark and row.gain_percent > row.gain_error_percent and better
+    return not row.remark and row.gain_percent > max(row.gain_error_percent, WORTH) and better
 
 
 def _reason(plain: Candidate, chosen: _Outcome, refused: Sequence[Candidate]) -> str:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from robot_id.data import Dataset
 from robot_id.estimation import registry
 from robot_id.estimation.result import Result
+from robot_id.exceptions import OptionError, RobotIdError, TimeLimitError
 from robot_id.experiment.friction import prepare_friction
+from robot_id.experiment.holdout import FRACTION, Holdout, hold_out, without_holdout
 from robot_id.experiment.measurements import implausible, load_for
 from robot_id.experiment.validation import Validation, validate
+from robot_id.experiment.verdict import Case, judge
 from robot_id.model import Robot, load_robot
 from robot_id.progress import Progress, part_of, silent
 from robot_id.regression.prediction import Prediction
@@ -29,6 +32,8 @@ class Request:
     :param options: its options by key, texts or typed values.
     :param mapping: which columns are what: a name or a YAML file.
     :param others: recordings that the fit must not see, to predict their torques.
+    :param holdout: fraction of the motion, or recordings, that shows what the fit is worth; 0 for
+        none.
     :param friction: friction terms of all joints, 'auto' for what hold-out data pay for; None for
         those of the robot file.
     """
@@ -39,7 +44,17 @@ class Request:
     options: Mapping[str, Any] = field(default_factory=dict)
     mapping: str | Path | None = None
     others: Sequence[str | Path] = ()
+    holdout: float | Sequence[str | Path] = FRACTION
     friction: str | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.holdout, int | float) and not 0.0 <= self.holdout <= 0.5:
+            raise OptionError(
+                f'holdout: {self.holdout:g} must lie between 0 and 0.5, or name a recording',
+                key='holdout',
+                value=self.holdout,
+                bound=0.5,
+            )
 
 
 @dataclass(frozen=True)
@@ -52,6 +67,7 @@ class Identification:
     :param result: the parameters.
     :param prediction: torques that they predict along these measurements.
     :param validation: errors on the other recordings, None without any.
+    :param holdout: what a fit without the last part of the motion makes of it, None without.
     :param findings: what looks wrong in the measurements.
     """
 
@@ -60,6 +76,7 @@ class Identification:
     result: Result
     prediction: Prediction
     validation: Validation | None = None
+    holdout: Holdout | None = None
     findings: tuple[str, ...] = ()
 
     @property
@@ -88,14 +105,44 @@ def identify(request: Request, progress: Progress = silent) -> Identification:
         robot, dataset, method, request.friction, part_of(progress, 0.05, 0.1)
     )
     robot = friction.robot
-    result = method.estimate(robot, dataset, part_of(progress, 0.1, 0.9, 'identifying'))
+    result = method.estimate(robot, dataset, part_of(progress, 0.1, 0.6, 'identifying'))
     result = friction.complete(result, given=request.friction is not None)
-    assert result.prediction is not None
-    validation = None
-    if others is not None:
-        validation = validate(robot, result, others, progress=part_of(progress, 0.9, 1.0))
+    prediction = result.prediction
+    assert prediction is not None
+    validation = None if others is None else validate(robot, result, others)
+    result, holdout = _unseen(request, method, robot, dataset, result, part_of(progress, 0.6, 1.0))
+    verdict = judge(
+        Case(robot, dataset, result, prediction, holdout, result.holdout_error_percent)
+    )
+    result = replace(result, verdict=verdict.level, reasons=verdict.reasons)
     progress(1.0, 'done')
-    return Identification(robot, dataset, result, result.prediction, validation, findings)
+    return Identification(robot, dataset, result, prediction, validation, holdout, findings)
+
+
+def _unseen(
+    request: Request,
+    method: registry.Method,
+    robot: Robot,
+    dataset: Dataset,
+    result: Result,
+    progress: Progress,
+) -> tuple[Result, Holdout | None]:
+    """Return the result with its error on unseen data, and what was kept back for it."""
+    given = request.holdout
+    if not given:
+        return result, None
+    if not isinstance(given, int | float):
+        kept = load_for(robot, given, request.mapping)
+        error = validate(robot, result, kept, progress=progress).torque_relative_error_percent
+        return replace(result, holdout_error_percent=error), None
+    try:
+        holdout = hold_out(method, robot, dataset, result, given, progress)
+    except TimeLimitError:
+        raise
+    except RobotIdError as error:
+        notes = [*result.extras.get('data_notes', []), without_holdout(error)]
+        return replace(result, extras=result.extras | {'data_notes': notes}), None
+    return replace(result, holdout_error_percent=holdout.error_percent), holdout
 
 
 def _measurements(

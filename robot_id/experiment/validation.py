@@ -20,8 +20,9 @@ from robot_id.experiment.loop_validation import simulation_errors
 from robot_id.model import Robot
 from robot_id.model.json_numbers import finite_or_none
 from robot_id.progress import Progress, silent
+from robot_id.regression.derivation import derive
 from robot_id.regression.prediction import Prediction, predict
-from robot_id.regression.sampling import long_enough, resolve
+from robot_id.regression.sampling import long_enough
 
 SCHEMA = 1
 Array = NDArray[np.float64]
@@ -137,8 +138,9 @@ def validate(
     chi = parameters_for(robot, result)
     dataset = dataset.select(robot.joint_names)
     conditions = conditions or Conditions.of(result, dataset.rate)
-    resolved = resolve(conditions.processing, dataset, robot)
-    prediction = predict(robot, chi, dataset, resolved, conditions.coulomb_slope, progress)
+    slope = conditions.coulomb_slope
+    resolved = derive(conditions.processing, dataset, robot, slope).processing
+    prediction = predict(robot, chi, dataset, resolved, slope, progress)
     simulation, reasons = simulation_errors(robot, chi, dataset, resolved)
     return Validation(
         robot.name,

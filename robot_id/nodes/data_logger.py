@@ -12,16 +12,16 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
-from robot_id.data.bag_thread import Limits, Recorder
-from robot_id.data.recording import channel
+from robot_id.data.bag_thread import BagThread, Limits
+from robot_id.data.growing_bag import channel
 from robot_id.exceptions import OptionError, RobotIdError
 from robot_id.ros.base import NodeBase, end, run
-from robot_id.ros.data_directory import DATA_DIRECTORY
+from robot_id.ros.data_directory import DATA_DIRECTORY, shortened
 from robot_id.ros.diagnostics import ERROR, OK, WARN, Report
 from robot_id.ros.listener import Listener
 from robot_id.ros.messages import ForbiddenPath, WrongState
 from robot_id.ros.parameter_table import Row
-from robot_id.ros.qos import LATCHED
+from robot_id.ros.qos import LATCHED, SERVICE
 from robot_id.ros.refusal import Refusal, code_of
 from robot_id.ros.stamps import to_stamp
 from robot_id_msgs.msg import ErrorCode, RecordingStatus
@@ -39,11 +39,11 @@ WATCH_S = 0.2
 
 TABLE = (
     DATA_DIRECTORY,
-    Row('flush_period_s', 0.5, 'Time between two writes to disk: what a crash may cost [s].',
+    Row('flush_period_s', 0.5, 'Time between two writes to disk; a crash loses at most this [s].',
         0.05, 1.0),
-    Row('minimum_free_mb', 200.0, 'With less free space on the disk a recording does not start, '
-        'and one under way ends [MB].', 0.0, 1e9),
-    Row('queue_depth', 2000, 'Messages of a topic that may wait when the machine is busy.',
+    Row('minimum_free_mb', 200.0, 'Free disk space that a recording needs to start and to go on '
+        '[MB].', 0.0, 1e9),
+    Row('queue_depth', 2000, 'Messages per topic that may wait while the machine is busy.',
         10, 100000),
 )  # fmt: skip
 
@@ -64,14 +64,14 @@ class DataLogger(NodeBase, Node):
         # Message definitions take a moment the first time: not while somebody waits.
         for topic, _, kind in TOPICS:
             channel(topic, kind)
-        self._recorder: Recorder | None = None
+        self._bag: BagThread | None = None
         self._listeners: list[Listener] = []
         self._last: RecordingStatus | None = None
         self._reported = True
         self._trouble = ''
         self._statuses = self.create_publisher(RecordingStatus, '~/status', LATCHED)
-        self.create_service(StartRecording, '~/start', self._start)
-        self.create_service(StopRecording, '~/stop', self._stop)
+        self.create_service(StartRecording, '~/start', self._start, qos_profile=SERVICE)
+        self.create_service(StopRecording, '~/stop', self._stop, qos_profile=SERVICE)
         self.create_timer(WATCH_S, self._watch, clock=self.steady)
         self.create_timer(1.0, self._publish, clock=self.steady)
         self.diagnostics.add('recording', self._report)
@@ -89,9 +89,9 @@ class DataLogger(NodeBase, Node):
 
     def _begin(self, name: str, duration_s: float) -> str:
         self._watch()
-        if self._recorder is not None:
+        if self._bag is not None:
             raise Refusal(
-                ErrorCode.BUSY, f"recording '{self._recorder.path.name}' is under way: stop it"
+                ErrorCode.BUSY, f"recording '{self._bag.path.name}' is under way: stop it"
             )
         if not 0.0 <= duration_s < float('inf'):
             raise OptionError(f'max_duration_s: {duration_s} is no time, give 0 for no limit')
@@ -116,14 +116,14 @@ class DataLogger(NodeBase, Node):
                 channel(listener.topic, text)
                 for listener, (_, _, text) in zip(self._listeners, TOPICS)
             ]
-            recorder = Recorder(path, channels, limits)
+            bag = BagThread(path, channels, limits)
         except OSError as error:
             self._deafen()
             raise Refusal(
                 ErrorCode.STORAGE_FAILED, f'{path}: {error.strerror or error}'
             ) from error
         found = [listener.wait_for_publishers(CONNECT_S) for listener in self._listeners]
-        self._recorder, self._trouble, self._reported = recorder, '', False
+        self._bag, self._trouble, self._reported = bag, '', False
         self._publish()
         self.event('recording', bag=path.name, publishers=found)
         return path.name
@@ -131,7 +131,8 @@ class DataLogger(NodeBase, Node):
     def _checked(self, name: str) -> str:
         if not NAME.fullmatch(name) or '..' in name:
             raise ForbiddenPath(
-                f"'{name}' is no name for a bag: letters, digits, '-', '_' and '.', no path"
+                f"'{shortened(name)}' is no name for a bag: letters, digits, '-', '_' and '.', "
+                'no path'
             )
         if (self._root / name).exists() or (self._root / name).is_symlink():
             raise ForbiddenPath(f"'{name}' exists already in {self._root}: take another name")
@@ -147,15 +148,15 @@ class DataLogger(NodeBase, Node):
 
     def _taker(self, number: int):  # type: ignore[no-untyped-def]
         def take(received: int, data: bytes) -> None:
-            if self._recorder is not None:
-                self._recorder.take(number, received, data)
+            if self._bag is not None:
+                self._bag.take(number, received, data)
 
         return take
 
     def _stop(
         self, request: StopRecording.Request, response: StopRecording.Response
     ) -> StopRecording.Response:
-        if self._recorder is not None:
+        if self._bag is not None:
             self._end('on request')
         elif self._last is None or self._reported:
             error = WrongState('nothing is being recorded: call start first')
@@ -170,20 +171,20 @@ class DataLogger(NodeBase, Node):
 
     def _watch(self) -> None:
         """End a recording that has ended itself."""
-        if self._recorder is not None and self._recorder.ended:
-            self._end(self._recorder.ended)
+        if self._bag is not None and self._bag.ended:
+            self._end(self._bag.ended)
 
     def _end(self, why: str) -> None:
-        recorder = self._recorder
-        assert recorder is not None
+        bag = self._bag
+        assert bag is not None
         lost = self._listeners[0].lost
         self._deafen()
-        recorder.close(lost)
-        self._last = self._status(recorder, lost, False)
-        self._recorder = None
-        if recorder.failed:
-            self._trouble = recorder.ended
-            self.failure(f'recording ended early: {recorder.ended}')
+        bag.close(lost)
+        self._last = self._status(bag, lost, False)
+        self._bag = None
+        if bag.failed:
+            self._trouble = bag.ended
+            self.failure(f'recording ended early: {bag.ended}')
         self._statuses.publish(self._last)
         s = self._last
         self.event('recorded', bag=s.bag, why=why, samples=s.samples, gaps=s.gaps, lost=s.lost)
@@ -193,41 +194,41 @@ class DataLogger(NodeBase, Node):
             listener.close()
         self._listeners = []
 
-    def _status(self, recorder: Recorder, lost: int, recording: bool) -> RecordingStatus:
-        statistics = recorder.statistics
+    def _status(self, bag: BagThread, lost: int, recording: bool) -> RecordingStatus:
+        statistics = bag.statistics
         status = RecordingStatus(
             recording=recording,
-            bag=recorder.path.name,
-            topics=[each.topic for each in recorder.channels],
-            messages=recorder.counts,
-            samples=recorder.counts[0],
+            bag=bag.path.name,
+            topics=[each.topic for each in bag.channels],
+            messages=bag.counts,
+            samples=bag.counts[0],
             gaps=statistics.gaps,
             # Two views of the same loss: what is missing, and what the middleware says.
             lost=max(statistics.missing, lost),
             period_s=statistics.period_s,
             duration_s=statistics.duration_s,
-            size_bytes=recorder.size,
+            size_bytes=bag.size,
         )
-        status.header.stamp = to_stamp(recorder.last_received)
+        status.header.stamp = to_stamp(bag.last_received)
         return status
 
     def _publish(self) -> None:
-        if self._recorder is not None:
+        if self._bag is not None:
             lost = self._listeners[0].lost if self._listeners else 0
-            self._statuses.publish(self._status(self._recorder, lost, True))
+            self._statuses.publish(self._status(self._bag, lost, True))
 
     def _report(self) -> Report:
-        if self._recorder is None:
+        if self._bag is None:
             return (ERROR, self._trouble, {}) if self._trouble else (OK, 'not recording', {})
         lost = self._listeners[0].lost if self._listeners else 0
-        status = self._status(self._recorder, lost, True)
+        status = self._status(self._bag, lost, True)
         values = {
             'bag': status.bag,
             'samples': status.samples,
             'gaps': status.gaps,
             'lost': status.lost,
-            'duplicates': self._recorder.statistics.duplicates,
-            'backward': self._recorder.statistics.backward,
+            'duplicates': self._bag.statistics.duplicates,
+            'backward': self._bag.statistics.backward,
             'period_s': status.period_s,
             'size_bytes': status.size_bytes,
         }
@@ -239,7 +240,7 @@ class DataLogger(NodeBase, Node):
 
     def close(self) -> None:
         """Close the bag."""
-        if self._recorder is not None:
+        if self._bag is not None:
             self._end('the node ends')
 
 

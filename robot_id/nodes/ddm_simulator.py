@@ -20,17 +20,16 @@ from robot_id.estimation.parameters import load_for_robot
 from robot_id.exceptions import (
     DataError,
     OptionError,
-    RobotIdError,
     SimulationError,
     did_you_mean,
 )
 from robot_id.model.payload import Payload
 from robot_id.ros.base import end, run
-from robot_id.ros.diagnostics import ERROR, OK, WARN, RateMeter, Report
+from robot_id.ros.diagnostics import ERROR, OK, WARN, LatencyMeter, RateMeter, Report
 from robot_id.ros.effort_commands import CommandReader
 from robot_id.ros.lifecycle import RobotLifecycleNode
 from robot_id.ros.messages import WrongState
-from robot_id.ros.parameter_table import Row
+from robot_id.ros.parameter_table import REAL_TIME_PRIORITY, Row
 from robot_id.ros.qos import LOCK_STEP, STREAM
 from robot_id.ros.stamps import to_stamp
 from robot_id.ros.wire import EFFORTS, POINT, STATE, Layout
@@ -41,27 +40,29 @@ from robot_id_msgs.srv import ResetSimulation, SetPayload
 REPEAT_S, PATIENCE = 0.25, 8
 
 TABLE = (
-    Row('mode', 'plant', 'plant: effort commands in; closed_loop: the robot follows a reference '
-        'with its own controller.', choices=('plant', 'closed_loop')),
-    Row('loop', 'default', "Loop of the robot file: the robot's own controller."),
-    Row('rate_hz', 0.0, 'Samples per second [Hz]; 0: 1000 Hz, in closed_loop that of the loop.',
+    Row('mode', 'plant', "plant: takes effort commands; closed_loop: follows a reference with the "
+        "robot's own controller.", choices=('plant', 'closed_loop')),
+    Row('loop', 'default', "Loop of the robot file that is the robot's own controller."),
+    Row('rate_hz', 0.0, 'Sample rate [Hz]; 0: 1000 Hz, in closed_loop the rate of the loop.',
         0.0, 1e5),
     Row('lock_step', False, 'Wait for the command (in closed_loop: the reference) to each state: '
-        'repeatable bit by bit, as fast as the machine allows.'),
+        'repeatable to the last bit, as fast as the machine allows.'),
     Row('real_time_factor', 1.0, 'Simulated seconds per second of wall time; not in lock-step.',
         1e-3, 1e3),
     Row('parameters', '', 'Result file (JSON) with the true parameters; empty: `truth` of the '
         'robot file.'),
-    Row('noise', True, 'Encoder steps and noise of the robot file.'),
-    Row('seed', 0, 'Of the noise.', 0, 2**31 - 1),
-    Row('joints', [], "Order of the effort commands; empty: the robot's order.", items=str),
-    Row('initial_position', [], 'Joint positions at the start [rad or m]; empty: zeros.'),
-    Row('command_timeout_s', 0.1, 'A command or reference older than this is stale [s].',
+    Row('noise', True, 'Add the encoder steps and the noise of the robot file.'),
+    Row('seed', 0, 'Seed of the noise.', 0, 2**31 - 1),
+    Row('joints', [], "Order of the joints in effort_commands; empty: the robot's order.",
+        items=str),
+    Row('initial_position', [], 'Initial joint positions [rad or m]; empty: zeros.'),
+    Row('command_timeout_s', 0.1, 'Age at which a command or reference is stale [s].',
         1e-3, 10.0),
-    Row('on_stale', 'zero', 'Without a fresh command: zero torque, or hold the position with the '
-        "robot's own loop.", choices=('zero', 'hold')),
-    Row('clock_rate_hz', 100.0, 'Rate of /clock in simulated time [Hz]; 0: with every state. '
-        'Nodes of robot_id go by the stamps of joint_states.', 0.0, 1e5),
+    Row('on_stale', 'zero', 'Reaction to a stale command: zero torque, or hold the position with '
+        "the robot's own loop.", choices=('zero', 'hold')),
+    Row('clock_rate_hz', 100.0, 'Rate of /clock in simulated time [Hz]; 0: one per state. '
+        'The nodes of robot_id use the stamps of joint_states.', 0.0, 1e5),
+    REAL_TIME_PRIORITY,
 )  # fmt: skip
 
 
@@ -115,7 +116,8 @@ class DdmSimulator(RobotLifecycleNode):
         self._robot, self._rate, self._lock_step = simulated, rate, s['lock_step']
         self._period_ns = 1e9 / rate
         self._clock_every = max(round(rate / s['clock_rate_hz']), 1) if s['clock_rate_hz'] else 1
-        self._rate_meter, self._refused, self._last_refusal = RateMeter(), 0, ''
+        self._rate_meter, self._latency = RateMeter(), LatencyMeter()
+        self.refused, self.last_refusal = 0, ''
         self._failed, self._stops, self._zero_ns = '', 0, 0
         zeros = [0.0] * robot.n
         self._layout = Layout(
@@ -147,6 +149,7 @@ class DdmSimulator(RobotLifecycleNode):
     def activate(self) -> None:
         """Start the time."""
         rate = self._rate * self.settings['real_time_factor']
+        self.ask_for_real_time()
         self._pacer = Pacer(rate)
         self._begin(self._start, np.zeros(len(self._start)))
         if self._lock_step:
@@ -202,6 +205,7 @@ class DdmSimulator(RobotLifecycleNode):
 
     def _publish(self) -> None:
         robot = self._robot
+        self._latency.ask()
         self._states.publish(
             self._layout.write(self._now, robot.plant.measured, robot.speed(), robot.effort)
         )
@@ -211,7 +215,7 @@ class DdmSimulator(RobotLifecycleNode):
 
     def _repeat(self) -> None:
         """Send a state that nobody answers again: soon to newcomers, to others now and then."""
-        around = self._states.get_subscription_count() + self._heard.get_publisher_count()
+        around = self._states.get_subscription_count() + self._heard.publishers
         waits = self._robot.sample == self._seen[0] and not self._failed
         patience = self._seen[2] + 1 if waits else 0
         if waits and (around != self._seen[1] or patience >= PATIENCE):
@@ -226,8 +230,9 @@ class DdmSimulator(RobotLifecycleNode):
         try:
             torque, stamp = self._commands.read(message)
         except DataError as error:
-            self._refuse('effort command', error)
+            self.refuse('effort command', error)
             return
+        self._latency.answer()
         if self._lock_step:
             if stamp is not None and abs(stamp - self._now) > 0.5 * self._period_ns:
                 return
@@ -243,17 +248,12 @@ class DdmSimulator(RobotLifecycleNode):
         try:
             robot.references.take(message)
         except DataError as error:
-            self._refuse('reference', error)
+            self.refuse('reference', error)
             return
         while (
             self._lock_step and not self._failed and robot.references.exact(self._now) is not None
         ):
             self._advance()
-
-    def _refuse(self, what: str, error: RobotIdError) -> None:
-        self._refused += 1
-        self._last_refusal = f'{what}: {error}'
-        self.warning(f'{what} refused: {error}')
 
     def _reset(self, request: ResetSimulation.Request, _: ResetSimulation.Response) -> None:
         if self._robot is None or not self.active:
@@ -289,8 +289,10 @@ class DdmSimulator(RobotLifecycleNode):
         values = {
             'sample': robot.sample,
             **self._rate_meter.take(),
-            'refused': self._refused,
-            'last_refusal': self._last_refusal,
+            **self._latency.take(),
+            **self.process_values(),
+            'refused': self.refused,
+            'last_refusal': self.last_refusal,
             'safe_stops': self._stops,
             'repeated_commands': robot.repeated,
             'slips': self._pacer.slips if self.active else 0,

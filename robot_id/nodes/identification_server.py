@@ -21,11 +21,11 @@ from robot_id.model.files import robot_files
 from robot_id.progress import Cancelled, IterationText
 from robot_id.ros.bag_names import newest, recording_below
 from robot_id.ros.base import NodeBase, end, run
-from robot_id.ros.data_directory import DATA_DIRECTORY, below
+from robot_id.ros.data_directory import DATA_DIRECTORY, LONGEST, below, shortened
 from robot_id.ros.diagnostics import OK, WARN, Report
 from robot_id.ros.messages import WrongState
 from robot_id.ros.parameter_table import ROBOT, Row
-from robot_id.ros.qos import LATCHED
+from robot_id.ros.qos import LATCHED, SERVICE
 from robot_id.ros.refusal import Refusal, code_of
 from robot_id.ros.result_message import method_message, result_message
 from robot_id.ros.worker_process import WorkerProcess
@@ -40,11 +40,11 @@ FEEDBACK_S = 0.05
 TABLE = (
     ROBOT,
     DATA_DIRECTORY,
-    Row('method', 'idim_wls', 'Method of requests that name none.', live=True),
-    Row('plots', True, 'Draw measured and predicted torques next to the result.', live=True),
-    Row('time_limit_s', 3600.0, 'An identification by the action ends after it [s].',
+    Row('method', 'idim_wls', 'Method for requests that do not name one.', live=True),
+    Row('plots', True, 'Save plots of measured and predicted torques with the result.', live=True),
+    Row('time_limit_s', 3600.0, 'Time limit of an identification by the action [s].',
         1.0, 1e6, live=True),
-    Row('service_time_limit_s', 60.0, 'One by the service ends after it [s].',
+    Row('service_time_limit_s', 60.0, 'Time limit of an identification by the service [s].',
         1.0, 1e6, live=True),
 )  # fmt: skip
 
@@ -76,8 +76,11 @@ class IdentificationServer(NodeBase, Node):
             callback_group=group,
         )
         # A service of the same name as the action stands beside it: they share no topic.
-        self.create_service(IdentifyService, '~/identify', self._serve, callback_group=group)
-        self.create_service(ListMethods, '~/list_methods', self._list, callback_group=group)
+        for kind, name, answer in (
+            (IdentifyService, '~/identify', self._serve),
+            (ListMethods, '~/list_methods', self._list),
+        ):
+            self.create_service(kind, name, answer, qos_profile=SERVICE, callback_group=group)
         self.diagnostics.add('identification', self._report)
         self.event('ready', node=self.get_fully_qualified_name(), data_directory=self._root)
 
@@ -157,6 +160,9 @@ class IdentificationServer(NodeBase, Node):
 
         :raises RobotIdError: with the reason why there is no result.
         """
+        for text in (request.method, request.robot, *request.option_keys, *request.option_values):
+            if len(text) > LONGEST:
+                raise OptionError(f"'{shortened(text)}' is too long for a request")
         method = request.method or self.settings['method']
         if method not in registry.names():
             raise Refusal(
@@ -269,4 +275,4 @@ class IdentificationServer(NodeBase, Node):
 
 def main() -> None:
     """Run the node until Ctrl-C."""
-    end(run(IdentificationServer, lambda: MultiThreadedExecutor(THREADS)))
+    end(run(IdentificationServer, executor=lambda: MultiThreadedExecutor(THREADS)))

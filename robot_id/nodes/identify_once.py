@@ -12,19 +12,20 @@ from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
-from robot_id.data.stamps import SECOND, to_ns
+from robot_id.data.stamps import SECOND, header_stamp_ns
 from robot_id.ros.base import NodeBase, end, run
+from robot_id.ros.listener import Listener
 from robot_id.ros.parameter_table import Row
-from robot_id.ros.qos import MEASUREMENT
+from robot_id.ros.qos import DEPTH
 from robot_id_msgs.action import Identify
 from robot_id_msgs.msg import IdentificationResult, RecordingStatus
 from robot_id_msgs.srv import StartRecording, StopRecording
 
 TABLE = (
     Row('method', 'idim_wls', 'Identification method.'),
-    Row('settle_s', 1.0, 'Joint states that pass before the recording begins [s].', 0.0, 1e6),
+    Row('settle_s', 1.0, 'Time to wait before the recording starts [s].', 0.0, 1e6),
     Row('record_s', 10.0, 'Length of the recording [s].', 0.1, 1e6),
-    Row('wait_s', 60.0, 'How long to wait for the other nodes and for joint states [s].',
+    Row('wait_s', 60.0, 'Time limit for the other nodes and the first joint states [s].',
         1.0, 1e6),
 )  # fmt: skip
 
@@ -41,16 +42,16 @@ class IdentifyOnce(NodeBase, Node):
         self.prepare(TABLE)
         self._stamp = 0
         self._moved = threading.Condition()
-        self.create_subscription(JointState, 'joint_states', self._on_states, MEASUREMENT)
+        self._listener = Listener(self, JointState, 'joint_states', self._on_states, DEPTH)
         self._start = self.create_client(StartRecording, 'data_logger/start')
         self._stop = self.create_client(StopRecording, 'data_logger/stop')
         self._identify = ActionClient(self, Identify, 'identification_server/identify')
         self.failed = False
         threading.Thread(target=self._run, daemon=True).start()
 
-    def _on_states(self, message: JointState) -> None:
+    def _on_states(self, received: int, data: bytes) -> None:
         with self._moved:
-            self._stamp = to_ns(message.header.stamp)
+            self._stamp = header_stamp_ns(data)
             self._moved.notify_all()
 
     def _run(self) -> None:
@@ -137,5 +138,5 @@ def main() -> None:
         made.append(IdentifyOnce())
         return made[0]
 
-    code = run(make, lambda: MultiThreadedExecutor(2))
+    code = run(make, executor=lambda: MultiThreadedExecutor(2))
     end(code or int(bool(made) and made[0].failed))

@@ -8,26 +8,26 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.node import Node
-from rclpy.serialization import deserialize_message
-from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
-from robot_id.data.joint_order import JointMatcher
-from robot_id.data.stamps import SECOND, to_ns
+from robot_id.data.stamps import SECOND
 from robot_id.estimation.parameters import robot_for
 from robot_id.estimation.result import Result
 from robot_id.exceptions import DataError, RobotIdError
-from robot_id.nodes.online_settings import TABLE, make_identifier, nominal_values, recent_error
+from robot_id.nodes.online_settings import TABLE, make_identifier, nominal_values
 from robot_id.online.identifier import OnlineIdentifier
+from robot_id.online.recent_error import recent_error
 from robot_id.online.sample_stream import Block, SampleStream
 from robot_id.online.status import Status
 from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.diagnostics import ERROR, OK, WARN, RateMeter, Report
-from robot_id.ros.listener import Listener
+from robot_id.ros.joint_states import MeasuredTorques
+from robot_id.ros.listener import hear
 from robot_id.ros.messages import parameters_from, parameters_message
 from robot_id.ros.qos import LATCHED
 from robot_id.ros.refusal import code_of
 from robot_id.ros.stamps import to_stamp
+from robot_id.ros.wire import POINT
 from robot_id.trajectory.reference_buffer import ReferenceBuffer
 from robot_id_msgs.msg import DynamicParameters, OnlineStatus
 from robot_id_msgs.srv import ResetEstimate
@@ -51,7 +51,6 @@ class OnlineIdentifierNode(NodeBase, Node):
         super().__init__('online_identifier')
         self.prepare(TABLE)
         self._robot = self.robot_setting()
-        self._matcher = JointMatcher(self._robot.joint_names)
         self._references = ReferenceBuffer(self._robot.joint_names, 4096)
         self._riv = self.settings['method'] == 'riv'
         if self.settings['nominal']:
@@ -62,11 +61,9 @@ class OnlineIdentifierNode(NodeBase, Node):
         self._rehearse()
         self._estimates = self.create_publisher(DynamicParameters, '~/dynamic_parameters', LATCHED)
         self._statuses = self.create_publisher(OnlineStatus, '~/status', LATCHED)
-        self._listeners = [Listener(self, JointState, 'joint_states', self._on_states, DEPTH)]
+        self._states = MeasuredTorques(self, self._robot.joint_names, self._on_sample, DEPTH)
         if self._riv:
-            self._listeners.append(
-                Listener(self, JointTrajectory, 'reference', self._on_reference, DEPTH)
-            )
+            self._plan = hear(self, JointTrajectory, 'reference', self._on_reference, POINT, DEPTH)
         self.create_service(ResetEstimate, '~/reset', self._reset)
         self.create_timer(WORK_S, self._work, clock=self.steady)
         self.create_timer(self.settings['publish_period_s'], self._publish, clock=self.steady)
@@ -85,7 +82,7 @@ class OnlineIdentifierNode(NodeBase, Node):
             identifier.feed(part[0], part[1], tuple(part) if self._riv else None)
         identifier.new_segment()
         identifier.status()
-        recent_error(self._robot, self.settings, rate, identifier.estimate, motion[0], motion[1])
+        self._error_of(rate, identifier.estimate, motion[0], motion[1])
 
     def _begin(self) -> None:
         """Start with no data."""
@@ -97,24 +94,22 @@ class OnlineIdentifierNode(NodeBase, Node):
         self._stamp = 0
         self._failure = ''
 
-    def _on_states(self, received: int, data: bytes) -> None:
+    def _on_sample(self, ns: int, position: Array, torque: Array) -> None:
         self._meter.tick()
-        message = deserialize_message(data, JointState)
-        try:
-            self._matcher.match(message.name)
-            position = self._matcher.take(message.position, 'position')
-            torque = self._matcher.take(message.effort, 'effort')
-        except DataError as error:
-            self._stream.refuse(str(error))
-            self.warning('joint state refused', reason=error)
-            return
-        self._stream.take(to_ns(message.header.stamp), position, torque)
+        self._stream.take(ns, position, torque)
 
-    def _on_reference(self, received: int, data: bytes) -> None:
+    def refuse(self, what: str, error: RobotIdError) -> None:
+        """Refuse a message; after a joint state that is missing a new block begins."""
+        super().refuse(what, error)
+        if what == 'joint state':
+            self._meter.tick()
+            self._stream.refuse(str(error))
+
+    def _on_reference(self, message: JointTrajectory) -> None:
         try:
-            self._references.take(deserialize_message(data, JointTrajectory))
+            self._references.take(message)
         except DataError as error:
-            self.warning('reference refused', reason=error)
+            self.refuse('reference', error)
 
     def _work(self) -> None:
         """Give the estimator what has come since the last time."""
@@ -187,10 +182,11 @@ class OnlineIdentifierNode(NodeBase, Node):
             return math.nan
         position = np.concatenate([block.position for block in self._recent])
         torque = np.concatenate([block.torque for block in self._recent])
-        return recent_error(
-            self._robot, self.settings, self._stream.rate_hz, self._identifier.estimate,
-            position, torque,
-        )  # fmt: skip
+        return self._error_of(self._stream.rate_hz, self._identifier.estimate, position, torque)
+
+    def _error_of(self, rate: float, chi: Array, position: Array, torque: Array) -> float:
+        slope = self.settings['coulomb_slope'] or None
+        return recent_error(self._robot, rate, chi, position, torque, slope)
 
     def _memory_s(self) -> float:
         forgets = self.settings['memory'] != 'infinite'

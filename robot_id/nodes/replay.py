@@ -17,7 +17,7 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool
 from trajectory_msgs.msg import JointTrajectory
 
-from robot_id.data.bag_playback import Playback
+from robot_id.data.bag_player import BagPlayer
 from robot_id.exceptions import OptionError, RobotIdError
 from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.diagnostics import ERROR, OK, Report
@@ -40,14 +40,15 @@ SETTLE_S = 0.3
 
 TABLE = (
     Row('bag', '', 'The recording: a directory, an .mcap or a .db3 file.'),
-    Row('rate', 1.0, 'Recorded seconds per second.', 0.01, 1000.0, live=True),
-    Row('start_s', 0.0, 'Where to begin, from the first joint state [s].', 0.0, 1e9),
-    Row('loop', False, 'Begin anew at the end.', live=True),
+    Row('rate', 1.0, 'Playback speed: recorded seconds per second.', 0.01, 1000.0, live=True),
+    Row('start_s', 0.0, 'Start time, counted from the first joint state [s].', 0.0, 1e9),
+    Row('loop', False, 'Start again at the end.', live=True),
     Row('clock', False, 'Publish /clock, for nodes with use_sim_time.'),
-    Row('paused', False, 'Wait for ~/pause with false before the first message.'),
-    Row('wait_for_subscribers', 1, 'Begin when so many listen to joint_states.', 0, 1000),
-    Row('wait_timeout_s', 10.0, 'Begin after this time all the same [s].', 0.0, 1e6),
-    Row('exit_at_end', True, 'End the node with the recording.', live=True),
+    Row('paused', False, 'Start paused; ~/pause with false continues.'),
+    Row('wait_for_subscribers', 1, 'Start once this many subscribers of joint_states are '
+        'connected.', 0, 1000),
+    Row('wait_timeout_s', 10.0, 'Start after this time even without them [s].', 0.0, 1e6),
+    Row('exit_at_end', True, 'End the node at the end of the recording.', live=True),
 )  # fmt: skip
 
 
@@ -61,18 +62,18 @@ class Replay(NodeBase, Node):
         if not s['bag']:
             raise OptionError('parameter bag is not set: the path of a recording')
         path = Path(s['bag']).expanduser()
-        self._playback = Playback(path, s['start_s'], s['rate'])
-        for note in self._playback.notes:
+        self._player = BagPlayer(path, s['start_s'], s['rate'])
+        for note in self._player.notes:
             self.warning(note)
         if s['paused']:
-            self._playback.running.clear()
+            self._player.running.clear()
         self._topic = {
             topic: self.create_publisher(TYPES[name], name, PROFILE)
-            for topic, (name, _) in self._playback.topics.items()
+            for topic, (name, _) in self._player.topics.items()
         }
         self._states = next(
             self._topic[topic]
-            for topic, (name, _) in self._playback.topics.items()
+            for topic, (name, _) in self._player.topics.items()
             if name == 'joint_states'
         )
         self._clocks = self.create_publisher(ClockMessage, '/clock', 10) if s['clock'] else None
@@ -86,21 +87,21 @@ class Replay(NodeBase, Node):
         self._thread.start()
 
     def _follow_rate(self) -> None:
-        self._playback.rate = self.settings['rate']
+        self._player.rate = self.settings['rate']
 
     def _pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         if request.data:
-            self._playback.running.clear()
+            self._player.running.clear()
         else:
-            self._playback.running.set()
+            self._player.running.set()
         response.success = True
-        response.message = f'at {self._playback.position_s:.3f} s'
+        response.message = f'at {self._player.position_s:.3f} s'
         return response
 
     def _play(self) -> None:
         self._wait_for_subscribers()
         try:
-            while self._playback.play(self._send):
+            while self._player.play(self._send):
                 self._rounds += 1
                 if not self.settings['loop']:
                     break
@@ -109,12 +110,12 @@ class Replay(NodeBase, Node):
         except RobotIdError as error:
             self._failure = str(error)
             self.failure(f'replay ends: {error}')
-        if self._playback.stopped.is_set():
+        if self._player.stopped.is_set():
             return
         self._over = True
-        names = self._playback.topics
-        sent = {names[topic][0]: count for topic, count in self._playback.counts.items()}
-        self.event('played', **sent, latest_ms=1e3 * self._playback.latest_s)
+        names = self._player.topics
+        sent = {names[topic][0]: count for topic, count in self._player.counts.items()}
+        self.event('played', **sent, latest_ms=1e3 * self._player.latest_s)
         if self.settings['exit_at_end']:
             os.kill(os.getpid(), signal.SIGINT)
 
@@ -124,7 +125,7 @@ class Replay(NodeBase, Node):
         begun = time.monotonic()
         seen, since = self._connected(), begun
         while wanted and (seen[0] < wanted or time.monotonic() - since < SETTLE_S):
-            if self._playback.stopped.wait(POLL_S):
+            if self._player.stopped.wait(POLL_S):
                 return
             if time.monotonic() - begun > self.settings['wait_timeout_s']:
                 self.warning('playing without the subscribers that were waited for')
@@ -145,24 +146,24 @@ class Replay(NodeBase, Node):
         self._topic[topic].publish(data)
 
     def _report(self) -> Report:
-        names = self._playback.topics
+        names = self._player.topics
         values: dict[str, float] = {
-            names[topic][0]: count for topic, count in self._playback.counts.items()
+            names[topic][0]: count for topic, count in self._player.counts.items()
         }
         values |= {
-            'at_s': self._playback.position_s,
+            'at_s': self._player.position_s,
             'rounds': self._rounds,
-            'latest_ms': 1e3 * self._playback.latest_s,
+            'latest_ms': 1e3 * self._player.latest_s,
         }
         if self._failure:
             return ERROR, self._failure, values
         if self._over:
             return OK, 'at the end', values
-        return OK, 'playing' if self._playback.running.is_set() else 'paused', values
+        return OK, 'playing' if self._player.running.is_set() else 'paused', values
 
     def close(self) -> None:
         """Stop playing."""
-        self._playback.stopped.set()
+        self._player.stopped.set()
         self._thread.join(DELIVER_S)
 
 

@@ -3,69 +3,77 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.node import Node
-from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from robot_id.data.joint_order import JointMatcher
-from robot_id.data.stamps import Order, StampWatch, to_ns
-from robot_id.exceptions import DataError, RobotIdError
+from robot_id.data.stamps import Order
+from robot_id.exceptions import RobotIdError
 from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.diagnostics import OK, WARN, RateMeter, Report
+from robot_id.ros.joint_states import JointStates
 from robot_id.ros.messages import WrongState
-from robot_id.ros.parameter_table import ROBOT, Row
-from robot_id.ros.qos import LOCK_STEP, STREAM
-from robot_id.ros.wire import POINT, STATE, Layout, subscribe_stream
+from robot_id.ros.parameter_table import REAL_TIME_PRIORITY, ROBOT, Row
+from robot_id.ros.qos import LOCK_STEP, SERVICE, STREAM
+from robot_id.ros.wire import POINT, Layout
 from robot_id.trajectory.default import motion_of
 from robot_id.trajectory.player import TrajectoryPlayer
 
+Array = NDArray[np.float64]
 # After a pause in the joint states no more than this is caught up.
 MOST_AT_ONCE = 20
+# Points that are computed at once.
+BLOCK = 20
 # rad or m between a held reference and the robot.
 NEAR = 0.05
 
 TABLE = (
     ROBOT,
-    Row('trajectory', '', "A standard motion, 'lively', or a file (.yaml, .json, .csv, a bag); "
-        "empty: the robot file's."),
+    Row('trajectory', '', "Motion: a standard one, 'lively', or a file (.yaml, .json, .csv, a "
+        "bag); empty: the robot file's."),
     Row('seconds', 0.0, 'Duration of a lively motion [s]; 0: 10 s.', 0.0, 3600.0),
-    Row('seed', 0, 'Of a lively motion.', 0, 2**31 - 1),
-    Row('cycles', 0, 'How often it is played; 0: until ~/stop.', 0, 1_000_000),
-    Row('rate_hz', 0.0, 'Points per second [Hz]; 0: 1000 Hz.', 0.0, 1e5),
-    Row('lead', 4, 'Points that are sent ahead of their time.', 0, 8),
-    Row('pace', 'states', 'What the time is taken from: the stamps of joint_states, or the clock '
-        'of the node.', choices=('states', 'clock')),
-    Row('approach_share', 0.3, 'Share of the velocity and acceleration limits on the way to the '
-        'start of the motion.', 0.01, 1.0),
-    Row('approach_tolerance', 1e-4, 'A robot this near to the start needs no approach '
+    Row('seed', 0, 'Seed of a lively motion.', 0, 2**31 - 1),
+    Row('cycles', 0, 'Number of repetitions; 0: until ~/stop.', 0, 1_000_000),
+    Row('rate_hz', 0.0, 'Rate of the reference points [Hz]; 0: 1000 Hz.', 0.0, 1e5),
+    Row('lead', 4, 'Number of points sent ahead of time.', 0, 8),
+    Row('pace', 'states', "Time base: the stamps of joint_states, or the node's clock.",
+        choices=('states', 'clock')),
+    Row('approach_share', 0.3, 'Fraction of the velocity and acceleration limits used on the '
+        'approach to the start of the motion.', 0.01, 1.0),
+    Row('approach_tolerance', 1e-4, 'No approach move if the robot is this close to the start '
         '[rad or m].', 0.0, 0.1),
     Row('lock_step', False, 'The robot is a simulator in lock-step: keep a longer history for '
-        'those who listen.'),
-    Row('autostart', False, 'Start with the first joint state, without ~/start.'),
+        'slow subscribers.'),
+    Row('autostart', False, 'Start at the first joint state, without a call of ~/start.'),
+    REAL_TIME_PRIORITY,
 )  # fmt: skip
 
 
 class TrajectoryGenerator(NodeBase, Node):
-    """Publishes one point of the reference per sample, stamped with the time it is meant for."""
+    """
+    Publishes one point of the reference per sample, stamped with the time it is meant for.
 
-    def __init__(self) -> None:
+    :param listens: False takes positions from a controller in the same process, by `states.take`.
+    :ivar on_point: called with the stamp and the point (3, n) of what is published.
+    """
+
+    def __init__(self, listens: bool = True) -> None:
         super().__init__('trajectory_generator')
         self.prepare(TABLE)
         self._robot = self.robot_setting()
         self._player: TrajectoryPlayer | None = None
-        self._matcher = JointMatcher(self._robot.joint_names)
-        self._watch, self._meter = StampWatch(), RateMeter()
-        self._position: NDArray[np.float64] | None = None
-        self._refused, self._last_refusal = 0, ''
+        self._meter = RateMeter()
+        self._position: Array | None = None
         self._wanted = self.settings['autostart']
         self._clocked = self.settings['pace'] == 'clock'
         self._period_ns = 1e9 / (self.settings['rate_hz'] or 1000.0)
         self._lead = self.settings['lead']
         self._zero, self._count, self._announced = 0, 0, False
+        self._ahead: dict[int, Array] = {}
         zeros = [0.0] * self._robot.n
         point = JointTrajectoryPoint(positions=zeros, velocities=zeros, accelerations=zeros)
         message = JointTrajectory(joint_names=list(self._robot.joint_names), points=[point])
@@ -74,16 +82,21 @@ class TrajectoryGenerator(NodeBase, Node):
         if self.settings['lock_step']:
             qos = LOCK_STEP
             # It works ahead of the loop: where cores are few, robot and controller go first.
-            os.nice(10)
+            if listens:
+                os.nice(10)
         self._publisher = self.create_publisher(JointTrajectory, 'reference', qos)
-        subscribe_stream(self, JointState, 'joint_states', self._on_state, STATE)
-        self.create_service(Trigger, '~/start', self._on_start)
-        self.create_service(Trigger, '~/stop', self._on_stop)
+        self.on_point: Callable[[int, Array], None] | None = None
+        self.states = JointStates(
+            self, self._robot.joint_names, self._on_position, listens=listens
+        )
+        self.create_service(Trigger, '~/start', self._on_start, qos_profile=SERVICE)
+        self.create_service(Trigger, '~/stop', self._on_stop, qos_profile=SERVICE)
         if self._clocked:
             self.create_timer(self._period_ns / 1e9, self._on_timer)
         self.diagnostics.add('reference', self._report)
         if self._wanted:
             self._plan()
+        self.ask_for_real_time()
         self.event('ready', node=self.get_fully_qualified_name(), robot=self._robot.name)
 
     def _plan(self) -> TrajectoryPlayer:
@@ -106,14 +119,13 @@ class TrajectoryGenerator(NodeBase, Node):
             start = held if np.abs(held - start).max() < NEAR else start
         player.start(now, start)
         self._player, self._wanted = player, False
+        self._ahead.clear()
         self._zero, self._count, self._announced = now, 0, False
         self.settings.locked = True
         self.event('playing', approach_s=player.approach_s, cycles=player.cycles, start_ns=now)
         self._publish_until(now)
 
-    def _on_state(self, message: JointState) -> None:
-        ns = to_ns(message.header.stamp)
-        order = self._watch.judge(ns)
+    def _on_position(self, ns: int, order: Order, position: Array) -> None:
         if order is Order.RESTART:
             self._time_restarted()
         elif order is Order.DUPLICATE and self._player is not None:
@@ -121,14 +133,7 @@ class TrajectoryGenerator(NodeBase, Node):
             self._count = min(self._count, round((ns - self._zero) / self._period_ns))
         elif order is Order.LATE:
             return
-        try:
-            self._matcher.match(message.name)
-            self._position = self._matcher.take(message.position)
-        except DataError as error:
-            self._refused += 1
-            self._last_refusal = str(error)
-            self.warning(f'joint state refused: {error}')
-            return
+        self._position = position
         if not self._clocked:
             self._go(ns)
 
@@ -163,7 +168,10 @@ class TrajectoryGenerator(NodeBase, Node):
             self._count = last - self._lead
         while self._count <= last:
             stamp = self._zero + round(self._count * self._period_ns)
-            self._publisher.publish(self._layout.write(stamp, *player.at(stamp)))
+            point = self._point(stamp)
+            self._publisher.publish(self._layout.write(stamp, *point))
+            if self.on_point is not None:
+                self.on_point(stamp, point)
             self._meter.tick()
             self._count += 1
         if not self._announced and player.over(now):
@@ -171,11 +179,22 @@ class TrajectoryGenerator(NodeBase, Node):
             self.settings.locked = False
             self.event('motion is over, its end is held')
 
+    def _point(self, stamp: int) -> Array:
+        """Return (3, n) the point of a stamp, from a block that was computed ahead."""
+        assert self._player is not None
+        point = self._ahead.get(stamp)
+        if point is None:
+            counts = self._count + np.arange(BLOCK)
+            stamps = self._zero + np.rint(counts * self._period_ns).astype(np.int64)
+            self._ahead = dict(zip(stamps.tolist(), self._player.block(stamps)))
+            point = self._ahead[stamp]
+        return point
+
     def _on_start(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         try:
             if self._player is not None and not self._announced:
                 raise WrongState('a motion is being played: call ~/stop first')
-            begin = self.get_clock().now().nanoseconds if self._clocked else self._watch.last
+            begin = self.get_clock().now().nanoseconds if self._clocked else self.states.watch.last
             if self._position is None or begin is None:
                 self._plan()
                 self._wanted = True
@@ -196,6 +215,7 @@ class TrajectoryGenerator(NodeBase, Node):
             return response
         last = self._zero + round((self._count - 1) * self._period_ns)
         self._player.stop(last)
+        self._ahead.clear()
         self.event('stopping')
         response.success, response.message = True, 'slows down and holds'
         return response
@@ -203,9 +223,10 @@ class TrajectoryGenerator(NodeBase, Node):
     def _report(self) -> Report:
         values = {
             **self._meter.take(),
-            **self._watch.counts(),
-            'refused': self._refused,
-            'last_refusal': self._last_refusal,
+            **self.process_values(),
+            **self.states.watch.counts(),
+            'refused': self.refused,
+            'last_refusal': self.last_refusal,
         }
         if self._position is None:
             return WARN, 'waits for joint_states', values

@@ -15,6 +15,8 @@ from robot_id.online.state_model import StateModel
 from robot_id.online.status import ParameterStatus, Status
 
 Array = NDArray[np.float64]
+# First share of the way back to the start values when M(q) is lost; it doubles.
+SMALLEST_PULL = 2.0**-10
 
 
 class KalmanFilter(ABC):
@@ -25,8 +27,9 @@ class KalmanFilter(ABC):
     makes M(q) not positive definite has no direct model: the parameters are then moved back
     towards the last good ones until M(q) is positive definite in all guard configurations (the
     set of such parameters is convex, so a step back always helps); this is counted. Where M(q) is
-    lost nevertheless, or the numbers are no longer finite, the filter stops, says so in
-    `failure`, and gives no estimate.
+    lost at another position, they are moved towards the start values. Where that does not help,
+    or the numbers are no longer finite, the filter stops, says so in `failure`, and gives no
+    estimate.
 
     :param robot: the robot.
     :param step: sampling period, seconds.
@@ -146,13 +149,23 @@ class KalmanFilter(ABC):
             return True
         acting = np.vstack([self._tau, T[:-1]])
         done = self._filter(Q, acting)
+        share = SMALLEST_PULL
+        while done < len(Q) and share <= 1.0 and np.all(np.isfinite(self.z)):
+            # M(q) is lost at a position that no guard stands for: back towards the start values.
+            chi = self.z[2 * n :]
+            chi += share * (self.start - chi)
+            self._good[:] = chi
+            self.moved_back += 1
+            more = self._filter(Q[done:], acting[done:])
+            share = 2.0 * share if more == 0 else SMALLEST_PULL
+            done += more
         self.samples += done
         self._tau = T[-1].copy()
         if done < len(Q):
-            chi = np.all(np.isfinite(self.z))
+            finite = bool(np.all(np.isfinite(self.z)))
             self.failure = (
                 f'sample {self.samples + 1}: M(q) of the estimate is not positive definite'
-                if chi
+                if finite
                 else f'sample {self.samples + 1}: the filter diverged'
             )
             return False

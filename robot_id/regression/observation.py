@@ -14,7 +14,7 @@ from robot_id.exceptions import DataError
 from robot_id.model import Robot
 from robot_id.progress import Progress, silent
 from robot_id.regression.prediction import PredictedRun, Prediction, predict
-from robot_id.regression.sampling import Rows, walk
+from robot_id.regression.sampling import Rows, States, walk
 from robot_id.regression.triangular import JointFactors, RowFactor
 from robot_id.regression.wide_regressor import WideRegressor, acting_columns
 
@@ -58,6 +58,7 @@ class Observation:
         self.processing = processing
         self.wide = WideRegressor(robot, coulomb_slope)
         self.names, self.n, self.columns = self.wide.names, self.wide.n, self.wide.columns
+        self.memory_mb = memory_mb
         rows = len(dataset) / (processing.decimation or 1)
         self._keep = 8.0 * self.wide.width * rows <= memory_mb * 1e6
         self._kept: list[Rows] | None = None
@@ -71,7 +72,7 @@ class Observation:
         for rows in walk(
             self.dataset,
             self.processing,
-            lambda s: self.wide(s.q, s.dq, s.ddq, s.torque, s.temperature),
+            self._columns,
             progress,
         ):
             if self._keep:
@@ -79,6 +80,27 @@ class Observation:
             yield rows
         if self._keep:
             self._kept = kept
+
+    def _columns(self, s: States) -> Array:
+        """Return [W Y dY/dt] of states: the rate of the torques tells their time offset."""
+        W = self.wide(s.q, s.dq, s.ddq, s.torque, s.temperature)
+        return np.concatenate([W, self._torques(s)[:, self.n :]], axis=1)
+
+    def _torques(self, s: States) -> Array:
+        """Return [Y dY/dt] of states."""
+        rate = np.zeros_like(s.torque)
+        if len(rate) > 1:
+            rate = np.gradient(s.torque, 1.0 / self.dataset.rate, axis=0)
+        return np.concatenate([s.torque, rate], axis=1)
+
+    def torque_rate(self, rows: Rows) -> Array:
+        """(r, n) dY/dt of rows."""
+        return rows.values[:, self.wide.width :]
+
+    @property
+    def kept_rows(self) -> list[Rows] | None:
+        """The rows of all data where they are kept in memory (after the first pass)."""
+        return self._kept
 
     def blocks(self, progress: Progress = silent) -> Iterator[Block]:
         """Yield (joint, W_j rows, Y_j rows) through all data; W_j has the columns[j] only."""

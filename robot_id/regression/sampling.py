@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.data import processing as room
 from robot_id.data.dataset import Dataset, Run
 from robot_id.data.processing import (
     Processing,
@@ -24,8 +22,6 @@ from robot_id.progress import Progress, silent
 from robot_id.regression.decimated import CHUNK, decimated
 
 Array = NDArray[np.float64]
-# Of the top speed: slower than that the sign of the velocity is noise.
-DEAD_BAND = 0.01
 
 
 @dataclass(frozen=True)
@@ -66,35 +62,6 @@ class Rows:
     time: Array
     values: Array
     used: NDArray[np.bool_]
-
-
-def resolve(
-    processing: Processing, dataset: Dataset, robot: Any, sign_friction: bool = False
-) -> Processing:
-    """
-    Fill in what is derived from the sampling rate and the loop that the robot file gives.
-
-    :param sign_friction: the model has sign(dq), which is not known near rest: where the filters
-        are derived, the dead band is too, 1 % of the top speed of each joint. Whoever sets the
-        filters sets the dead band.
-    """
-    loops = robot.description.loops
-    bandwidth = robot.loop().bandwidth if 'default' in loops else None
-    derived = processing.filter == 'butterworth' and processing.cutoff_hz is None
-    if sign_friction and derived and processing.dead_band is None:
-        band = DEAD_BAND * top_speeds(dataset)
-        processing = replace(processing, dead_band=tuple(float(v) for v in band))
-    return room.resolve(processing, dataset.rate, bandwidth)
-
-
-def top_speeds(dataset: Dataset, interval_s: float = 0.02) -> Array:
-    """(n,) largest speed of each joint, from differences over an interval that hides the noise."""
-    tops = []
-    for run in dataset.runs:
-        every = max(1, min(round(interval_s * run.rate), len(run) - 1))
-        coarse = run.position[::every]
-        tops.append(np.abs(np.diff(coarse, axis=0)).max(axis=0) / (every * run.step))
-    return np.max(tops, axis=0)
 
 
 def long_enough(dataset: Dataset, processing: Processing) -> tuple[list[int], tuple[str, ...]]:

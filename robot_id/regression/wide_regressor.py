@@ -20,7 +20,7 @@ Indices = NDArray[np.intp]
 
 class WideRegressor:
     """
-    Columns [W_1 .. W_n Y_1 .. Y_n], so that filters treat W and Y alike.
+    Columns [W_1 .. W_n Y_1 .. Y_n], so that filters treat W and Y alike; more may follow.
 
     :param robot: the Robot.
     :param coulomb_slope: slope of the smooth friction; None for sign(dq).
@@ -54,7 +54,7 @@ class WideRegressor:
     def of_joint(self, rows: Array, joint: int) -> tuple[Array, Array]:
         """Return W_j (r, b_j) and Y_j (r,) of rows."""
         first, last = self._ends[joint], self._ends[joint + 1]
-        return rows[:, first:last], rows[:, joint - self.n]
+        return rows[:, first:last], rows[:, len(self._flat) + joint]
 
     def predicted(self, rows: Array, chi: Array) -> Array:
         """(r, n) the torques W chi of rows."""
@@ -65,7 +65,7 @@ class WideRegressor:
 
     def measured(self, rows: Array) -> Array:
         """(r, n) the torques Y of rows."""
-        return rows[:, len(self._flat) :]
+        return rows[:, len(self._flat) : len(self._flat) + self.n]
 
 
 def acting_columns(robot: Robot, states: int = 64) -> tuple[Indices, ...]:

@@ -137,6 +137,8 @@ def _figures(side: Side) -> list[tuple[str, list[str]]]:
         ('simulations', [str(r.simulations) for r in side.results]),
         ('seconds', [number(r.elapsed_s, 3) for r in side.results]),
     ]
+    if any(r.verdict for r in side.results):
+        rows.append(('verdict', [(r.verdict or '-').replace('_', ' ') for r in side.results]))
     if not all(r.converged for r in side.results):
         rows.append(('converged', ['yes' if r.converged else 'NO' for r in side.results]))
     return rows

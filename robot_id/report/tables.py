@@ -71,6 +71,16 @@ def result_lines(result: Result) -> list[str]:
     return lines
 
 
+def verdict_lines(result: Result) -> list[str]:
+    """Return the error on unseen data, the verdict and its reasons."""
+    lines = []
+    if math.isfinite(result.holdout_error_percent):
+        lines.append(f'hold-out error {number(result.holdout_error_percent, 4)} %')
+    if result.verdict:
+        lines.append(f'verdict: {result.verdict.replace("_", " ")}')
+    return lines + [f'  because {reason}' for reason in result.reasons]
+
+
 def validation_table(validation: Validation, title: str = 'torque error') -> Table:
     """Return the torque errors of a validation."""
     return error_table(

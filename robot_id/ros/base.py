@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import rclpy
 from rclpy.clock import Clock, ClockType
-from rclpy.executors import Executor, SingleThreadedExecutor
+from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from robot_id.exceptions import OptionError, RobotIdError
 from robot_id.ros.diagnostics import Diagnostics
-from robot_id.ros.parameter_table import ParameterTable, Row
+from robot_id.ros.parameter_table import REAL_TIME_PRIORITY, ParameterTable, Row
+from robot_id.ros.real_time import ask_for_real_time, fastest_executor
 
 if TYPE_CHECKING:
     from robot_id.model import Robot
@@ -36,18 +37,35 @@ class NodeBase:
     :ivar settings: the declared parameters, `self.settings['rate_hz']`.
     :ivar diagnostics: reports on /diagnostics.
     :ivar steady: a clock that never stands still or jumps, for watchdogs and pacing.
+    :ivar refused: messages that were refused; the last reason in `last_refusal`.
     """
 
     settings: ParameterTable
     diagnostics: Diagnostics
     steady: Clock
+    refused: int
+    last_refusal: str
 
     def prepare(self: Any, rows: Iterable[Row]) -> None:
         """Declare the parameters and begin to report."""
         self.steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._warned: dict[str, float] = {}
+        self.refused, self.last_refusal = 0, ''
         self.settings = ParameterTable(self, rows)
         self.diagnostics = Diagnostics(self)
+
+    def ask_for_real_time(self) -> None:
+        """Ask for what the parameter real_time_priority says, and log what was permitted."""
+        priority = self.settings[REAL_TIME_PRIORITY.name]
+        if priority:
+            self._scheduling = ask_for_real_time(priority)
+            self.event('real time', permitted=self._scheduling)
+
+    _scheduling = 'as any process'
+
+    def process_values(self: Any) -> dict[str, str]:
+        """Return the executor and the scheduling of the process, for the diagnostics."""
+        return {'executor': type(self.executor).__name__, 'scheduling': self._scheduling}
 
     def robot_setting(self: Any) -> Robot:
         """Return the robot that the parameter names."""
@@ -72,6 +90,12 @@ class NodeBase:
             self._warned[kind] = now
             self.get_logger().warning(_line(what, facts))
 
+    def refuse(self, what: str, error: RobotIdError) -> None:
+        """Count a message that is not used, and log its reason."""
+        self.refused += 1
+        self.last_refusal = f'{what}: {error}'
+        self.warning(f'{what} refused: {error}')
+
     def failure(self: Any, what: str, **facts: Any) -> None:
         """Log one line of error."""
         self.get_logger().error(_line(what, facts))
@@ -86,32 +110,24 @@ def _line(what: str, facts: dict[str, Any]) -> str:
     return f'{what}: {" ".join(parts)}' if parts else what
 
 
-def events_executor() -> Executor:
-    """Return the fastest executor for one thread; not for actions, and never to `spin()`."""
-    try:
-        from rclpy.experimental import EventsExecutor
-    except ImportError:
-        return SingleThreadedExecutor()
-    return EventsExecutor()
-
-
-def run(make: Callable[[], Node], executor: Callable[[], Executor] = events_executor) -> int:
+def run(*make: Callable[[], Node], executor: Callable[[], Executor] = fastest_executor) -> int:
     """
-    Run a node until Ctrl-C or SIGTERM and return the exit code of the process.
+    Run nodes in one process until Ctrl-C or SIGTERM and return the exit code of the process.
 
     0 after a signal, 2 when the parameters cannot be used (one line on the log), 1 on a bug.
     The signals are ours: the node still publishes its last, safe command before the context ends.
 
-    :param make: builds the node.
-    :param executor: builds its executor.
+    :param make: each builds a node.
+    :param executor: builds the executor of all of them.
     """
     rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
     asked: list[int] = []
-    node: Any = None
+    nodes: list[Any] = []
+    name = make[0].__name__
 
     def ask(number: int, _: object) -> None:
         asked.append(number)
-        if node is None:
+        if len(nodes) < len(make):
             # Nothing moves yet, and what is being built may be compiled for a minute.
             raise _Interrupted
 
@@ -120,24 +136,27 @@ def run(make: Callable[[], Node], executor: Callable[[], Executor] = events_exec
     loop = executor()
     code = 0
     try:
-        node = make()
-        loop.add_node(node)
+        for each in make:
+            name = each.__name__
+            nodes.append(each())
+        for node in nodes:
+            loop.add_node(node)
         # Not spin(): in the events executor it runs no callback; and a signal ends a short wait.
         while not asked:
             loop.spin_once(timeout_sec=SPIN_S)
     except _Interrupted:
         pass
     except RobotIdError as error:
-        rclpy.logging.get_logger(make.__name__).fatal(str(error))
+        rclpy.logging.get_logger(name).fatal(str(error))
         code = 2
     except Exception:
-        rclpy.logging.get_logger(make.__name__).fatal(traceback.format_exc())
+        rclpy.logging.get_logger(name).fatal(traceback.format_exc())
         code = 1
     finally:
         # `ros2 launch` and the terminal both send SIGINT: a second one must not spoil a clean end.
         for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)
-        if node is not None:
+        for node in reversed(nodes):
             _end(node, loop)
         loop.shutdown()
         rclpy.try_shutdown()

@@ -10,8 +10,17 @@ from robot_id.ros.parameter_table import Row
 DATA_DIRECTORY = Row(
     'data_directory',
     '~/.ros/robot_id',
-    'Directory of recordings and results; requests name files below it, and no others.',
+    'Directory of recordings and results; requests can only name files in it.',
 )
+
+
+# Longer names are no names: they are neither resolved nor repeated.
+LONGEST = 1000
+
+
+def shortened(text: str) -> str:
+    """Return a text of a request for a message of one line."""
+    return text if len(text) <= LONGEST else f'{text[:40]}... ({len(text)} characters)'
 
 
 def below(directory: str | Path, name: str) -> Path:
@@ -21,6 +30,8 @@ def below(directory: str | Path, name: str) -> Path:
     :raises ForbiddenPath: for absolute names, '..' and links that lead out of it.
     """
     root = Path(directory).expanduser().resolve()
+    if len(name) > LONGEST:
+        raise ForbiddenPath(f"'{shortened(name)}' is no path below the data directory {root}")
     given = Path(name)
     if not name or '\0' in name or given.is_absolute() or '..' in given.parts:
         raise ForbiddenPath(f"'{name}' is no path below the data directory {root}")

@@ -95,5 +95,29 @@ class RateMeter:
         }
 
 
+class LatencyMeter:
+    """Time from a question to its answer, over those since the last report."""
+
+    def __init__(self) -> None:
+        self._asked: float | None = None
+        self._times: list[float] = []
+
+    def ask(self) -> None:
+        """Note that the question goes out now."""
+        self._asked = time.perf_counter()
+
+    def answer(self) -> None:
+        """Note that an answer has come; only the first one counts."""
+        if self._asked is not None:
+            self._times.append(time.perf_counter() - self._asked)
+            self._asked = None
+
+    def take(self) -> dict[str, float]:
+        """Return median and 99th percentile in microseconds, and begin anew."""
+        times, self._times = self._times, []
+        median, p99 = np.percentile(times, (50.0, 99.0)) if times else (0.0, 0.0)
+        return {'answer_median_us': float(1e6 * median), 'answer_p99_us': float(1e6 * p99)}
+
+
 def _text(value: Any) -> str:
     return f'{value:.6g}' if isinstance(value, float) else str(value)

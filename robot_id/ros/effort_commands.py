@@ -8,7 +8,6 @@ lock-step a last column 'stamp' tells which state the torques answer, in seconds
 
 from __future__ import annotations
 
-import array
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,6 +16,7 @@ from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
 from robot_id.data.joint_order import JointMatcher
 from robot_id.exceptions import DataError
+from robot_id.ros.wire import EFFORTS, Layout
 
 Array = NDArray[np.float64]
 STAMP = 'stamp'
@@ -36,16 +36,19 @@ class CommandWriter:
         self._stamped = stamped
         names = [joint_names[i] for i in self._place] + [STAMP] * stamped
         n = len(names)
-        self._message = Float64MultiArray()
-        self._message.layout.dim = [MultiArrayDimension(label=','.join(names), size=n, stride=n)]
+        message = Float64MultiArray(data=[0.0] * n)
+        message.layout.dim = [MultiArrayDimension(label=','.join(names), size=n, stride=n)]
+        self._layout = Layout(message, EFFORTS)
+        self._data = np.empty(n)
 
-    def write(self, torque: Array, stamp_ns: int) -> Float64MultiArray:
-        """Return the message with torques (n,) in the robot's order; it is used again."""
-        data = array.array('d', torque[self._place])
+    def write(self, torque: Array, stamp_ns: int) -> bytes:
+        """Return the serialised message with torques (n,) in the robot's order."""
         if self._stamped:
-            data.append(stamp_ns / 1e9)
-        self._message.data = data
-        return self._message
+            self._data[:-1] = torque[self._place]
+            self._data[-1] = stamp_ns / 1e9
+        else:
+            self._data[:] = torque[self._place]
+        return self._layout.write(stamp_ns, self._data)
 
 
 class CommandReader:

@@ -34,7 +34,7 @@ def arguments(params_file: str, use_sim_time: str) -> list[DeclareLaunchArgument
         DeclareLaunchArgument(
             'robot',
             default_value='emps',
-            description='A shipped robot (emps, scara, tx40), a robot file or a URDF.',
+            description='Robot: a shipped name (emps, scara, tx40), a robot file or a URDF.',
         ),
         DeclareLaunchArgument(
             'namespace', default_value='', description='Namespace of all nodes and topics.'
@@ -43,18 +43,18 @@ def arguments(params_file: str, use_sim_time: str) -> list[DeclareLaunchArgument
             'use_sim_time',
             default_value=use_sim_time,
             choices=['true', 'false'],
-            description='Time from /clock, which the simulator owns.',
+            description='Take the time from /clock, which the simulator publishes.',
         ),
         DeclareLaunchArgument(
             'params_file',
             default_value=PathJoinSubstitution([FindPackageShare(PACKAGE), 'config', params_file]),
-            description='Parameter file keyed /**: that all nodes read.',
+            description='Parameter file for all nodes; its key is /**:',
         ),
         DeclareLaunchArgument(
             'rviz',
             default_value='false',
             choices=['true', 'false'],
-            description='Show the robot: robot_state_publisher and RViz.',
+            description='Show the robot in RViz (starts robot_state_publisher and rviz2).',
         ),
     ]
 
@@ -78,6 +78,21 @@ def _common(parameters: dict[str, Any]) -> dict[str, Any]:
             },
         ],
     }
+
+
+def nodes_in_one_process(
+    executable: str, parameters: dict[str, Any], own: str, **options: Any
+) -> Node:
+    """
+    Return an executable with several nodes, which keep their own names.
+
+    :param parameters: of all of them.
+    :param own: file of config/ with parameters that one of them needs to be different.
+    """
+    common = _common(parameters)
+    path = PathJoinSubstitution([FindPackageShare(PACKAGE), 'config', own])
+    common['parameters'].append(ParameterFile(path))
+    return Node(executable=executable, **common, **options)
 
 
 def plain_node(executable: str, parameters: dict[str, Any], **options: Any) -> Node:

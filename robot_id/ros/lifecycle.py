@@ -11,9 +11,11 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 
 from robot_id.exceptions import RobotIdError
 from robot_id.ros.base import NodeBase
-from robot_id.ros.messages import error_code
+from robot_id.ros.joint_states import JointStates, OnPosition
+from robot_id.ros.listener import Listener, hear
 from robot_id.ros.parameter_table import AUTOSTART, ROBOT, Row
-from robot_id.ros.wire import subscribe_stream
+from robot_id.ros.qos import SERVICE
+from robot_id.ros.refusal import code_of
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
@@ -50,14 +52,20 @@ class RobotLifecycleNode(NodeBase, LifecycleNode):
 
     def listen(
         self, kind: type, topic: str, callback: Callable[[Any], None], arrays: Sequence[str]
-    ) -> Any:
+    ) -> Listener:
         """
-        Return a subscription to measurements that lives until clean-up.
+        Hear a topic until clean-up.
 
         :param arrays: see `wire.Stream`; the callback must not keep the message.
         """
-        made = subscribe_stream(self, kind, topic, callback, arrays)
-        return self._own(self.destroy_subscription, made)
+        return self._own(Listener.close, hear(self, kind, topic, callback, arrays))
+
+    def listen_to_robot(
+        self, joint_names: Sequence[str], on_position: OnPosition, period_ns: int
+    ) -> JointStates:
+        """Hear the joint states until clean-up, see `JointStates`."""
+        made = JointStates(self, joint_names, on_position, period_ns)
+        return self._own(JointStates.close, made)
 
     def serve(self, kind: type, name: str, work: Callable[[Any, Any], None]) -> None:
         """
@@ -71,10 +79,11 @@ class RobotLifecycleNode(NodeBase, LifecycleNode):
                 work(request, response)
             except RobotIdError as error:
                 self.warning(f'{name} refused: {error}')
-                response.error_code, response.error_string = error_code(error), str(error)
+                response.error_code, response.error_string = code_of(error), str(error)
             return response
 
-        self._own(self.destroy_service, self.create_service(kind, name, answer))
+        made = self.create_service(kind, name, answer, qos_profile=SERVICE)
+        self._own(self.destroy_service, made)
 
     def _guard_transitions(self) -> None:
         """Refuse a transition that the present state does not have; rclpy alone would raise."""

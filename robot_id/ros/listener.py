@@ -1,14 +1,18 @@
-"""Subscriptions of serialised messages that put up with any publisher."""
+"""Subscriptions that put up with any publisher: reliable, best effort, early or late."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from rclpy.clock import Clock, ClockType
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
+
+from robot_id.ros.qos import DEPTH
+from robot_id.ros.wire import Stream
 
 POLL_S = 0.01
 
@@ -47,11 +51,16 @@ class Listener:
         """Full name of the topic, after namespace and remapping."""
         return self._subscription.topic_name
 
+    @property
+    def publishers(self) -> int:
+        """Publishers that are connected now."""
+        return self._subscription.get_publisher_count()
+
     def wait_for_publishers(self, timeout_s: float) -> int:
         """Wait until all publishers of the graph are connected; return how many are."""
         deadline = time.monotonic() + timeout_s
         present = self._node.count_publishers(self.topic)
-        while (found := self._subscription.get_publisher_count()) < present:
+        while (found := self.publishers) < present:
             if time.monotonic() > deadline:
                 break
             time.sleep(POLL_S)
@@ -83,7 +92,10 @@ class Listener:
     def _on_incompatible(self, event: Any) -> None:
         # Not here: the subscription must outlive its own callback.
         if self._timer is None:
-            self._timer = self._node.create_timer(0.0, self._accept_best_effort)
+            # By a steady clock: a simulated one may stand still until we hear its robot.
+            self._timer = self._node.create_timer(
+                0.0, self._accept_best_effort, clock=Clock(clock_type=ClockType.STEADY_TIME)
+            )
 
     def _accept_best_effort(self) -> None:
         self._node.destroy_timer(self._timer)
@@ -91,3 +103,21 @@ class Listener:
         self.close()
         self._subscribe(ReliabilityPolicy.BEST_EFFORT)
         self._node.get_logger().info(f'{self.topic}: a publisher is best effort, so are we')
+
+
+def hear(
+    node: Node,
+    kind: type,
+    topic: str,
+    callback: Callable[[Any], None],
+    arrays: Sequence[str],
+    depth: int = DEPTH,
+) -> Listener:
+    """
+    Hear a topic as messages.
+
+    :param callback: called with each message, which it must not keep: the next one fills it again.
+    :param arrays: paths of the arrays whose numbers change, see `wire.Stream`.
+    """
+    read = Stream(kind, arrays)
+    return Listener(node, kind, topic, lambda _, data: callback(read(data)), depth)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.estimation.parameters import parameters_for
+from robot_id.estimation.parameters import load_for_robot, parameters_for
 from robot_id.estimation.result import Result
 from robot_id.exceptions import DataError
 from robot_id.model import Robot
@@ -15,6 +15,19 @@ from robot_id.ros.data_directory import below
 from robot_id.ros.messages import parameters_from
 
 Array = NDArray[np.float64]
+
+
+def start_values(robot: Robot, path: str) -> tuple[Robot, Array, str]:
+    """
+    Return the robot, (b,) the values that a node starts with, and where they come from.
+
+    :param path: a result file, whose friction the robot gets; '' takes the a priori values of the
+        robot file.
+    """
+    if not path:
+        return robot, robot.a_priori(), 'a_priori'
+    robot, start, result = load_for_robot(robot, path)
+    return robot, start, result.method
 
 
 def requested(

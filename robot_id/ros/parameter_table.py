@@ -68,7 +68,7 @@ class Row:
     def descriptor(self) -> ParameterDescriptor:
         """Return what `ros2 param describe` shows."""
         more = f' One of: {", ".join(self.choices)}.' if self.choices else ''
-        more += '' if self.live else ' Takes effect when the node is configured or started anew.'
+        more += '' if self.live else ' Takes effect when the node is configured or started again.'
         found = ParameterDescriptor(
             name=self.name, type=self.type.value, description=self.description + more
         )
@@ -88,6 +88,17 @@ class Row:
                 ]
         return found
 
+    def markdown(self) -> str:
+        """Return the line of the parameter in the page of its node."""
+        default = str(self.default)
+        if isinstance(self.default, bool):
+            default = default.lower()
+        allowed = ', '.join(self.choices)
+        if math.isfinite(self.upper):
+            allowed = f'{self.lower:g} to {self.upper:g}'
+        cells = f'`{self.name}`', default or "''", allowed, self.description
+        return f'| {" | ".join(cells)} |'
+
     def objection(self, value: Any) -> str:
         """Return why a value is refused, '' when it is fine."""
         if self.choices and value not in self.choices:
@@ -97,9 +108,13 @@ class Row:
         return ''
 
 
-ROBOT = Row('robot', '', 'A shipped name, the path of a robot file or of a URDF.')
+ROBOT = Row('robot', '', 'Robot: a shipped name, or the path of a robot file or URDF.')
+REAL_TIME_PRIORITY = Row(
+    'real_time_priority', 0, 'Priority of SCHED_FIFO for the process, with its memory locked; 0: '
+    'none.', 0, 98
+)  # fmt: skip
 AUTOSTART = Row(
-    'autostart', False, 'Configure and activate by itself, without a lifecycle manager.'
+    'autostart', False, 'Configure and activate at start, without a lifecycle manager.'
 )
 
 
@@ -140,7 +155,7 @@ class ParameterTable:
         except InvalidParameterTypeException as error:
             given = self._node._parameter_overrides[row.name]
             raise OptionError(
-                f'parameter {row.name}: {given.value!r} is of the wrong type, expected '
+                f'parameter {row.name}: {given.value!r} has the wrong type, expected '
                 f'{row.type.name.lower()} such as {row.default!r}'
             ) from error
         except InvalidParameterValueException as error:

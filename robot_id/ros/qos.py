@@ -12,12 +12,9 @@ STREAM = QoSProfile(
 LOCK_STEP = QoSProfile(
     history=HistoryPolicy.KEEP_LAST, depth=1000, reliability=ReliabilityPolicy.RELIABLE
 )
-# What we listen to: reliable where the publisher is, best effort where it is not.
-MEASUREMENT = QoSProfile(
-    history=HistoryPolicy.KEEP_LAST, depth=DEPTH, reliability=ReliabilityPolicy.BEST_AVAILABLE
-)
-BEST_EFFORT = QoSProfile(
-    history=HistoryPolicy.KEEP_LAST, depth=DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT
+# Requests of many clients at once: by default the eleventh would push out the first.
+SERVICE = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST, depth=1000, reliability=ReliabilityPolicy.RELIABLE
 )
 # The last message waits for those who come later.
 LATCHED = QoSProfile(

@@ -26,7 +26,7 @@ def result_message(result: Result, stamp: Time) -> IdentificationResult:
         essential=[bool(v) for v in essential] if essential is not None else [],
     )
     parameters.header.stamp = stamp
-    return IdentificationResult(
+    message = IdentificationResult(
         parameters=parameters,
         relative_error_percent=float(result.relative_error_percent),
         relative_error_percent_per_joint=np.asarray(
@@ -40,6 +40,15 @@ def result_message(result: Result, stamp: Time) -> IdentificationResult:
         option_keys=list(result.options),
         option_values=[as_text(value) for value in result.options.values()],
     )
+    # Messages compiled before the verdict have no place for it.
+    for name, value in (
+        ('verdict', result.verdict or ''),
+        ('reasons', list(result.reasons)),
+        ('holdout_error_percent', float(result.holdout_error_percent)),
+    ):
+        if hasattr(message, name):
+            setattr(message, name, value)
+    return message
 
 
 def method_message(name: str) -> MethodDescription:

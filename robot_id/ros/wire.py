@@ -12,12 +12,10 @@ from __future__ import annotations
 import array
 import copy
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from rclpy.serialization import deserialize_message, serialize_message
-
-from robot_id.ros.qos import MEASUREMENT
 
 # The arrays of the messages of a control loop.
 STATE = ('position', 'velocity', 'effort')
@@ -127,16 +125,6 @@ class Stream:
             except (ValueError, IndexError):
                 self._layout = None
         return message
-
-
-def subscribe_stream(
-    node: Any, kind: type, topic: str, callback: Callable[[Any], None], arrays: Sequence[str]
-) -> Any:
-    """Return a subscription to a stream of measurements; the callback must not keep a message."""
-    read = Stream(kind, arrays)
-    return node.create_subscription(
-        kind, topic, lambda data: callback(read(data)), MEASUREMENT, raw=True
-    )
 
 
 def _owner(message: Any, path: str) -> tuple[Any, str]:

@@ -96,9 +96,10 @@ class ReferenceBuffer:
             ]
             found.append((start + to_ns(point.time_from_start), np.array(rows)))
         for stamp, triple in found:
-            self._insert(stamp, triple)
+            self.put(stamp, triple)
 
-    def _insert(self, stamp: int, rows: Array) -> None:
+    def put(self, stamp: int, rows: Array) -> None:
+        """Keep a point (3, n): position, velocity and acceleration at a stamp [ns]."""
         stamps = self._stamps
         if stamps and stamp < stamps[-1] - SECOND:
             # Time has started anew.

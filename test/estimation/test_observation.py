@@ -11,9 +11,10 @@ from robot_id.data import Dataset
 from robot_id.data.processing import END_ROWS, Processing, decimate, differentiate
 from robot_id.estimation import registry
 from robot_id.exceptions import DataError, IdentificationError, OptionError
+from robot_id.regression.derivation import derive
 from robot_id.regression.observation import Observation, acting_columns
 from robot_id.regression.prediction import predict
-from robot_id.regression.sampling import resolve, walk
+from robot_id.regression.sampling import walk
 
 OPTIONS = {'cutoff_hz': 60.0, 'decimation': 5, 'dead_band': 0.05}
 
@@ -34,7 +35,7 @@ def whole(robot, data, processing):
 def test_streamed_factors_and_estimates_equal_the_whole_matrices(robots, simulate):
     robot = robots['tx40']
     data = simulate(robot, duration=30.0)
-    processing = resolve(Processing(**OPTIONS), data, robot)
+    processing = derive(Processing(**OPTIONS), data, robot).processing
     factors = Observation(robot, data, processing).factors()
     blocks = whole(robot, data, processing)
     W, Y = np.vstack([w for w, _ in blocks]), np.concatenate([y for _, y in blocks])
@@ -56,7 +57,7 @@ def test_rows_do_not_depend_on_the_chunk(robots, simulate):
     robot = robots['scara']
     data = simulate(robot)
     for filters in ({}, {'decimation_filter': 'none'}, {'filter': 'none', 'decimation': 1}):
-        processing = resolve(Processing(**(OPTIONS | filters)), data, robot)
+        processing = derive(Processing(**(OPTIONS | filters)), data, robot).processing
 
         def rows(chunk, processing=processing):
             parts = list(walk(data, processing, lambda s: s.ddq, chunk=chunk))
@@ -69,7 +70,7 @@ def test_rows_do_not_depend_on_the_chunk(robots, simulate):
 def test_predicted_torque_is_w_chi(robots, simulate):
     robot = robots['tx40']
     data = simulate(robot)
-    processing = resolve(Processing(**OPTIONS), data, robot)
+    processing = derive(Processing(**OPTIONS), data, robot).processing
     chi = robot.truth()
     prediction = predict(robot, chi, data, processing)
     observation = Observation(robot, data, processing)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.real_processes]
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / '.venv'
@@ -84,7 +84,7 @@ def test_every_node_of_setup_py_is_installed_and_has_a_file():
 
     nodes = re.search(r'NODES = \[(.*?)\]', (ROOT / 'setup.py').read_text(), flags=re.S)[1]
     names = re.findall(r"'(\w+)'", nodes)
-    from ros_helpers.node_process import executable
+    from running.node_process import executable
 
     for name in names:
         assert (ROOT / f'robot_id/nodes/{name}.py').is_file()

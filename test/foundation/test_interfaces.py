@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.real_processes]
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / 'robot_id_msgs'
@@ -21,8 +21,8 @@ NAMES = {
 @pytest.fixture(scope='module')
 def echo():
     """Yield a client beside a running echo node; the node must end cleanly."""
-    from ros_helpers.client import Client
-    from ros_helpers.node_process import NodeProcess
+    from running.client import Client
+    from running.node_process import NodeProcess
 
     script = ROOT / 'test/ros_helpers/echo_node.py'
     with NodeProcess([sys.executable, str(script)]) as node:

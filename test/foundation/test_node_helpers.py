@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.real_processes]
 
 # A node with a parameter and rclpy's own services, which ends on Ctrl-C with exit code 0.
 NODE = """
@@ -44,13 +44,13 @@ def is_alive(pid: int) -> bool:
 
 
 def node(code: str, **options):
-    from ros_helpers.node_process import NodeProcess
+    from running.node_process import NodeProcess
 
     return NodeProcess([sys.executable, '-c', code], **options)
 
 
 def test_node_takes_parameters_and_namespace_and_ends_on_interrupt():
-    from ros_helpers.client import Client
+    from running.client import Client
 
     parameters = {'rate': 2.5, 'label': "it's 3: yes", 'flags': [True, False]}
     with node(NODE, parameters=parameters, namespace='left') as subject:
@@ -66,7 +66,7 @@ def test_node_takes_parameters_and_namespace_and_ends_on_interrupt():
 
 
 def test_missing_service_is_a_sentence():
-    from ros_helpers.client import Client
+    from running.client import Client
     from std_srvs.srv import Trigger
 
     with Client() as client, pytest.raises(AssertionError, match=r'service nobody_has_it'):
@@ -92,7 +92,7 @@ def test_node_that_does_not_listen_is_killed_with_all_it_started():
 
 
 def test_unknown_executable_says_what_to_do():
-    from ros_helpers.node_process import NodeProcess
+    from running.node_process import NodeProcess
 
     with pytest.raises(FileNotFoundError, match=r"'no_such_node'.*NODES of setup\.py"):
         NodeProcess('no_such_node')

@@ -6,19 +6,22 @@ import time
 import numpy as np
 import pytest
 
-pytestmark = [pytest.mark.ros, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.ros, pytest.mark.real_processes, pytest.mark.timeout(300)]
 pytest.importorskip('rclpy')
 pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is not built')
 
 from lifecycle_msgs.msg import Transition
-from ros_helpers.client import Client
-from ros_helpers.robot_graph import START_S, Health, bring_up, node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
+from running.client import Client
+from running.node_process import NodeProcess
+from running.robot_graph import START_S, Health, bring_up, node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_id.model import load_robot
-from robot_id.ros.qos import LATCHED
+from robot_id.ros.qos import LATCHED, SERVICE
 from robot_id.ros.stamps import to_stamp
 from robot_id_msgs.msg import DynamicParameters, ErrorCode
 from robot_id_msgs.srv import EnableLearning, SetDynamicParameters
@@ -35,11 +38,11 @@ class Robot:
         self.client = client
         self.ns = 10 * 10**9
         self.commands = client.collect(Float64MultiArray, 'effort_commands', 100)
-        self._states = client.node.create_publisher(JointState, 'joint_states', 10)
+        self.states = client.node.create_publisher(JointState, 'joint_states', 10)
         self._references = client.node.create_publisher(JointTrajectory, 'reference', 10)
         client.spin_until(
             lambda: (
-                self._states.get_subscription_count() and self._references.get_subscription_count()
+                self.states.get_subscription_count() and self._references.get_subscription_count()
             ),
             START_S,
             'the controller listens',
@@ -48,14 +51,20 @@ class Robot:
     def send(self, position, names=NAMES, step=MS, ns=None):
         """Send a state; return the answer, None when there is none."""
         self.ns = self.ns + step if ns is None else self.ns
-        message = JointState(name=list(names), position=[float(x) for x in position])
-        message.header.stamp = to_stamp(self.ns if ns is None else ns)
         at = len(self.commands)
-        self._states.publish(message)
+        self.publish(position, names, self.ns if ns is None else ns)
         deadline = time.monotonic() + 0.4
         while len(self.commands) == at and time.monotonic() < deadline:
             self.client.spin_for(0.005)
         return self.commands[-1] if len(self.commands) > at else None
+
+    def publish(self, position, names=NAMES, ns=None):
+        """Send a state and wait for nothing; without a stamp it is the next sample."""
+        if ns is None:
+            self.ns += MS
+        message = JointState(name=list(names), position=[float(x) for x in position])
+        message.header.stamp = to_stamp(self.ns if ns is None else ns)
+        self.states.publish(message)
 
     def refer(self, position, ns):
         """Send one point of a reference at rest."""
@@ -77,6 +86,8 @@ def controller(tmp_path_factory):
         node(
             'ctc_controller', 'faults', robot='scara', joints=ORDER, rate_hz=1000.0,
             state_timeout_s=6.0, reference_timeout_s=0.2, data_directory=str(folder),
+            # Nobody publishes /clock here: a clock that stands still must not matter.
+            use_sim_time=True,
         ) as process,
     ):  # fmt: skip
         bring_up(client, 'ctc_controller')
@@ -246,3 +257,78 @@ def test_parameters_of_a_running_controller_are_protected(robot):
     verdicts = robot.client.set_parameters('ctc_controller', {'rate_hz': 500.0, 'sigma_max': 99.0})
     assert [verdict.successful for verdict in verdicts] == [False, False]
     assert 'cannot change while the node runs' in verdicts[0].reason
+
+
+def test_joint_states_at_an_eighth_of_the_rate_are_answered_and_told(robot):
+    before = counts(robot)
+    for _ in range(60):
+        assert robot.send([0.1, -0.2], step=8 * MS) is not None
+    after = counts(robot)
+    assert after['gaps'] - before['gaps'] == 60
+    assert after['lost'] - before['lost'] == 60 * 7
+    said = [s.message for m in robot.health.messages for s in m.status if 'control' in s.name]
+    assert any('joint states come at 125 Hz, rate_hz is 1000' in text for text in said), said[-5:]
+
+
+def test_a_best_effort_driver_that_comes_late_is_heard(robot):
+    profile = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+    reliable = robot.states
+    robot.states = robot.client.node.create_publisher(JointState, 'joint_states', profile)
+    try:
+        robot.client.spin_until(
+            lambda: robot.send([0.1, -0.2]) is not None, 30.0, 'an answer to best effort'
+        )
+    finally:
+        robot.client.node.destroy_publisher(robot.states)
+        robot.states = reliable
+    robot.client.spin_until(lambda: robot.send([0.1, -0.2]) is not None, 30.0, 'as before')
+
+
+def test_a_clock_that_jumps_changes_nothing(robot):
+    clocks = robot.client.node.create_publisher(Clock, '/clock', 10)
+    for seconds in (1000, 5, 2_000_000_000):
+        clocks.publish(Clock(clock=to_stamp(seconds * 10**9)))
+        robot.client.spin_for(0.05)
+        assert robot.send([0.1, -0.2]) is not None
+    robot.client.node.destroy_publisher(clocks)
+
+
+def test_two_hundred_calls_at_once_are_all_answered(robot):
+    node = robot.client.node
+    name = 'ctc_controller/enable_learning'
+    client = node.create_client(EnableLearning, name, qos_profile=SERVICE)
+    robot.client.spin_until(client.service_is_ready, 20.0, 'the service')
+    futures = [client.call_async(EnableLearning.Request(enable=False)) for _ in range(200)]
+    robot.client.spin_until(lambda: all(f.done() for f in futures), 60.0, '200 answers')
+    assert robot.send([0.1, -0.2]) is not None
+    assert {f.result().error_code for f in futures} == {ErrorCode.SUCCESS}
+    node.destroy_client(client)
+
+
+def test_a_second_controller_is_refused_and_a_dry_run_sends_nothing(robot):
+    client, node = robot.client, robot.client.node
+    settings = {'robot': 'scara', 'rate_hz': 1000.0, 'state_timeout_s': 6.0}
+    with NodeProcess(
+        'ctc_controller', parameters=settings, namespace='faults', remap={'__node': 'second'}
+    ) as second:
+        second.wait_for_log('ready', START_S)
+        assert client.change_state('second', Transition.TRANSITION_CONFIGURE, START_S)
+        # The first one answers while the second one listens.
+        timer = node.create_timer(0.02, lambda: robot.publish([0.1, -0.2]))
+        assert not client.change_state('second', Transition.TRANSITION_ACTIVATE, START_S)
+        second.wait_for_log('the robot has a controller already: /faults/ctc_controller sends')
+        # As a dry run it may stand beside: it shows what it would send.
+        assert client.change_state('second', Transition.TRANSITION_CLEANUP)
+        assert all(v.successful for v in client.set_parameters('second', {'dry_run': True}))
+        assert client.change_state('second', Transition.TRANSITION_CONFIGURE, START_S)
+        shown = client.collect(Float64MultiArray, 'second/dry_run_commands', 100)
+        assert client.change_state('second', Transition.TRANSITION_ACTIVATE, START_S)
+        client.spin_until(lambda: len(shown) > 20, 30.0, 'commands of the dry run')
+        sent = {info.node_name for info in node.get_publishers_info_by_topic(
+            '/faults/effort_commands')}  # fmt: skip
+        assert sent == {'ctc_controller'}
+        request = EnableLearning.Request(enable=True)
+        answer = client.call(EnableLearning, 'second/enable_learning', request)
+        assert answer.error_code == ErrorCode.INVALID_STATE
+        node.destroy_timer(timer)
+        assert second.stop() == 0, second.log

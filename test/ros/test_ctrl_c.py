@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.ros, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.ros, pytest.mark.real_processes, pytest.mark.timeout(300)]
 pytest.importorskip('rclpy')
 
-from ros_helpers.node_process import NodeProcess
+from running.node_process import NodeProcess
 
 NODES = (
     'ctc_controller', 'data_logger', 'ddm_simulator', 'identification_server', 'identify_once',

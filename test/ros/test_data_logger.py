@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import time
 
 import numpy as np
 import pytest
 from rosbags.rosbag2 import Reader
 
-pytestmark = [pytest.mark.ros, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.ros, pytest.mark.real_processes, pytest.mark.timeout(120)]
 
 NAMESPACE = 'left'
 
@@ -21,7 +22,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope='module')
 def logger(folder):
-    from ros_helpers.node_process import NodeProcess
+    from running.node_process import NodeProcess
 
     settings = {'data_directory': str(folder), 'minimum_free_mb': 1.0, 'flush_period_s': 0.2}
     with NodeProcess('data_logger', parameters=settings, namespace=NAMESPACE) as node:
@@ -32,7 +33,7 @@ def logger(folder):
 
 @pytest.fixture(scope='module')
 def client(logger):
-    from ros_helpers.client import Client
+    from running.client import Client
 
     with Client(namespace=NAMESPACE) as client:
         yield client
@@ -60,7 +61,7 @@ def stamps_of(path):
 
 def test_every_sample_is_recorded_as_it_was(client, folder):
     from rclpy.serialization import deserialize_message
-    from ros_helpers.recorded import Source, joint_state
+    from ros_helpers.source import Source, joint_state
     from sensor_msgs.msg import JointState
 
     from robot_id_msgs.msg import RecordingStatus
@@ -92,7 +93,7 @@ def test_every_sample_is_recorded_as_it_was(client, folder):
 
 
 def test_gaps_and_what_is_missing_in_them(client, folder):
-    from ros_helpers.recorded import Source
+    from ros_helpers.source import Source
 
     missing = {100, 101, 102, 250}
     with Source(NAMESPACE, change=lambda k, m: [] if k in missing else [m]) as source:
@@ -103,7 +104,7 @@ def test_gaps_and_what_is_missing_in_them(client, folder):
 
 
 def test_best_effort_publisher_that_comes_late(client, folder):
-    from ros_helpers.recorded import Source
+    from ros_helpers.source import Source
 
     start(client, 'late')
     with Source(NAMESPACE, reliable=False) as source:
@@ -117,7 +118,7 @@ def test_best_effort_publisher_that_comes_late(client, folder):
 
 
 def test_duration_ends_it(client, folder):
-    from ros_helpers.recorded import Source
+    from ros_helpers.source import Source
 
     from robot_id_msgs.msg import ErrorCode
 
@@ -176,8 +177,27 @@ def test_disk_that_is_nearly_full(client, folder):
     assert not (folder / 'full').exists()
 
 
+def test_a_data_folder_that_is_removed_while_it_records(client, folder):
+    from ros_helpers.source import Source
+
+    from robot_id_msgs.msg import ErrorCode
+
+    assert start(client, 'gone').error_code == 0
+    shutil.rmtree(folder)
+    with Source(NAMESPACE) as source:
+        source.start(count=600).wait()
+        answer = stop(client)
+    assert answer.error_code == ErrorCode.STORAGE_FAILED
+    assert 'gone' in answer.error_string
+    answer = start(client, 'again')
+    assert answer.error_code == ErrorCode.STORAGE_FAILED
+    folder.mkdir()
+    assert start(client, 'again').error_code == 0
+    assert stop(client).error_code == 0
+
+
 def test_states_that_are_not_finite_are_kept_and_told_by_the_reader(client, folder):
-    from ros_helpers.recorded import Source
+    from ros_helpers.source import Source
 
     from robot_id.data import load
 
@@ -207,9 +227,9 @@ def test_diagnostics(client):
 
 @pytest.mark.parametrize('end', ['kill', 'interrupt', 'full disk'])
 def test_recording_survives_the_end_of_the_logger(tmp_path, end):
-    from ros_helpers.client import Client
-    from ros_helpers.node_process import NodeProcess, executable
-    from ros_helpers.recorded import Source
+    from ros_helpers.source import Source
+    from running.client import Client
+    from running.node_process import NodeProcess, executable
 
     from robot_id.data import load
     from robot_id_msgs.msg import ErrorCode
@@ -252,7 +272,7 @@ def test_recording_survives_the_end_of_the_logger(tmp_path, end):
 
 
 def test_wrong_parameters_end_the_node_with_one_line(tmp_path):
-    from ros_helpers.node_process import NodeProcess
+    from running.node_process import NodeProcess
 
     file = tmp_path / 'file'
     file.write_text('')
@@ -264,7 +284,7 @@ def test_wrong_parameters_end_the_node_with_one_line(tmp_path):
 
 def test_time(client):
     """The clock of the wall: what is recorded now was received now."""
-    from ros_helpers.recorded import Source
+    from ros_helpers.source import Source
 
     with Source(NAMESPACE) as source:
         start(client, 'now')

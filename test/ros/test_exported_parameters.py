@@ -8,16 +8,16 @@ from robot_id.cli.main import cli
 from robot_id.estimation.result import Result
 from robot_id.model import load_robot
 
-pytestmark = [pytest.mark.ros, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.ros, pytest.mark.real_processes, pytest.mark.timeout(300)]
 pytest.importorskip('rclpy')
 
 
 @pytest.mark.parametrize('namespace', ['', 'left'])
 def test_the_controller_starts_with_the_exported_result(tmp_path, namespace):
     from lifecycle_msgs.msg import Transition
-    from ros_helpers.client import Client
-    from ros_helpers.node_process import NodeProcess
-    from ros_helpers.robot_graph import START_S
+    from running.client import Client
+    from running.node_process import NodeProcess
+    from running.robot_graph import START_S
 
     from robot_id.ros.qos import LATCHED
     from robot_id_msgs.msg import DynamicParameters

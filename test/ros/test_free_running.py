@@ -5,14 +5,14 @@ import contextlib
 import numpy as np
 import pytest
 
-pytestmark = [pytest.mark.ros, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.ros, pytest.mark.real_processes, pytest.mark.timeout(300)]
 pytest.importorskip('rclpy')
 pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is not built')
 
 from geometry_msgs.msg import Inertia
-from ros_helpers.client import Client
-from ros_helpers.node_process import NodeProcess
-from ros_helpers.robot_graph import EVERYTHING, START_S, Health, graph, node, stamps
+from running.client import Client
+from running.node_process import NodeProcess
+from running.robot_graph import EVERYTHING, START_S, Health, graph, node, stamps
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytestmark = [pytest.mark.ros, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.ros, pytest.mark.real_processes, pytest.mark.timeout(400)]
 
 NAMESPACE = 'cell/robot'
 SLOW = {'optimizer': 'nelder_mead', 'simulations': '1000000', 'start': 'a_priori'}
@@ -20,7 +20,7 @@ SLOW = {'optimizer': 'nelder_mead', 'simulations': '1000000', 'start': 'a_priori
 
 @pytest.fixture(scope='module')
 def folder(tmp_path_factory):
-    from ros_helpers.recorded import simulated_bag
+    from running.simulated_bag import simulated_bag
 
     outside = tmp_path_factory.mktemp('outside')
     folder = tmp_path_factory.mktemp('recordings')
@@ -41,7 +41,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope='module')
 def server(folder):
-    from ros_helpers.node_process import NodeProcess
+    from running.node_process import NodeProcess
 
     settings = {'data_directory': str(folder), 'robot': 'emps'}
     with NodeProcess('identification_server', parameters=settings, namespace=NAMESPACE) as node:
@@ -53,7 +53,7 @@ def server(folder):
 
 @pytest.fixture(scope='module')
 def client(server):
-    from ros_helpers.client import Client
+    from running.client import Client
 
     with Client(namespace=NAMESPACE) as client:
         yield client
@@ -171,11 +171,15 @@ REFUSED = [
     ({'robot': 'empss'}, 'INVALID_ROBOT', "did you mean 'emps'"),
     ({'robot': '/etc/passwd'}, 'INVALID_ROBOT', 'no robot'),
     ({'robot': 'tx40'}, 'INVALID_DATA', 'joint'),
+    ({'bag': 'b' * 10**6}, 'FORBIDDEN_PATH', '1000000 characters'),
+    ({'method': 'm' * 10**6}, 'INVALID_OPTION', 'too long'),
+    ({'cutoff_hz': '$(touch /tmp/x); `id`'}, 'INVALID_OPTION', 'cutoff_hz'),
+    ({'cutoff_hz': '!!python/object/apply:os.system [id]'}, 'INVALID_OPTION', 'cutoff_hz'),
     ({'method': 'didim', 'start': '/etc/passwd.json'}, 'FORBIDDEN_PATH', 'no path below'),
 ]
 
 
-@pytest.mark.parametrize(('fields', 'code', 'text'), REFUSED, ids=[str(r[0]) for r in REFUSED])
+@pytest.mark.parametrize(('fields', 'code', 'text'), REFUSED, ids=lambda x: str(x)[:40])
 def test_bad_requests_get_a_code_and_one_line(client, folder, fields, code, text):
     from robot_id_msgs.msg import ErrorCode
 
@@ -268,8 +272,8 @@ def test_recording_under_way_is_not_the_last_one(client, folder):
 
 @pytest.mark.parametrize('end', [signal.SIGINT, signal.SIGKILL])
 def test_ctrl_c_and_kill_9_in_the_middle_leave_no_process(folder, end):
-    from ros_helpers.client import Client
-    from ros_helpers.node_process import NodeProcess
+    from running.client import Client
+    from running.node_process import NodeProcess
 
     settings = {'data_directory': str(folder), 'robot': 'emps'}
     with (
@@ -288,7 +292,7 @@ def test_ctrl_c_and_kill_9_in_the_middle_leave_no_process(folder, end):
 
 
 def test_unknown_robot_ends_the_node_with_one_line():
-    from ros_helpers.node_process import NodeProcess
+    from running.node_process import NodeProcess
 
     with NodeProcess('identification_server', parameters={'robot': 'empss'}) as node:
         assert node.wait(120) == 2

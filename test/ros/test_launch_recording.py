@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 pytest.importorskip('launch_ros', reason='launch_ros comes with a ROS installation, not from PyPI')
-pytestmark = [pytest.mark.ros, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.ros, pytest.mark.real_processes, pytest.mark.timeout(300)]
 
 
 def run(file, *arguments):
@@ -36,7 +36,7 @@ def test_identify_simulates_records_and_identifies(tmp_path):
 
 
 def test_replay_plays_and_ends(tmp_path):
-    from ros_helpers.recorded import simulated_bag
+    from running.simulated_bag import simulated_bag
 
     simulated_bag(tmp_path / 'run', seconds=3.0)
     text = run(

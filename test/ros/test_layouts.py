@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-pytestmark = [pytest.mark.ros, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.ros, pytest.mark.real_processes, pytest.mark.timeout(300)]
 
 ROOT = Path(__file__).resolve().parents[2]
 LAYOUTS = ROOT / 'config/layouts'
@@ -140,8 +140,8 @@ def _leaves(prefix, value):
 
 
 def test_running_nodes_publish_every_curve():
-    from ros_helpers.client import Client
-    from ros_helpers.robot_graph import START_S, node
+    from running.client import Client
+    from running.robot_graph import START_S, node
 
     # A priori values have no deviations: those of the controller come with what it learns.
     learned = '/ctc_controller/dynamic_parameters/percent_deviations'

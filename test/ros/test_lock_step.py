@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-pytestmark = [pytest.mark.ros, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.ros, pytest.mark.real_processes, pytest.mark.timeout(300)]
 pytest.importorskip('rclpy')
 pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is not built')
 
 from geometry_msgs.msg import Inertia
-from ros_helpers.client import Client
-from ros_helpers.robot_graph import EVERYTHING, bring_up, graph, node, stamps
 from rosgraph_msgs.msg import Clock
+from running.client import Client
+from running.robot_graph import EVERYTHING, bring_up, graph, node, stamps
 from sensor_msgs.msg import JointState
 
 from robot_id.control import tune

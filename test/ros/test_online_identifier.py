@@ -7,13 +7,13 @@ import dataclasses
 import numpy as np
 import pytest
 
-pytestmark = [pytest.mark.ros, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.ros, pytest.mark.real_processes, pytest.mark.timeout(400)]
 START_S = 120.0
 
 
 @pytest.fixture(scope='module')
 def bag(tmp_path_factory):
-    from ros_helpers.recorded import simulated_bag
+    from running.simulated_bag import simulated_bag
 
     path = tmp_path_factory.mktemp('source') / 'run'
     simulated_bag(path, seconds=6.0)
@@ -21,14 +21,14 @@ def bag(tmp_path_factory):
 
 
 def start(namespace, **settings):
-    from ros_helpers.node_process import NodeProcess
+    from running.node_process import NodeProcess
 
     settings = {'robot': 'emps', 'publish_period_s': 0.2, **settings}
     return NodeProcess('online_identifier', parameters=settings, namespace=namespace)
 
 
 def play(bag, namespace, **settings):
-    from ros_helpers.node_process import NodeProcess
+    from running.node_process import NodeProcess
 
     return NodeProcess('replay', parameters={'bag': str(bag), **settings}, namespace=namespace)
 
@@ -41,8 +41,8 @@ def latched(client, kind, topic):
 
 @pytest.mark.parametrize('method', ['rls', 'riv'])
 def test_parameters_come_near_the_truth(bag, tmp_path, method):
-    from ros_helpers.client import Client
-    from ros_helpers.robot_graph import stamps
+    from running.client import Client
+    from running.robot_graph import stamps
 
     from robot_id.data import load
     from robot_id.estimation import registry
@@ -114,8 +114,8 @@ def test_parameters_come_near_the_truth(bag, tmp_path, method):
 
 def test_kill_9_of_the_replay_and_of_the_identifier(bag):
     """Without measurements it says so and goes on with the next ones; the replay needs nobody."""
-    from ros_helpers.client import Client
-    from ros_helpers.robot_graph import Health
+    from running.client import Client
+    from running.robot_graph import Health
     from sensor_msgs.msg import JointState
 
     name = 'k/online_identifier: estimation'
@@ -151,8 +151,8 @@ def test_kill_9_of_the_replay_and_of_the_identifier(bag):
 
 
 def test_bad_samples_are_refused_and_counted():
-    from ros_helpers.client import Client
-    from ros_helpers.recorded import Source, joint_state
+    from ros_helpers.source import Source, joint_state
+    from running.client import Client
 
     from robot_id.model import load_robot
     from robot_id_msgs.msg import OnlineStatus

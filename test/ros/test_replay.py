@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from rosbags.rosbag2 import Reader, StoragePlugin, Writer
 
-pytestmark = [pytest.mark.ros, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.ros, pytest.mark.real_processes, pytest.mark.timeout(400)]
 START_S = 120.0
 
 
 @pytest.fixture(scope='module')
 def bag(tmp_path_factory):
-    from ros_helpers.recorded import simulated_bag
+    from running.simulated_bag import simulated_bag
 
     path = tmp_path_factory.mktemp('source') / 'run'
     simulated_bag(path, seconds=4.0)
@@ -37,15 +37,15 @@ def as_sqlite3(bag, path):
 
 
 def play(bag, namespace='', **settings):
-    from ros_helpers.node_process import NodeProcess
+    from running.node_process import NodeProcess
 
     return NodeProcess('replay', parameters={'bag': str(bag), **settings}, namespace=namespace)
 
 
 @pytest.mark.parametrize('storage', ['mcap', 'sqlite3'])
 def test_identification_from_a_replay_equals_that_from_the_bag(bag, tmp_path, storage):
-    from ros_helpers.client import Client
-    from ros_helpers.node_process import NodeProcess
+    from running.client import Client
+    from running.node_process import NodeProcess
 
     from robot_id.data import load
     from robot_id.estimation import registry
@@ -88,8 +88,8 @@ def test_identification_from_a_replay_equals_that_from_the_bag(bag, tmp_path, st
 
 
 def test_rate_start_clock_and_namespace(bag):
-    from ros_helpers.client import Client
     from rosgraph_msgs.msg import Clock
+    from running.client import Client
     from sensor_msgs.msg import JointState
 
     from robot_id.data.stamps import to_ns
@@ -115,7 +115,7 @@ def test_rate_start_clock_and_namespace(bag):
 
 
 def test_loop_pause_and_change_of_rate(bag):
-    from ros_helpers.client import Client
+    from running.client import Client
     from sensor_msgs.msg import JointState
     from std_srvs.srv import SetBool
 
@@ -158,7 +158,7 @@ def test_loop_pause_and_change_of_rate(bag):
     ],
 )
 def test_bad_settings_end_the_node_with_one_line(bag, tmp_path, settings, text):
-    from ros_helpers.node_process import NodeProcess
+    from running.node_process import NodeProcess
 
     if settings.get('bag') == 'broken':
         (tmp_path / 'broken').mkdir()

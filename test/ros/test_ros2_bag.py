@@ -27,6 +27,7 @@ def why_no_ros2_bag() -> str:
 NO_ROS2_BAG = why_no_ros2_bag()
 pytestmark = [
     pytest.mark.ros,
+    pytest.mark.real_processes,
     pytest.mark.timeout(300),
     pytest.mark.skipif(bool(NO_ROS2_BAG), reason=NO_ROS2_BAG),
 ]
@@ -69,7 +70,7 @@ def ros2_bag(*arguments):
 
 
 def logger(folder, namespace):
-    from ros_helpers.node_process import NodeProcess
+    from running.node_process import NodeProcess
 
     settings = {'data_directory': str(folder), 'minimum_free_mb': 1.0, 'flush_period_s': 0.2}
     return NodeProcess('data_logger', parameters=settings, namespace=namespace)
@@ -92,9 +93,9 @@ def stop(client):
 @pytest.fixture(scope='module')
 def logged(tmp_path_factory):
     """Return a bag that the logger wrote of a simulated robot in /a."""
-    from ros_helpers.client import Client
-    from ros_helpers.node_process import NodeProcess
-    from ros_helpers.recorded import simulated_bag
+    from running.client import Client
+    from running.node_process import NodeProcess
+    from running.simulated_bag import simulated_bag
 
     folder = tmp_path_factory.mktemp('logged')
     simulated_bag(folder / 'source', seconds=SECONDS)
@@ -117,8 +118,8 @@ def test_info_of_a_logged_bag(logged):
 
 
 def test_bag_of_a_killed_logger_is_read_without_reindex(tmp_path):
-    from ros_helpers.client import Client
-    from ros_helpers.recorded import Source
+    from ros_helpers.source import Source
+    from running.client import Client
 
     from robot_id.data import load
 
@@ -143,8 +144,8 @@ def test_bag_of_a_killed_logger_is_read_without_reindex(tmp_path):
 
 @pytest.mark.parametrize('storage', ['mcap', 'sqlite3'])
 def test_identification_from_a_recording_of_ros2_bag(tmp_path, storage):
-    from ros_helpers.client import Client
-    from ros_helpers.robot_graph import node
+    from running.client import Client
+    from running.robot_graph import node
     from sensor_msgs.msg import JointState
     from std_srvs.srv import Trigger
 
@@ -190,8 +191,8 @@ def test_identification_from_a_recording_of_ros2_bag(tmp_path, storage):
 
 
 def test_a_played_bag_gives_what_was_logged(logged, tmp_path):
-    from ros_helpers.client import Client
-    from ros_helpers.node_process import NodeProcess
+    from running.client import Client
+    from running.node_process import NodeProcess
 
     from robot_id.data import load
     from robot_id.estimation import registry

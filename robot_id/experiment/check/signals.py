@@ -12,7 +12,7 @@ from robot_id.data.clipping import clipped
 from robot_id.data.dataset import Dataset, Run
 from robot_id.data.decimation import RIPPLE_DB, decimate, stages
 from robot_id.data.derivatives import central_differences
-from robot_id.data.processing import _even_factor
+from robot_id.data.processing import even_factor
 from robot_id.exceptions import DataError
 
 Array = NDArray[np.float64]
@@ -87,7 +87,7 @@ def prepare(dataset: Dataset) -> Signals:
     longest = max(dataset.runs, key=len)
     bandwidth = motion_bandwidth(longest)
     cutoff = min(CUTOFF_MARGIN * bandwidth, 0.2)
-    factor = _even_factor(1.0 / (OVERSAMPLING * cutoff))
+    factor = even_factor(1.0 / (OVERSAMPLING * cutoff))
     parts, pieces, start = [], [], 0
     for run in dataset.runs:
         if len(run) < 20 * factor:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from robot_id.estimation.result import Result
-from robot_id.exceptions import DescriptionError
+from robot_id.exceptions import DataError, DescriptionError
 from robot_id.model import load_robot
 from robot_id.report.export.parts import Exported, Request
 
@@ -20,31 +20,45 @@ class Format:
     :param writer: 'module' in this folder whose `write(request)` returns an Exported.
     :param help: one line for the command line.
     :param needs_robot: the Robot must be loaded; else its name alone will do.
+    :param moves_robots: a controller starts from it: a result not to be used is refused.
     """
 
     writer: str
     help: str
     needs_robot: bool = True
+    moves_robots: bool = False
 
 
 FORMATS: dict[str, Format] = {
     'yaml': Format('yaml_file', 'base parameters with their deviations', needs_robot=False),
-    'ros-params': Format('ros_parameters', 'a parameter file for ctc_controller'),
-    'c': Format('c_code', 'the model as C99 for a controller, into a folder (--out DIR)'),
+    'ros-params': Format(
+        'ros_parameters', 'a parameter file for ctc_controller', moves_robots=True
+    ),
+    'c': Format(
+        'c_code', 'the model as C99 for a controller, into a folder (--out DIR)', moves_robots=True
+    ),
     'csv': Format('csv_file', 'base parameters as a table', needs_robot=False),
 }
 
 
-def export(kind: str, result: Result, source: Path, robot: str | None = None) -> Exported:
+def export(
+    kind: str, result: Result, source: Path, robot: str | None = None, force: bool = False
+) -> Exported:
     """
     Return a result in a format.
 
     :param kind: name of the format.
     :param source: the file of the result.
     :param robot: shipped name, robot file or URDF; None takes the name in the result.
+    :param force: hand a result that must not be used to a controller all the same.
     """
     chosen, name = FORMATS[kind], robot or result.robot
     module = importlib.import_module(f'{__package__}.{chosen.writer}')
+    if chosen.moves_robots and result.verdict == 'do_not_use' and not force:
+        reason = result.reasons[0] if result.reasons else 'no reason given'
+        raise DataError(
+            f'{source}: the verdict is do not use ({reason}); --force exports it all the same'
+        )
     model = None
     if chosen.needs_robot:
         try:

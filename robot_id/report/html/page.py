@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Sequence
 from html import escape
@@ -89,6 +90,14 @@ def _head(result: Result, validation: Validation | None, findings: Sequence[str]
         markup.card('parameters', str(len(result.names)), f'by {result.method}'),
         markup.card('condition number', number(result.condition_number, 3), 'of the regressor'),
     ]
+    if math.isfinite(result.holdout_error_percent):
+        error = f'{number(result.holdout_error_percent, 3)} %'
+        cards.insert(1, markup.card('hold-out error', error, 'on data kept back'))
+    if result.verdict:
+        kind = {'usable': '', 'care': 'warn'}.get(result.verdict, 'bad')
+        text = result.verdict.replace('_', ' ')
+        many = f'{len(result.reasons)} reason{"s" if len(result.reasons) > 1 else ""}, below'
+        cards.insert(0, markup.card('verdict', text, many if result.reasons else '', kind))
     if validation is not None:
         error = f'{number(validation.torque_relative_error_percent, 3)} %'
         cards.insert(1, markup.card('validation', error, 'on other data'))
@@ -96,7 +105,12 @@ def _head(result: Result, validation: Validation | None, findings: Sequence[str]
         state = 'converged' if result.converged else 'NOT converged'
         kind = '' if result.converged else 'bad'
         cards.append(markup.card('iterations', str(result.iterations), state, kind))
-    warnings = [*findings, *result.warnings, *(validation.warnings if validation else ())]
+    warnings = [
+        *findings,
+        *result.reasons,
+        *result.warnings,
+        *(validation.warnings if validation else ()),
+    ]
     box = f'<aside class="warnings">{markup.lines(warnings)}</aside>' if warnings else ''
     return f'<div class="cards">{"".join(cards)}</div>{box}'
 

@@ -23,12 +23,12 @@ def channel(topic: str, type_name: str) -> Channel:
     return Channel(topic, type_name, definition, typestore().hash_rihs01(type_name))
 
 
-class Recording:
+class GrowingBag:
     """
     Serialised messages of some topics on their way to disk.
 
-    After each `write` the mcap file is whole and metadata.yaml agrees with it, in the layout that
-    rosbag2 of ROS 2 Jazzy writes.
+    After each `write` the mcap file can be read and metadata.yaml agrees with it, in the layout
+    that rosbag2 of ROS 2 Jazzy writes.
 
     :param path: directory to create; its parent must exist.
     :param channels: the topics, see `channel`.

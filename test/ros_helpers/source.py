@@ -1,11 +1,10 @@
-"""Recordings with a known truth, and joint states published by the test itself."""
+"""Joint states published by the test itself."""
 
 from __future__ import annotations
 
 import math
 import threading
 import time
-from pathlib import Path
 
 import rclpy
 from rclpy.context import Context
@@ -13,18 +12,6 @@ from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
-
-from robot_id.data import Dataset, load, save
-from robot_id.experiment import record
-from robot_id.model import load_robot
-from robot_id.trajectory.default import motion_of
-
-
-def simulated_bag(path: Path, robot: str = 'emps', seconds: float = 6.0) -> Dataset:
-    """Write a bag of a simulated robot and return what is in it."""
-    model = load_robot(robot)
-    save(record(model, motion_of(model, 'lively', seconds, 1), seed=1), path)
-    return load(path, robot=model)
 
 
 def joint_state(k: int, rate: float = 500.0, names: tuple[str, ...] = ('joint_1',)) -> JointState:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from robot_id.data.bag_messages import BagMessages
-from robot_id.data.bag_thread import header_stamp_ns
 from robot_id.data.bags import JOINT_STATE, MULTI_ARRAY, TRAJECTORY, find_topic
+from robot_id.data.stamps import SECOND, header_stamp_ns
 from robot_id.exceptions import DataError
 
 STANDARD = (
@@ -17,11 +17,10 @@ STANDARD = (
     ('reference', TRAJECTORY),
     ('effort_commands', MULTI_ARRAY),
 )
-SECOND = 1_000_000_000
 SLICE_S = 0.05
 
 
-class Playback:
+class BagPlayer:
     """
     Gives the messages of a recording at the pace at which the robot made them.
 

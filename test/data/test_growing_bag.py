@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import shutil
 
@@ -14,9 +15,9 @@ from rosbags.rosbag2 import Reader, StoragePlugin, Writer
 
 from robot_id.data import Mapping, load
 from robot_id.data.collector import typestore
+from robot_id.data.growing_bag import GrowingBag, channel
 from robot_id.data.mapping import Topics
 from robot_id.data.mcap_scan import McapScan
-from robot_id.data.recording import Recording, channel
 from robot_id.data.stamp_statistics import StampStatistics
 
 STATES, COMMANDS = 'sensor_msgs/msg/JointState', 'std_msgs/msg/Float64MultiArray'
@@ -43,7 +44,7 @@ MESSAGES = [joint_state(k) for k in range(10 * CHUNK)]
 
 
 def begin(path):
-    return Recording(path, [channel('/joint_states', STATES), channel('/effort', COMMANDS)])
+    return GrowingBag(path, [channel('/joint_states', STATES), channel('/effort', COMMANDS)])
 
 
 def write(recording, chunks):
@@ -97,6 +98,41 @@ def test_torn_write_costs_its_own_chunk_only(tmp_path_factory, share):
     positions = load(folder / 'run').runs[0].position[:, 0]
     assert 3 * CHUNK <= len(positions) <= 4 * CHUNK
     np.testing.assert_array_equal(positions, np.arange(len(positions)))
+
+
+def test_what_is_written_grows_with_the_data_and_not_with_its_square(tmp_path, monkeypatch):
+    written, real = [], os.pwrite
+
+    def count(file, data, at):
+        written.append(len(data))
+        return real(file, data, at)
+
+    monkeypatch.setattr(os, 'pwrite', count)
+    recording = begin(tmp_path / 'run')
+    for k in range(400):
+        recording.write([(0, START + k * 1_000_000, MESSAGES[k])])
+    recording.close()
+    size = (tmp_path / 'run/run_0.mcap').stat().st_size
+    # All but the 50 bytes of an end at every flush are written once.
+    assert sum(written) == pytest.approx(size + 50 * 401, abs=100)
+
+
+@settings(max_examples=30)
+@given(place=st.floats(0.0, 1.0), bit=st.integers(0, 7))
+def test_a_changed_bit_in_a_message_is_noticed(tmp_path_factory, place, bit):
+    folder = tmp_path_factory.mktemp('bit')
+    recording = begin(folder / 'run')
+    write(recording, range(3))
+    recording.close()
+    file = folder / 'run/run_0.mcap'
+    data = bytearray(file.read_bytes())
+    first = data.index(MESSAGES[CHUNK])
+    at = first + int(place * (data.index(MESSAGES[2 * CHUNK - 1]) - first))
+    data[at] ^= 1 << bit
+    file.write_bytes(data)
+    dataset = load(folder / 'run')
+    assert len(dataset) == CHUNK
+    assert any('damaged' in note for note in dataset.notes)
 
 
 def test_disk_that_takes_no_more_leaves_what_was_written(tmp_path):

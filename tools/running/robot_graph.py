@@ -10,8 +10,8 @@ import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
 from lifecycle_msgs.msg import Transition
 from rclpy.qos import QoSProfile, ReliabilityPolicy
-from ros_helpers.client import Client
-from ros_helpers.node_process import NodeProcess
+from running.client import Client
+from running.node_process import NodeProcess
 
 # A whole recording fits, so nothing is lost while the test looks elsewhere.
 EVERYTHING = QoSProfile(depth=20000, reliability=ReliabilityPolicy.RELIABLE)
@@ -70,11 +70,11 @@ class Health:
     """The diagnostics of every node."""
 
     def __init__(self, client: Client) -> None:
-        self._messages = client.collect(DiagnosticArray, '/diagnostics', 100)
+        self.messages = client.collect(DiagnosticArray, '/diagnostics', 100)
 
     def of(self, name: str) -> Any:
         """Return the last status whose name ends so, None before the first."""
-        for message in reversed(self._messages):
+        for message in reversed(self.messages):
             for status in message.status:
                 if status.name.endswith(name):
                     return status
@@ -89,7 +89,7 @@ class Health:
         """Return all values so far, oldest first, with the seconds of the report as `time`."""
         return [
             {**_values(status), 'time': str(stamps([message])[0] / 1e9)}
-            for message in self._messages
+            for message in self.messages
             for status in message.status
             if status.name.endswith(name)
         ]

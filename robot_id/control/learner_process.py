@@ -1,0 +1,129 @@
+"""
+ILIC in a process of its own: a window costs the control loop neither its core nor Python's lock.
+
+The child reads pickled requests on its standard input and answers on its standard output. It ends
+when its input ends, and Ctrl-C in the terminal does not reach it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import subprocess
+import sys
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.control.ilic import Ilic, Update
+from robot_id.control.window import Window
+from robot_id.exceptions import ControlError
+from robot_id.model import Robot
+
+Array = NDArray[np.float64]
+NICENESS = 5
+
+
+class LearnerProcess:
+    """
+    Identifies windows in a child process, one at a time; called from a thread that may wait.
+
+    :param robot: the robot.
+    :param options: further arguments of `Ilic`.
+    """
+
+    def __init__(self, robot: Robot, options: dict[str, Any]) -> None:
+        self._setting = robot, options
+        self._child = self._start()
+
+    @property
+    def pid(self) -> int:
+        """Process id of the child."""
+        return self._child.pid
+
+    def identify(self, window: Window, parameters: Array, sigma_max: float) -> Update:
+        """
+        Return what a window leads to.
+
+        :param parameters: (b,) what the controller has.
+        :raises ControlError: when the child has died; a new one is started.
+        """
+        try:
+            return self._ask((window, parameters, sigma_max))
+        except (OSError, EOFError, pickle.UnpicklingError) as error:
+            code = self._child.wait()
+            self._child = self._start()
+            raise ControlError(
+                f'the learner process ended ({code}), its window is lost; a new one is started'
+            ) from error
+
+    def close(self) -> None:
+        """End the child."""
+        self._child.kill()
+        self._child.wait()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        child = subprocess.Popen(
+            [sys.executable, '-m', __name__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            # Ctrl-C is for the group of the controller, which decides when its learner ends.
+            start_new_session=True,
+            # Not where the user stands: `-m` would import from there.
+            cwd='/',
+        )
+        assert child.stdin is not None
+        pickle.dump(self._setting, child.stdin)
+        child.stdin.flush()
+        return child
+
+    def _ask(self, request: tuple[Window, Array, float]) -> Update:
+        stdin, stdout = self._child.stdin, self._child.stdout
+        assert stdin is not None
+        assert stdout is not None
+        pickle.dump(request, stdin, pickle.HIGHEST_PROTOCOL)
+        stdin.flush()
+        answer = pickle.load(stdout)
+        if isinstance(answer, Exception):
+            raise ControlError(f'the learner failed: {answer}')
+        return answer
+
+
+def rest_window(ilic: Ilic) -> Window:
+    """Return a window of a robot at rest, from which nothing is learned."""
+    rest = np.zeros((ilic.window.length, ilic.robot.n))
+    return Window(0, rest, rest, rest, rest)
+
+
+def _serve(stdin: BinaryIO, stdout: BinaryIO) -> None:
+    robot, options = pickle.load(stdin)
+    ilic = Ilic(robot, **options)
+    # What the first window loads and compiles.
+    ilic.identify(rest_window(ilic))
+    while True:
+        window, ilic.parameters, ilic.sigma_max = pickle.load(stdin)
+        try:
+            answer: Update | Exception = ilic.identify(window)
+        except Exception as error:
+            answer = ControlError(f'{type(error).__name__}: {error}')
+        pickle.dump(answer, stdout, pickle.HIGHEST_PROTOCOL)
+        stdout.flush()
+
+
+def main() -> None:
+    """Answer requests until the input ends."""
+    # The control loop goes first, also where its process has a real-time priority.
+    with contextlib.suppress(OSError):
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+    os.nice(NICENESS)
+    out = os.fdopen(os.dup(1), 'wb')
+    # Whatever a library prints goes to the log, not between the answers.
+    os.dup2(2, 1)
+    with contextlib.suppress(EOFError, BrokenPipeError):
+        _serve(sys.stdin.buffer, out)
+
+
+if __name__ == '__main__':
+    main()

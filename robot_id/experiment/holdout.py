@@ -1,0 +1,152 @@
+"""The last part of the motion, kept back from a fit to see what the fit is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.data.dataset import Dataset, Run
+from robot_id.data.processing import Processing
+from robot_id.estimation.result import Result
+from robot_id.exceptions import IdentificationError, RobotIdError
+from robot_id.model import Robot
+from robot_id.options import options_of
+from robot_id.progress import Progress, silent
+from robot_id.regression.dead_band import top_speeds
+from robot_id.regression.derivation import derive
+from robot_id.regression.prediction import PredictedRun, Prediction, predict
+from robot_id.regression.sampling import long_enough
+
+FRACTION = 0.2
+# A joint moves when it is faster than this share of its top speed.
+MOVING = 0.02
+INTERVAL_S = 0.02
+# Samples of a run worth fitting.
+SHORTEST = 4
+
+
+@dataclass(frozen=True)
+class Holdout:
+    """
+    What a fit without the last part of the motion makes of that part.
+
+    Both errors are of the rows that the default processing of all data gives, whatever options
+    the fit had: so errors of fits with different options compare.
+
+    :param fit: torques of the part that was fitted.
+    :param kept: torques of the part that was kept back.
+    """
+
+    fit: Prediction
+    kept: Prediction
+
+    @property
+    def error_percent(self) -> float:
+        """100 ||Y - W chi|| / ||Y|| of what the fit has not seen."""
+        return self.kept.relative_error_percent
+
+    @property
+    def fit_error_percent(self) -> float:
+        """The same of what it has seen."""
+        return self.fit.relative_error_percent
+
+
+def hold_out(
+    method: Any,
+    robot: Robot,
+    dataset: Dataset,
+    result: Result,
+    fraction: float = FRACTION,
+    progress: Progress = silent,
+) -> Holdout:
+    """
+    Fit the first part of the motion again and predict the torques of the last one.
+
+    :param method: that gave the result; its processing is kept as it was resolved for all data.
+    :param result: of all data; an iterative method starts from it.
+    :param fraction: of the moving time that is kept back.
+    :raises RobotIdError: where the parts are too short.
+    """
+    cuts = cut_motion(dataset, fraction)
+    runs = [run.rows(0, cut) for run, cut in zip(dataset.runs, cuts) if cut >= SHORTEST]
+    if not runs:
+        raise IdentificationError('the recording is too short to keep a part of it back')
+    found = _as_resolved(method, result).estimate(
+        robot, replace(dataset, runs=tuple(runs)), progress
+    )
+    if not found.converged:
+        raise IdentificationError(f'{found.method} does not converge on the first part')
+    slope = result.options.get('coulomb_slope')
+    held = bool(result.options.get('held_torque'))
+    rows = derive(
+        Processing(held_torque=held), dataset, robot, slope, dead_band=slope is None
+    ).processing
+    whole = predict(robot, found.values, dataset, rows, slope)
+    indices, _ = long_enough(dataset, rows)
+    ends = [_time_of(dataset.runs[k], cuts[k]) for k in indices]
+    fit, kept = (
+        replace(
+            whole,
+            runs=tuple(
+                _rows(run, (run.time < end) == early) for run, end in zip(whole.runs, ends)
+            ),
+        )
+        for early in (True, False)
+    )
+    if not np.isfinite(kept.relative_error_percent):
+        raise IdentificationError('the last part of the motion leaves no rows')
+    return Holdout(fit, kept)
+
+
+def cut_motion(dataset: Dataset, fraction: float) -> list[int]:
+    """Return for each run the sample from which on it belongs to the last part of the motion."""
+    top = top_speeds(dataset)
+    moving = [_moving(run, top) for run in dataset.runs]
+    wanted = (1.0 - fraction) * sum(int(flags.sum()) for flags in moving)
+    cuts = []
+    for flags in moving:
+        so_far = np.cumsum(flags)
+        over = so_far[-1] > wanted
+        cuts.append(int(np.searchsorted(so_far, wanted)) if over else len(flags))
+        wanted = max(wanted - so_far[-1], 0.0)
+    return cuts
+
+
+def _time_of(run: Run, cut: int) -> float:
+    return float(run.time[cut]) if cut < len(run) else float('inf')
+
+
+def _rows(run: PredictedRun, chosen: NDArray[np.bool_]) -> PredictedRun:
+    """Return the rows of a run that are chosen."""
+    return PredictedRun(
+        run.time[chosen], run.measured[chosen], run.predicted[chosen], run.used[chosen]
+    )
+
+
+def without_holdout(error: RobotIdError) -> str:
+    """Return the note about a hold-out that was not possible."""
+    return f'no hold-out error: {error}'
+
+
+def _moving(run: Run, top: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """(N,) samples at which some joint moves."""
+    every = max(1, min(round(INTERVAL_S * run.rate), len(run) - 1))
+    flags = np.zeros(len(run), bool)
+    speed = np.abs(run.position[every:] - run.position[:-every]) / (every * run.step)
+    flags[every:] = np.any(speed > MOVING * top, axis=1)
+    return flags
+
+
+def _as_resolved(method: Any, result: Result) -> Any:
+    """Return the method with the processing of a result, starting from its values if it can."""
+    known: Sequence[str] = tuple(options_of(Processing))
+    resolved = {key: result.options[key] for key in known if key in result.options}
+    band = resolved.get('dead_band')
+    resolved['dead_band'] = tuple(band) if isinstance(band, list) else band
+    method = replace(method, processing=Processing(**resolved))
+    warm = getattr(method, 'starting_from', None)
+    return method if warm is None else warm(result.values)

@@ -1,0 +1,24 @@
+"""The parameters of every node, for pages and tests."""
+
+from robot_id.nodes import (
+    ctc_parameters,
+    data_logger,
+    ddm_simulator,
+    identification_server,
+    identify_once,
+    online_settings,
+    replay,
+    trajectory_generator,
+)
+from robot_id.ros.parameter_table import AUTOSTART, ROBOT, Row
+
+TABLES: dict[str, tuple[Row, ...]] = {
+    'ctc_controller': (ROBOT, AUTOSTART, *ctc_parameters.TABLE),
+    'data_logger': data_logger.TABLE,
+    'ddm_simulator': (ROBOT, AUTOSTART, *ddm_simulator.TABLE),
+    'identification_server': identification_server.TABLE,
+    'identify_once': identify_once.TABLE,
+    'online_identifier': online_settings.TABLE,
+    'replay': replay.TABLE,
+    'trajectory_generator': trajectory_generator.TABLE,
+}

@@ -1,0 +1,121 @@
+"""
+What holds for the data before any filter is chosen: how friction turns, and when the torque acts.
+
+Both are found on rows of a fixed, modest bandwidth, so that they do not depend on the options that
+are derived after them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from robot_id.data.dataset import Dataset
+from robot_id.data.processing import LARGEST_CUTOFF, Processing, even_factor
+from robot_id.data.processing import resolve as fill_in
+from robot_id.exceptions import DataError
+from robot_id.model import Robot
+from robot_id.regression.cutoff import pieces, thinned
+from robot_id.regression.dead_band import derive_dead_band
+from robot_id.regression.least_squares import deficiency
+from robot_id.regression.observation import Observation
+from robot_id.regression.system import System
+from robot_id.regression.time_offset import TimeOffset, estimate_offset
+
+# Positions up to 40 Hz, rows up to 8 Hz, from data of this rate at least.
+CUTOFF_HZ, BAND_HZ, RATE_HZ = 40.0, 8.0, 400.0
+# Friction is smooth where that explains the torques decisively better than sign(dq), or better and
+# so well (1.5 % of the torque) that the model can be trusted in this detail; real gears are not.
+DECISIVE, BETTER, TRUSTED = 0.7, 0.975, 0.015
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """
+    How torque and motion of a recording belong together.
+
+    :param slope: alpha of the friction 2/pi atan(alpha dq), None for sign(dq).
+    :param slope_reason: why.
+    :param offset: how late the torque is; None where it could not be estimated.
+    """
+
+    slope: float | None
+    slope_reason: str
+    offset: TimeOffset | None
+
+    def apply(self, processing: Processing) -> tuple[Processing, dict[str, str]]:
+        """Return a processing with the offset taken out, and the reason."""
+        if processing.torque_offset_s is not None or processing.held_torque:
+            return replace(processing, torque_offset_s=processing.torque_offset_s or 0.0), {}
+        if self.offset is None:
+            return replace(processing, torque_offset_s=0.0), {}
+        reason = self.offset.describe()
+        if self.offset.held:
+            held = replace(processing, held_torque=True, torque_offset_s=0.0)
+            return held, {'held_torque': reason}
+        seconds = self.offset.seconds if self.offset.significant else 0.0
+        return replace(processing, torque_offset_s=seconds), {'torque_offset_s': reason}
+
+
+def align(robot: Robot, dataset: Dataset, slope: float | str | None) -> Alignment:
+    """
+    Find the slope of the friction (where it is 'auto') and the time offset of the torques.
+
+    :param dataset: the measurements, columns in the order of the robot's joints.
+    """
+    coarse = pieces(thinned(dataset, RATE_HZ))
+    rate = coarse.rate
+    processing = fill_in(
+        Processing(
+            cutoff_hz=min(CUTOFF_HZ, LARGEST_CUTOFF * rate),
+            decimation=even_factor(0.4 * rate / BAND_HZ),
+            torque_offset_s=0.0,
+        ),
+        rate,
+    )
+    band = derive_dead_band(coarse, processing)[0]
+    processing = replace(processing, dead_band=tuple(float(v) for v in band))
+    try:
+        return _align(robot, coarse, processing, slope, 1.0 / dataset.rate)
+    except DataError:
+        # Too short for these filters: nothing can be told beforehand.
+        return Alignment(None if isinstance(slope, str) else slope, 'short recording', None)
+
+
+def _align(
+    robot: Robot, dataset: Dataset, processing: Processing, slope: float | str | None, step: float
+) -> Alignment:
+    candidates = [slope] if not isinstance(slope, str) else [None, *_known_slopes(robot)]
+    found: dict[float | None, TimeOffset] = {}
+    for candidate in candidates:
+        offset = _offset(Observation(robot, dataset, processing, candidate), step)
+        if offset is None:
+            return Alignment(None if isinstance(slope, str) else slope, 'too few data', None)
+        found[candidate] = offset
+    best = min(found, key=lambda s: found[s].misfit)
+    if best is not None and None in found:
+        sign, smooth = found[None].misfit, found[best].misfit
+        decisive = smooth <= DECISIVE * sign or (smooth <= TRUSTED and smooth <= BETTER * sign)
+        best = best if decisive else None
+    shown = ', '.join(f'{_words(s)}: {100 * f.misfit:.4g} %' for s, f in found.items())
+    return Alignment(best, shown, found[best])
+
+
+def _offset(observation: Observation, step: float) -> TimeOffset | None:
+    factors = observation.factors()
+    lacking = deficiency(factors.stack(), factors.names)
+    kept = np.array([name not in lacking.names for name in factors.names])
+    if int(factors.rows.sum()) <= 2 * len(factors.names) or not kept.any():
+        return None
+    return estimate_offset(observation, kept, System(factors).joint_weights()[0], step)
+
+
+def _known_slopes(robot: Robot) -> list[float]:
+    described = robot.description
+    slopes = (described.coulomb_slope, described.identification_slope)
+    return sorted({slope for slope in slopes if slope is not None})
+
+
+def _words(slope: float | None) -> str:
+    return 'sign(dq)' if slope is None else f'slope {slope:g}'

@@ -1,0 +1,140 @@
+"""
+The cut-off of the position filter, from the data: noise of the derivatives against lost motion.
+
+Differentiating twice multiplies the noise of a position by the square of its frequency: a filter
+that passes much puts errors into W (errors in variables), one that passes little takes motion out
+of W that the torques still hold. Either way the torques are explained less well. So the same
+torques, in the same rows, are explained with each of some cut-offs, and the largest one is found
+that explains them nearly as well as the best: the least filtering that costs nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import scipy.linalg as sl
+from numpy.typing import NDArray
+
+from robot_id.data.dataset import Dataset, Run
+from robot_id.data.processing import Processing, decimate, even_factor, rows_left
+from robot_id.data.processing import resolve as fill_in
+from robot_id.exceptions import DataError
+from robot_id.model import Robot
+from robot_id.regression.observation import Observation
+from robot_id.regression.system import System
+
+Array = NDArray[np.float64]
+CANDIDATES_HZ = (2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 40.0)
+# A cut-off counts as good as the best one within this factor of its residual.
+AS_GOOD = 1.1
+# Above 20 Hz only friction gains, whose sign turns at once: there it must cost next to nothing.
+RIGID_HZ, NEARLY_AS_GOOD = 20.0, 1.02
+# The torques that all candidates explain lie below 0.4 of the largest cut-off, and below this.
+TORQUE_SHARE, TORQUE_HZ = 0.4, 8.0
+# The comparison looks at data of this rate at most, relative to the largest cut-off, and at so
+# many samples; more data are looked at in pieces.
+RATE_PER_CUTOFF = 10.0
+SAMPLES, PIECES = 30_000, 3
+
+
+def derive_cutoff(
+    robot: Robot,
+    dataset: Dataset,
+    processing: Processing,
+    coulomb_slope: float | None,
+    largest_hz: float,
+    rows_needed: int,
+) -> tuple[float, str]:
+    """
+    Return the cut-off in Hz, and the reason for it.
+
+    :param processing: filter, order and torque convention; the rest of it does not matter here.
+    :param coulomb_slope: of the friction in W, None for sign(dq).
+    :param largest_hz: no candidate lies above it.
+    :param rows_needed: rows that a comparison must leave; without them the largest is taken.
+    """
+    dataset = pieces(thinned(dataset, RATE_PER_CUTOFF * largest_hz))
+    candidates = [f for f in CANDIDATES_HZ if f < 0.99 * largest_hz] + [largest_hz]
+    factor = even_factor(0.4 * dataset.rate / min(TORQUE_SHARE * largest_hz, TORQUE_HZ))
+    common = replace(processing, decimation=factor, border=None, border_s=None, dead_band=None)
+    while len(candidates) > 1:
+        slowest = fill_in(replace(common, cutoff_hz=candidates[0]), dataset.rate)
+        if rows_left(dataset, slowest) >= rows_needed:
+            break
+        candidates = candidates[1:]
+    if len(candidates) == 1:
+        return largest_hz, 'the recording is too short to compare cut-offs'
+    common = replace(common, border=slowest.border)
+    errors = np.array(
+        [
+            fit_error(Observation(robot, dataset, replace(common, cutoff_hz=f), coulomb_slope))
+            for f in candidates
+        ]
+    )
+    best = int(np.argmin(errors))
+    chosen = max(
+        k
+        for k, f in enumerate(candidates)
+        if errors[k] <= (AS_GOOD if f <= RIGID_HZ else NEARLY_AS_GOOD) * errors[best]
+    )
+    shown = ', '.join(f'{f:.3g} Hz: {100 * e:.3g} %' for f, e in zip(candidates, errors))
+    return candidates[chosen], (
+        f'twice the largest that explains the torques within 10 % of the best, {shown}'
+    )
+
+
+def thinned(dataset: Dataset, rate: float) -> Dataset:
+    """Return positions and torques at the lowest rate above the given one, low-passed."""
+    factor = even_factor(dataset.rate / rate)
+    if factor == 1:
+        return dataset
+    # The filter ripples: what does not change is scaled by a little, which angles must not be.
+    gain = float(decimate(np.ones((200 * factor, 1)), factor)[100, 0])
+    runs = [
+        Run(
+            run.time[::factor],
+            decimate(np.ascontiguousarray(run.position), factor) / gain,
+            decimate(np.ascontiguousarray(run.torque), factor) / gain,
+            temperature=None if run.temperature is None else run.temperature[::factor],
+        )
+        for run in dataset.runs
+        if len(run) > 4 * factor
+    ]
+    return replace(dataset, runs=tuple(runs)) if runs else dataset
+
+
+def pieces(dataset: Dataset) -> Dataset:
+    """Return the data, or pieces from the beginning, the middle and the end of long ones."""
+    if len(dataset) <= SAMPLES:
+        return dataset
+    length = SAMPLES // PIECES
+    starts = np.linspace(0, len(dataset) - length, PIECES).astype(int)
+    runs, before = [], 0
+    for run in dataset.runs:
+        for start in starts:
+            low, high = max(start - before, 0), min(start + length - before, len(run))
+            if high - low >= min(length // 4, len(run)):
+                runs.append(run.rows(low, high))
+        before += len(run)
+    return replace(dataset, runs=tuple(runs)) if runs else dataset
+
+
+def fit_error(observation: Observation) -> float:
+    """
+    Return the geometric mean over the joints of ||Y_j - W_j chi|| / ||Y_j||.
+
+    It is what the likelihood of joints with unknown noise depends on. Directions that the motion
+    does not tell are left out, as they do not change the residual.
+    """
+    factors = observation.factors()
+    R = factors.stack(System(factors).joint_weights()[0])
+    norms = np.linalg.norm(R[:, :-1], axis=0)
+    scaled = R[:, :-1] / np.where(norms > 0.0, norms, 1.0)
+    chi = sl.lstsq(scaled, R[:, -1], cond=1e-8)[0] / np.where(norms > 0.0, norms, 1.0)
+    torque = factors.torque_norms()
+    live = torque > 0.0
+    if not live.any():
+        raise DataError(f'{observation.dataset.source or "data set"}: all torques are zero')
+    shares = factors.residual_norms(chi)[live] / torque[live]
+    return float(np.exp(np.mean(np.log(np.maximum(shares, 1e-12)))))

@@ -1,0 +1,117 @@
+"""
+What is not given of a Processing, derived from the data, each choice with its reason.
+
+Each option is derived from the data and from the values of those before it (cut-off, decimation,
+borders, dead band), never from whether they were given: a derived value given by hand changes
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from math import pi
+
+from robot_id.data.dataset import Dataset
+from robot_id.data.processing import (
+    LARGEST_CUTOFF,
+    Processing,
+    even_factor,
+    rows_left,
+)
+from robot_id.data.processing import resolve as fill_in
+from robot_id.model import Robot
+from robot_id.regression.cutoff import derive_cutoff
+from robot_id.regression.dead_band import derive_dead_band
+from robot_id.regression.wide_regressor import acting_columns
+
+# Rigid robot dynamics lie well below 10 Hz (section 2 of paper 000): motion is looked for up to
+# 40 Hz, the rows of W and Y up to 8 Hz; a slow loop moves the robot up to its bandwidth only.
+LARGEST_HZ, LARGEST_BAND_HZ = 40.0, 8.0
+CUTOFF_PER_BANDWIDTH, BAND_PER_BANDWIDTH = 5.0, 2.0
+# The position filter passes twice what is worth keeping, so that it does not bend the edge of the
+# rows, which hold what lies below a fifth of its cut-off.
+CUTOFF_MARGIN, BAND_PER_CUTOFF = 2.0, 0.2
+# Rows for each parameter that acts on a joint.
+ROWS_PER_PARAMETER = 3
+
+
+@dataclass(frozen=True)
+class Derived:
+    """
+    A Processing with nothing left to derive.
+
+    :param processing: the options.
+    :param reasons: by option, why a derived one is what it is.
+    """
+
+    processing: Processing
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+    def describe(self, rate: float) -> list[str]:
+        """Return one line for each step, and one for each derived choice."""
+        lines = self.processing.describe(rate)
+        return lines + [f'{key} derived: {reason}' for key, reason in self.reasons.items()]
+
+
+def derive(
+    processing: Processing,
+    dataset: Dataset,
+    robot: Robot,
+    coulomb_slope: float | None = None,
+    dead_band: bool = False,
+) -> Derived:
+    """
+    Fill in what is None.
+
+    :param dataset: the measurements, columns in the order of the robot's joints.
+    :param coulomb_slope: of the friction in W, None for sign(dq).
+    :param dead_band: the model has sign(dq), which is not known near rest: derive a dead band.
+    """
+    rate, reasons = dataset.rate, {}
+    loops = robot.description.loops
+    bandwidth = max(robot.loop().bandwidth) / (2 * pi) if 'default' in loops else float('inf')
+    needed = ROWS_PER_PARAMETER * max(len(columns) for columns in acting_columns(robot))
+    if processing.filter != 'none' and processing.cutoff_hz is None:
+        largest = min(LARGEST_HZ, LARGEST_CUTOFF * rate, CUTOFF_PER_BANDWIDTH * bandwidth)
+        cutoff, reason = derive_cutoff(robot, dataset, processing, coulomb_slope, largest, needed)
+        cutoff = min(CUTOFF_MARGIN * cutoff, LARGEST_CUTOFF * rate)
+        processing, reasons['cutoff_hz'] = replace(processing, cutoff_hz=cutoff), reason
+    if processing.decimation is None:
+        passed = processing.cutoff_hz if processing.filter != 'none' else None
+        band = min(LARGEST_BAND_HZ, BAND_PER_BANDWIDTH * bandwidth)
+        band = band if passed is None else min(band, BAND_PER_CUTOFF * passed)
+        processing, reasons['decimation'] = _decimate(processing, dataset, band, needed)
+    processing = fill_in(processing, rate)
+    if dead_band and processing.dead_band is None:
+        band_of_joints, reasons['dead_band'] = derive_dead_band(dataset, processing)
+        processing = replace(processing, dead_band=tuple(float(v) for v in band_of_joints))
+    return Derived(processing, reasons)
+
+
+def derive_for_loop(
+    processing: Processing, dataset: Dataset, robot: Robot, coulomb_slope: float | None = None
+) -> Derived:
+    """
+    Fill in what is None for methods that simulate the loop or filter the data themselves.
+
+    Where the robot file has the loop, its bandwidth (at most 10 Hz) says what the rows hold.
+    """
+    if 'default' not in robot.description.loops:
+        return derive(processing, dataset, robot, coulomb_slope)
+    return Derived(fill_in(processing, dataset.rate, robot.loop().bandwidth))
+
+
+def _decimate(
+    processing: Processing, dataset: Dataset, band_hz: float, needed: int
+) -> tuple[Processing, str]:
+    """Choose a decimation that passes the band, or more where that leaves too few rows."""
+    factor = even_factor(0.4 * dataset.rate / band_hz)
+    reason = f'rows hold what lies below {band_hz:.3g} Hz'
+    while factor > 1:
+        tried = fill_in(replace(processing, decimation=factor), dataset.rate)
+        if rows_left(dataset, tried) >= needed:
+            break
+        factor = even_factor(factor - 1)
+        reason = f'{needed} rows of each joint are needed, 3 for each parameter that acts on it'
+    return replace(processing, decimation=factor), reason

@@ -1,0 +1,81 @@
+"""Deviations that cover: the covariance of a fit from its residual, which is not white noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.linalg as sl
+from numpy.typing import NDArray
+
+from robot_id.regression.observation import Observation
+from robot_id.regression.sandwich import score_covariance
+from robot_id.regression.triangular import triangle
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+
+def weighted_rows(
+    observation: Observation, kept: Flags, weights: Array
+) -> tuple[list[Array], list[Array]] | None:
+    """
+    Return rows [W -dY/dt] and torques Y of each run, weighted, zero where a row is left out.
+
+    :param kept: (b,) parameters that have a column; the rate of the torques is the last one.
+    :param weights: (n,) weight of each joint.
+    :return: (M, n, p + 1) and (M, n) for each run; None where the rows were too many to keep.
+    """
+    if observation.kept_rows is None:
+        return None
+    wide, n, p = observation.wide, observation.n, int(kept.sum())
+    place = np.cumsum(kept) - 1
+    runs: dict[int, tuple[list[Array], list[Array]]] = {}
+    for piece in observation.kept_rows:
+        G = np.zeros((len(piece.time), n, p + 1))
+        for j, columns in enumerate(wide.columns):
+            own = kept[columns]
+            G[:, j, place[columns[own]]] = wide.of_joint(piece.values, j)[0][:, own]
+        G[:, :, p] = -observation.torque_rate(piece)
+        effect = piece.used * weights
+        rows, torques = runs.setdefault(piece.run, ([], []))
+        rows.append(G * effect[:, :, None])
+        torques.append(wide.measured(piece.values) * effect)
+    return (
+        [np.concatenate(rows) for rows, _ in runs.values()],
+        [np.concatenate(torques) for _, torques in runs.values()],
+    )
+
+
+def observed_covariance(
+    observation: Observation, chi: Array, kept: Flags, weights: Array, shifted: bool
+) -> Array | None:
+    """
+    Return the (b, b) covariance of the weighted solution of an observation (NaN where not kept).
+
+    :param shifted: the time offset was estimated too: what it took of the freedom counts.
+    :return: None where the rows were too many to keep.
+    """
+    found = weighted_rows(observation, kept, weights)
+    if found is None:
+        return None
+    p = int(kept.sum())
+    G = [rows if shifted else rows[:, :, :p] for rows in found[0]]
+    residual = [Y - rows[:, :, :p] @ chi[kept] for rows, Y in zip(G, found[1])]
+    covariance = np.full((kept.size, kept.size), np.nan)
+    covariance[np.ix_(kept, kept)] = least_squares_covariance(G, residual)[:p, :p]
+    return covariance
+
+
+def least_squares_covariance(G: Sequence[Array], residual: Sequence[Array]) -> Array:
+    """
+    Return the (p, p) covariance of the least squares solution of rows G.
+
+    :param G: for each run (M, n, p) weighted rows of the n joints, zero where left out.
+    :param residual: for each run (M, n) weighted residuals, zero where left out.
+    """
+    p = G[0].shape[2]
+    R = triangle(np.concatenate([g.reshape(-1, p) for g in G]))
+    Z = [sl.solve_triangular(R, g.reshape(-1, p).T, trans='T').T.reshape(g.shape) for g in G]
+    root = sl.solve_triangular(R, np.eye(p))
+    return root @ score_covariance(Z, residual) @ root.T

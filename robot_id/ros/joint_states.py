@@ -1,0 +1,104 @@
+"""The one way in which nodes hear the joint states of a robot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sensor_msgs.msg import JointState
+
+from robot_id.data.joint_order import JointMatcher
+from robot_id.data.stamps import Order, StampWatch, to_ns
+from robot_id.exceptions import DataError
+from robot_id.ros.listener import hear
+from robot_id.ros.qos import DEPTH
+from robot_id.ros.wire import STATE
+
+Array = NDArray[np.float64]
+OnPosition = Callable[[int, Order, Array], None]
+Follower = Callable[[int, Array], None]
+
+
+class JointStates:
+    """
+    Positions in the robot's order of joints, finite, each with how its stamp follows the last one.
+
+    A joint state that cannot be used is refused by the node, with its reason.
+
+    :param node: a NodeBase.
+    :param joint_names: of the robot.
+    :param on_position: called with the stamp [ns], its order and the position (n,).
+    :param period_ns: expected time between two joint states; None learns it.
+    :param listens: False takes positions by `take` only, from a node of the same process.
+    :ivar followers: called afterwards with the stamp and the position, such as the `take` of
+        another node.
+    """
+
+    def __init__(
+        self,
+        node: Any,
+        joint_names: Sequence[str],
+        on_position: OnPosition,
+        period_ns: int | None = None,
+        listens: bool = True,
+    ) -> None:
+        self._node, self._on_position = node, on_position
+        self._matcher = JointMatcher(joint_names)
+        self.watch = StampWatch(period_ns)
+        self.followers: list[Follower] = []
+        self._listener = None
+        if listens:
+            self._listener = hear(node, JointState, 'joint_states', self._on_message, STATE)
+
+    def close(self) -> None:
+        """Hear nothing any more."""
+        if self._listener is not None:
+            self._listener.close()
+
+    def take(self, ns: int, position: Array) -> None:
+        """Take in a position (n,) in the robot's order of joints."""
+        self._on_position(ns, self.watch.judge(ns), position)
+
+    def _on_message(self, message: JointState) -> None:
+        try:
+            self._matcher.match(message.name)
+            position = self._matcher.take(message.position)
+        except DataError as error:
+            self._node.refuse('joint state', error)
+            return
+        ns = to_ns(message.header.stamp)
+        self.take(ns, position)
+        for follower in self.followers:
+            follower(ns, position)
+
+
+class MeasuredTorques:
+    """
+    Positions and torques in the robot's order of joints, for nodes that identify.
+
+    :param on_sample: called with the stamp [ns], position (n,) and torque (n,).
+    :param depth: joint states that may wait while the node works.
+    """
+
+    def __init__(
+        self,
+        node: Any,
+        joint_names: Sequence[str],
+        on_sample: Callable[[int, Array, Array], None],
+        depth: int = DEPTH,
+    ) -> None:
+        self._node, self._on_sample = node, on_sample
+        self._matcher = JointMatcher(joint_names)
+        self._listener = hear(node, JointState, 'joint_states', self._on_message, STATE, depth)
+
+    def _on_message(self, message: JointState) -> None:
+        try:
+            self._matcher.match(message.name)
+            position = self._matcher.take(message.position, 'position')
+            torque = self._matcher.take(message.effort, 'effort')
+        except DataError as error:
+            self._node.refuse('joint state', error)
+            return
+        self._on_sample(to_ns(message.header.stamp), position, torque)

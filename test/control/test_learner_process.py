@@ -1,0 +1,87 @@
+"""The learner in a process of its own: the same updates, and its death costs one window."""
+
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+
+from robot_id.control import Ilic
+from robot_id.control.learner_process import LearnerProcess
+from robot_id.control.learning import Learning
+from robot_id.control.torque_control import Command
+from robot_id.control.window import Window
+from robot_id.dynamics import inverse_dynamics
+from robot_id.exceptions import ControlError
+from robot_id.model import load_robot
+from robot_id.trajectory.default import motion_of
+
+RATE = 200.0
+
+
+@pytest.fixture(scope='module')
+def robot():
+    return load_robot('emps')
+
+
+@pytest.fixture(scope='module')
+def options(robot):
+    return {'parameters': 1.3 * robot.truth(), 'rate_hz': RATE, 'window_s': 2.0}
+
+
+@pytest.fixture
+def process(robot, options):
+    learner = LearnerProcess(robot, options)
+    yield learner
+    learner.close()
+
+
+@pytest.fixture(scope='module')
+def window(robot):
+    reference = motion_of(robot, 'lively', 2.0, 1).sampled(RATE)
+    q, dq, ddq = reference.position[:400], reference.velocity[:400], reference.acceleration[:400]
+    slope = robot.description.coulomb_slope
+    return Window(400, q, dq, ddq, inverse_dynamics(robot, robot.truth(), q, dq, ddq, slope))
+
+
+def test_it_finds_what_the_same_learner_finds_here(robot, options, process, window):
+    ilic = Ilic(robot, **options)
+    here = ilic.identify(window)
+    there = process.identify(window, options['parameters'], 15.0)
+    assert here.accepted
+    assert there.accepted
+    np.testing.assert_array_equal(there.parameters, here.parameters)
+
+
+def test_kill_9_costs_one_window(options, process, window):
+    process.identify(window, options['parameters'], 15.0)
+    os.kill(process.pid, signal.SIGKILL)
+    with pytest.raises(ControlError, match='the learner process ended'):
+        process.identify(window, options['parameters'], 15.0)
+    assert process.identify(window, options['parameters'], 15.0).accepted
+
+
+def test_parameters_that_were_set_meanwhile_win(robot, options, process, window):
+    learning = Learning(Ilic(robot, **options), process)
+
+    def feed(rows):
+        found = []
+        for k in rows:
+            point = np.array([window.position[k], window.velocity[k], window.acceleration[k]])
+            found.append(learning.feed(Command(window.torque[k], point, True)))
+        return [update for update in found if update is not None]
+
+    def wait():
+        deadline = time.monotonic() + 60.0
+        while not learning.windows + learning.refused + learning.lost:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+            feed([0])
+
+    assert feed(range(400)) == []
+    chosen = 1.1 * robot.truth()
+    learning.set_parameters(chosen)
+    wait()
+    assert 'set while' in learning.last_refusal
+    np.testing.assert_array_equal(learning.ilic.parameters, chosen)

@@ -1,0 +1,109 @@
+"""The verdict after a fit, the hold-out behind it, and the export that heeds it."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from robot_id import data
+from robot_id.cli.main import cli
+from robot_id.data import Dataset
+from robot_id.exceptions import OptionError
+from robot_id.experiment.holdout import cut_motion
+from robot_id.experiment.identify import Request, identify
+from robot_id.experiment.recording import record
+from robot_id.experiment.verdict import Remark, Verdict
+from robot_id.model import load_robot
+
+
+@pytest.fixture(scope='module')
+def scara():
+    return load_robot('scara')
+
+
+@pytest.fixture(scope='module')
+def recording(scara):
+    return record(scara, seed=1)
+
+
+def with_torque(recording, change):
+    return replace(
+        recording, runs=tuple(replace(run, torque=change(run.torque)) for run in recording.runs)
+    )
+
+
+def test_a_clean_recording_is_usable_and_predicts_what_was_kept_back(scara, recording):
+    found = identify(Request(scara, recording))
+    assert (found.result.verdict, found.result.reasons) == ('usable', ())
+    assert found.holdout is not None
+    assert found.result.holdout_error_percent == found.holdout.error_percent
+    assert found.result.holdout_error_percent < 2.0 * found.result.relative_error_percent
+    without = identify(Request(scara, recording, holdout=0))
+    assert without.holdout is None
+    assert np.isnan(without.result.holdout_error_percent)
+    # The parameters are those of all data either way.
+    np.testing.assert_array_equal(found.result.values, without.result.values)
+
+
+@pytest.mark.parametrize(
+    ('change', 'words'),
+    [
+        (lambda tau: -tau, 'friction drives it'),
+        (lambda tau: np.random.default_rng(0).normal(size=tau.shape), 'unexplained'),
+    ],
+    ids=['sign', 'noise'],
+)
+def test_nonsense_is_called_nonsense_and_not_exported(scara, recording, tmp_path, change, words):
+    data.save(with_torque(recording, change), tmp_path / 'bad.csv')
+    file = tmp_path / 'r.json'
+
+    def call(*arguments):
+        return CliRunner().invoke(cli, [str(a) for a in arguments])
+
+    done = call('identify', '--robot', 'scara', '--data', tmp_path / 'bad.csv', '--json', file)
+    assert done.exit_code == 0, done.output
+    assert 'verdict: do not use' in done.output
+    written = json.loads(file.read_text())
+    assert written['verdict'] == 'do_not_use'
+    assert any(words in reason for reason in written['reasons'])
+    refused = call('export', file, '--format', 'ros-params')
+    assert 'do not use' in str(refused.exception)
+    assert call('export', file, '--format', 'ros-params', '--force').exit_code == 0
+    assert call('export', file, '--format', 'yaml').exit_code == 0
+
+
+def test_holdout_from_other_data(scara, recording, tmp_path):
+    data.save(record(scara, seed=2), tmp_path / 'other.csv')
+    found = identify(Request(scara, recording, holdout=(tmp_path / 'other.csv',)))
+    assert found.result.holdout_error_percent < 2.0 * found.result.relative_error_percent
+    with pytest.raises(OptionError, match='holdout'):
+        Request(scara, recording, holdout=0.7)
+
+
+def test_the_motion_is_split_not_the_rest_after_it(recording):
+    run = recording.runs[0]
+    rest = 2 * len(run)
+    time = run.time[0] + run.step * np.arange(len(run) + rest)
+
+    def held(x):
+        return np.concatenate([x, np.repeat(x[-1:], rest, axis=0)])
+
+    longer = Dataset(
+        recording.joint_names,
+        (replace(run, time=time, **{k: held(getattr(run, k)) for k in ('position', 'torque')},
+                 velocity=None, reference_position=None, reference_velocity=None,
+                 reference_acceleration=None, control=None),),
+    )  # fmt: skip
+    assert cut_motion(longer, 0.2)[0] == pytest.approx(0.8 * len(run), rel=0.05)
+    twice = replace(longer, runs=longer.runs * 2)
+    first, second = cut_motion(twice, 0.2)
+    assert first == len(longer)
+    assert second == pytest.approx(0.6 * len(run), rel=0.05)
+
+
+def test_the_worst_remark_is_the_verdict():
+    remarks = [Remark('care', 'a'), Remark('do_not_use', 'b'), Remark('care', 'c')]
+    assert Verdict.of(remarks) == Verdict('do_not_use', ('b', 'a', 'c'))
+    assert Verdict.of([]) == Verdict('usable', ())

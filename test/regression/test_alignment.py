@@ -1,0 +1,71 @@
+"""The time offset of the torques and the slope of the friction, found from the data."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from robot_id.dynamics import Disturbances
+from robot_id.experiment.recording import record
+from robot_id.model import load_robot
+from robot_id.regression.alignment import align
+
+
+@pytest.fixture(scope='module')
+def emps():
+    return load_robot('emps')
+
+
+@pytest.fixture(scope='module')
+def recording(emps):
+    return record(emps, seed=4)
+
+
+def late(dataset, samples):
+    """Return the data with torques that were recorded so many samples late."""
+    runs = [
+        replace(run, torque=np.concatenate([np.repeat(run.torque[:1], samples, 0), run.torque])[
+            : len(run)
+        ])
+        for run in dataset.runs
+    ]  # fmt: skip
+    return replace(dataset, runs=tuple(runs))
+
+
+def test_the_hold_of_the_sampled_loop_is_found_and_named(emps, recording):
+    found = align(emps, recording, 'auto')
+    assert found.offset.held
+    assert 1e3 * found.offset.seconds == pytest.approx(-0.5, abs=0.06)
+    processing, reasons = found.apply(emps_processing())
+    assert processing.held_torque
+    assert 'sampled controller' in reasons['held_torque']
+
+
+@pytest.mark.parametrize('samples', [3, 10])
+def test_a_delay_is_found_with_its_deviation_and_said_in_words(emps, recording, samples):
+    found = align(emps, late(recording, samples), 'auto').offset
+    # The hold makes half a sample less of it.
+    assert 1e3 * found.seconds == pytest.approx(samples - 0.5, abs=0.3)
+    assert found.significant
+    assert 'late' in found.describe()
+    assert 'samples' in found.describe()
+
+
+def test_the_friction_of_the_plant_is_found(emps, recording):
+    found = align(emps, recording, 'auto')
+    assert found.slope == emps.description.coulomb_slope
+    steep = emps.description.model_copy(update={'coulomb_slope': 1e5})
+    plant = type(emps)(steep, emps.kinematics, emps.urdf)
+    other = record(plant, disturbances=Disturbances())
+    assert align(emps, other, 'auto').slope != emps.description.coulomb_slope
+
+
+def test_a_given_slope_is_kept(emps, recording):
+    assert align(emps, recording, None).slope is None
+    assert align(emps, recording, 77.0).slope == 77.0
+
+
+def emps_processing():
+    from robot_id.data.processing import Processing
+
+    return Processing()

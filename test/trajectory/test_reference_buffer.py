@@ -1,0 +1,58 @@
+"""References by their stamps, and from a moving reference to rest."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from robot_id.exceptions import DataError
+from robot_id.trajectory.braking import Brake
+from robot_id.trajectory.reference_buffer import ReferenceBuffer
+
+MS = 1_000_000
+
+
+def point(stamp, q, dq=0.0, ddq=0.0):
+    """Return what a trajectory_msgs/JointTrajectory of one point holds."""
+    return SimpleNamespace(
+        header=SimpleNamespace(stamp=time_of(stamp)),
+        joint_names=['carriage'],
+        points=[
+            SimpleNamespace(
+                positions=[q], velocities=[dq], accelerations=[ddq], time_from_start=time_of(0)
+            )
+        ],
+    )
+
+
+def time_of(ns):
+    return SimpleNamespace(sec=ns // 10**9, nanosec=ns % 10**9)
+
+
+def test_a_reference_is_found_by_its_stamp_and_carried_on():
+    buffer = ReferenceBuffer(('carriage',))
+    for k in (0, 2, 1):
+        buffer.take(point(k * MS, float(k), 3.0, 8.0))
+    assert buffer.exact(1 * MS)[0] == 1.0
+    assert buffer.at(0 * MS - 1, MS) is None
+    late = buffer.at(2 * MS + MS // 2, MS)
+    t = 0.5e-3
+    assert np.allclose(late.ravel(), [2.0 + 3.0 * t + 4.0 * t**2, 3.0 + 8.0 * t, 8.0], rtol=1e-15)
+    assert buffer.at(4 * MS, MS) is None
+
+
+def test_a_reference_without_velocity_is_refused():
+    message = point(0, 1.0)
+    message.points[0].velocities = []
+    with pytest.raises(DataError, match='0 values of reference velocity'):
+        ReferenceBuffer(('carriage',)).take(message)
+
+
+def test_braking_ends_at_rest_after_the_way_that_physics_says():
+    brake = Brake(np.array([[0.0, 1.0], [0.5, -1.0], [0.0, 0.0]]), 0, np.array([2.0, 4.0]))
+    assert brake.at(0)[1].tolist() == [0.5, -1.0]
+    assert not brake.over(249 * MS)
+    assert brake.over(250 * MS)
+    end = brake.at(10_000 * MS)
+    assert np.allclose(end[0], [0.5**2 / 4.0, 1.0 - 1.0 / 8.0], rtol=1e-12)
+    assert np.all(end[1:] == 0.0)
