@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
 
 from robot_id import budget, files
 from robot_id.cli import verbosity
@@ -42,6 +44,13 @@ def details(lines: Iterable[str]) -> None:
         console = messages()
         for line in lines:
             console.print(line, style='dim', markup=False, soft_wrap=True)
+
+
+def print_whole(console: Console, table: Table) -> None:
+    """Print a table at its full width, also where the terminal is narrower: no digit is lost."""
+    wide = Measurement.get(console, console.options.update(max_width=1000), table).maximum
+    console.width = max(console.width, wide)
+    console.print(table)
 
 
 @contextmanager

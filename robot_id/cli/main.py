@@ -28,6 +28,7 @@ VERBS: dict[str, str] = {
     'validate': 'Predict the torques of other data with identified parameters.',
     'compare': 'Put results of several methods or recordings side by side.',
     'export': 'Write the parameters of a result for other programs.',
+    'campaign': 'Run every method under many conditions, and report who does well where.',
     'reproduce': "Compute the papers' tables and print them beside the printed ones.",
     'bench': 'Measure the speed, as ratios within one run.',
 }

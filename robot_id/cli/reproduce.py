@@ -7,12 +7,10 @@ import time
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.measure import Measurement
 from rich.table import Table
 
 from robot_id import files
-from robot_id.cli.console import check_writable, output, progress_bar, save
+from robot_id.cli.console import check_writable, output, print_whole, progress_bar, save
 from robot_id.exceptions import OptionError, did_you_mean
 from robot_id.report.reproduce import TABLES, Comparison, reproduce
 from robot_id.report.reproduce.markdown import to_markdown
@@ -45,7 +43,7 @@ def command(
             done[name] = reproduce(name, progress)
         console.print(f'{name}: {done[name].source}', markup=False, soft_wrap=True)
         for section in done[name].sections:
-            _print_whole(console, section.to_table())
+            print_whole(console, section.to_table())
         if done[name].claims:
             console.print(done[name].claims_table())
         for note in done[name].notes:
@@ -65,10 +63,3 @@ def command(
             files.write_text(path, json.dumps(content, indent=1) + '\n')
 
         save(write, json_file)
-
-
-def _print_whole(console: Console, table: Table) -> None:
-    """Print a table at its full width, also where the terminal is narrower: no digit is lost."""
-    wide = Measurement.get(console, console.options.update(max_width=1000), table).maximum
-    console.width = max(console.width, wide)
-    console.print(table)

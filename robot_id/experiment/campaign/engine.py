@@ -1,0 +1,197 @@
+"""Sends the cells of a campaign to Dask and writes the rows down as they come."""
+
+from __future__ import annotations
+
+import logging
+import os
+import queue
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from robot_id.exceptions import OptionError, RobotIdError
+from robot_id.experiment.campaign.cell import Row, empty_row
+from robot_id.experiment.campaign.grid import Campaign, Cell, key_of, read_campaign
+from robot_id.experiment.campaign.store import Store
+from robot_id.experiment.campaign.warden import run_guarded
+from robot_id.progress import Progress, silent
+
+# Cells under way for each thread: enough that none waits, few enough to be lost.
+AHEAD = 3
+# Rows wait so long for others before they are written.
+FLUSH_S, FLUSH_ROWS = 1.0, 500
+CONNECT_S = 10.0
+# A cell that the death of its worker has interrupted so often is a failure.
+DEATHS = 10
+
+
+class LostScheduler(RobotIdError):
+    """The scheduler went away; what was done is kept."""
+
+
+def run_campaign(
+    campaign_file: str | Path,
+    folder: str | Path,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    progress: Progress = silent,
+) -> Store:
+    """
+    Run what a campaign still lacks, and return its folder.
+
+    :param workers: of a cluster on this machine; None: one per core.
+    :param scheduler: address of a running Dask scheduler, instead.
+    :param progress: called with the fraction done; its text tells the runs and the time left.
+    """
+    campaign, store = read_campaign(campaign_file), Store(folder)
+    if workers is not None and not 1 <= workers <= 1024:
+        raise OptionError(f'workers: {workers} must lie between 1 and 1024')
+    store.create(Path(campaign_file))
+    with store.lock():
+        done = store.keys()
+        missing = ((key_of(cell), cell) for cell in campaign.cells())
+        todo = ((key, cell) for key, cell in missing if key not in done)
+        first = next(todo, None)
+        if first is None:
+            return store
+        before = sum(key_of(cell) in done for cell in campaign.cells()) if done else 0
+        progress(0.0, 'starting the workers')
+        with _client(workers, scheduler) as client:
+            dispatcher = _Dispatcher(client, campaign, store, progress, before)
+            dispatcher.run(_chain(first, todo))
+    return store
+
+
+def _chain(first: tuple[str, Cell], rest: Iterator[tuple[str, Cell]]) -> Iterator[Any]:
+    yield first
+    yield from rest
+
+
+@contextmanager
+def _client(workers: int | None, scheduler: str | None) -> Iterator[Any]:
+    """Yield a client of a cluster on this machine, or of a running scheduler."""
+    import dask
+    from distributed import Client, LocalCluster
+
+    settings = {
+        'distributed.scheduler.allowed-failures': DEATHS,
+        'distributed.comm.timeouts.connect': f'{CONNECT_S}s',
+    }
+    # Its processes tell of each lost connection; what matters is told by us.
+    logging.getLogger('distributed').setLevel(logging.CRITICAL)
+    logging.getLogger('distributed.nanny').setLevel(logging.CRITICAL)
+    with dask.config.set(settings):
+        if scheduler is not None:
+            try:
+                client = Client(scheduler, timeout=CONNECT_S)
+            except (OSError, ValueError, TypeError) as error:
+                raise OptionError(f'scheduler: nothing answers at {scheduler}') from error
+            try:
+                yield client
+            finally:
+                client.close(timeout=CONNECT_S)
+            return
+        cluster = LocalCluster(
+            n_workers=workers or os.cpu_count() or 1, threads_per_worker=1, processes=True,
+            memory_limit=0, dashboard_address='127.0.0.1:0', host='127.0.0.1',
+        )  # fmt: skip
+        with cluster, Client(cluster) as client:
+            yield client
+
+
+class _Dispatcher:
+    """Keeps a few cells under way for each worker, and writes their rows."""
+
+    def __init__(
+        self, client: Any, campaign: Campaign, store: Store, progress: Progress, before: int
+    ) -> None:
+        self.client, self.campaign, self.store = client, campaign, store
+        self.progress, self.before = progress, before
+        self.finished: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.under_way: dict[Any, Cell] = {}
+        self.rows: list[Row] = []
+        self.done = 0
+        self.started = self.flushed = time.monotonic()
+
+    def run(self, todo: Iterator[tuple[str, Cell]]) -> None:
+        """Run all cells; whatever ends it, rows that have come are kept."""
+        try:
+            more = True
+            while more or self.under_way:
+                room = self._room()
+                batch = list(islice(todo, room)) if more and room > 0 else []
+                more = more and not (room > 0 and len(batch) < room)
+                for key, cell in batch:
+                    self._submit(key, cell)
+                self._collect()
+        finally:
+            self._flush()
+
+    def _room(self) -> int:
+        threads = sum(self.client.nthreads().values()) if self._alive() else 0
+        return AHEAD * max(threads, 1) - len(self.under_way)
+
+    def _submit(self, key: str, cell: Cell) -> None:
+        future = self.client.submit(
+            run_guarded, cell, self.campaign.seconds, self.campaign.memory,
+            key=f'cell-{key}', pure=False,
+        )  # fmt: skip
+        self.under_way[future] = cell
+        future.add_done_callback(self.finished.put)
+
+    def _collect(self) -> None:
+        """Wait for the next row and take all that are there."""
+        if not self._alive():
+            raise self._lost()
+        try:
+            self._take(self.finished.get(timeout=0.5))
+            while True:
+                self._take(self.finished.get_nowait())
+        except queue.Empty:
+            pass
+        if len(self.rows) >= FLUSH_ROWS or time.monotonic() - self.flushed > FLUSH_S:
+            self._flush()
+        self._report()
+
+    def _take(self, future: Any) -> None:
+        cell = self.under_way.pop(future, None)
+        if cell is None:
+            return
+        if future.status == 'finished':
+            self.rows.append(future.result())
+        elif future.status == 'error':
+            failure = f'{type(future.exception()).__name__}: the worker could not run the cell'
+            self.rows.append(empty_row(cell) | {'failure': failure})
+        else:  # cancelled or lost with the scheduler: a cell in flight
+            raise self._lost()
+        self.done += 1
+
+    def _alive(self) -> bool:
+        return self.client.status == 'running'
+
+    def _lost(self) -> LostScheduler:
+        return LostScheduler(
+            f'the scheduler is gone; {self.store.folder} keeps what is done: '
+            'start the same command again to go on'
+        )
+
+    def _flush(self) -> None:
+        self.store.append(self.rows)
+        self.rows, self.flushed = [], time.monotonic()
+
+    def _report(self) -> None:
+        total, at = len(self.campaign), self.before + self.done
+        seconds = time.monotonic() - self.started
+        left = seconds / self.done * max(total - at, 0) if self.done else float('nan')
+        self.progress(min(at / total, 1.0), f'{at} of {total} runs, {duration(left)} left')
+
+
+def duration(seconds: float) -> str:
+    """Return a time for people."""
+    if seconds != seconds:
+        return '?'
+    minutes, rest = divmod(round(seconds), 60)
+    return f'{minutes // 60}:{minutes % 60:02d}:{rest:02d}'

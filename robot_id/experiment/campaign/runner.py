@@ -1,0 +1,54 @@
+"""
+The process that runs cells one after another, and may die of one.
+
+`python -m robot_id.experiment.campaign.runner` reads one JSON line a cell from its input and
+answers with one JSON line a row. The time limit is the alarm of the system, which ends the process
+wherever it is, and so also ends a process that nobody waits for any more; the memory limit is that
+of the system too. What talks to it is `Warden`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import sys
+from typing import TextIO
+
+from robot_id.experiment.campaign.cell import run_cell
+
+
+def main() -> None:
+    """Answer requests until the input ends."""
+    with _answers() as answers:
+        print('ready', file=answers, flush=True)
+        for line in sys.stdin:
+            request = json.loads(line)
+            _limit_memory(request['memory'])
+            signal.setitimer(signal.ITIMER_REAL, request['seconds'])
+            row = run_cell(request['cell'])
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            print(json.dumps(row), file=answers, flush=True)
+
+
+def _answers() -> TextIO:
+    """Return a file on the standard output; what a library prints goes to the errors."""
+    channel = os.fdopen(os.dup(1), 'w', encoding='utf-8')
+    os.dup2(2, 1)
+    return channel
+
+
+def _limit_memory(size: int) -> None:
+    """Let the process take so many bytes over what it had when it was first asked."""
+    global _at_rest
+    if _at_rest is None:
+        with open('/proc/self/statm', encoding='ascii') as file:
+            _at_rest = int(file.read().split()[5]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_DATA, (_at_rest + size, resource.RLIM_INFINITY))
+
+
+_at_rest: int | None = None
+
+if __name__ == '__main__':
+    main()

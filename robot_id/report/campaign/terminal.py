@@ -1,0 +1,20 @@
+"""One condition as a table on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.table import Table
+
+from robot_id.experiment.campaign.summary import Group
+from robot_id.report.campaign.columns import HEADS, cells
+
+
+def to_table(groups: Sequence[Group]) -> Table:
+    """Return the table of one condition, a line a method."""
+    table = Table(title=groups[0].title, title_justify='left')
+    for k, head in enumerate(HEADS):
+        table.add_column(head, justify='right' if k else 'left')
+    for group in groups:
+        table.add_row(*cells(group))
+    return table
