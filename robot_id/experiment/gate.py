@@ -10,7 +10,7 @@ from robot_id.experiment.verdict import Remark
 from robot_id.model import Robot
 from robot_id.progress import Progress, silent
 
-# A finding at least this sure counts in the verdict.
+# How sure a finding must be to forbid the use of a fit.
 CERTAIN = 0.9
 # With one of these the parameters are those of another robot.
 FATAL = (
@@ -30,9 +30,11 @@ def look(robot: Robot, dataset: Dataset, progress: Progress = silent) -> tuple[F
 
 
 def remarks(findings: tuple[Finding, ...]) -> list[Remark]:
-    """Return what certain findings mean for the verdict on a fit of the same data."""
+    """Return what the findings mean for the verdict on a fit of the same data."""
     return [
-        Remark('do_not_use' if finding.code in FATAL else 'care', f'check: {finding.line()}')
+        Remark(
+            'do_not_use' if finding.code in FATAL and finding.certainty >= CERTAIN else 'care',
+            f'check: {finding.line()}',
+        )
         for finding in findings
-        if finding.certainty >= CERTAIN
     ]
