@@ -218,7 +218,7 @@ class Motion:
     :param rate: Hz.
     :param still: joints that hold their position.
     :param amplitude: fraction of the usual amplitude.
-    :param synchronous: all joints follow one and the same function of time.
+    :param synchronous: all joints follow one and the same sine.
     """
 
     seconds: float = 16.0
@@ -239,7 +239,8 @@ def reference(model: Any, motion: Motion, rng: np.random.Generator) -> tuple[Arr
     w = 2 * np.pi * rng.uniform(0.08, 0.15) * harmonics
     a, b = rng.normal(size=(2, n, harmonics.size)) / np.sqrt(harmonics)
     if motion.synchronous:
-        a, b = np.repeat(a[:1], n, axis=0), np.repeat(b[:1], n, axis=0)
+        a, b = np.zeros_like(a), np.zeros_like(b)
+        b[:, 0] = 1.0
     c, s = np.cos(np.outer(t, w)), np.sin(np.outer(t, w))
     q, dq, ddq = c @ a.T + s @ b.T, (c * w) @ b.T - (s * w) @ a.T, -(c * w**2) @ a.T
     ddq -= (s * w**2) @ b.T

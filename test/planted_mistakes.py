@@ -74,7 +74,7 @@ def _badly_moved(
         dataset = record(arm, rng, replace(motion, still=still), velocity).dataset
         return Planted(('rest',), tuple(int(j) for j in still), arm.robot_file, dataset)
     kind = int(rng.integers(2))
-    change = {'amplitude': 0.02} if kind == 0 else {'synchronous': True}
+    change = {'amplitude': 0.03} if kind == 0 else {'synchronous': True}
     dataset = record(arm, rng, replace(motion, **change), velocity).dataset
     return Planted(('excitation', 'rest'), (), arm.robot_file, dataset, str(change))
 

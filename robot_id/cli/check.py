@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
 
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, output, progress_bar, save
 from robot_id.experiment.check import check
+from robot_id.experiment.check.fixing import save_corrected
 from robot_id.experiment.measurements import load_for
 from robot_id.model import load_robot
 
@@ -25,8 +27,18 @@ from robot_id.model import load_robot
 )
 @click.option('--mapping', metavar='FILE', help='Which columns are what: a name or a YAML file.')
 @click.option('--json', 'json_file', metavar='FILE', help='Write the findings to a JSON file.')
+@click.option(
+    '--fix',
+    'folder',
+    metavar='FOLDER',
+    help='Write the corrected recording (and robot file) there, for findings that are certain.',
+)
 def command(
-    robot: str, paths: tuple[str, ...], mapping: str | None, json_file: str | None
+    robot: str,
+    paths: tuple[str, ...],
+    mapping: str | None,
+    json_file: str | None,
+    folder: str | None,
 ) -> None:
     """Check units, signs, clock, columns, mount and motion of a recording; exit 1 if any."""
     check_writable(json_file)
@@ -42,5 +54,8 @@ def command(
         console.print('no findings')
     if json_file:
         save(findings.save, json_file)
+    if folder and findings:
+        for path in save_corrected(Path(folder), model, dataset, findings):
+            console.print(f'corrected: {path}', markup=False, soft_wrap=True)
     if findings:
         sys.exit(1)

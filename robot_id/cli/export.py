@@ -12,6 +12,7 @@ from robot_id.cli.console import check_writable, messages, save, warn
 from robot_id.estimation.result import Result
 from robot_id.exceptions import DataError
 from robot_id.report.export import FORMATS, export
+from robot_id.report.export.parts import Exported
 
 
 @click.command()
@@ -41,18 +42,13 @@ def command(result_file: str, kind: str, robot: str | None, out: str | None, for
     console = messages()
     if made.folder:
         save_folder(made.folder, out)
-        text = ''
+        lines = []
     elif out:
-        written = save_all(made.text, made.others, Path(out))
-        text = Path(out).read_text()
-        for path in written[1:]:
-            console.print(f'beside it: {path}', markup=False, soft_wrap=True)
+        lines = save_all(made, Path(out))
     else:
+        lines = [] if made.check is None else [made.check(made.text)]
         click.echo(made.text, nl=False)
-        text = made.text
-    if made.check is not None:
-        console.print(made.check(text), markup=False, soft_wrap=True)
-    for note in made.notes:
+    for note in (*lines, *made.notes):
         console.print(note, markup=False, soft_wrap=True)
 
 
@@ -69,9 +65,22 @@ def save_folder(contents: dict[str, str], out: str | None) -> None:
         save(partial(files.write_text, text=content), folder / name)
 
 
-def save_all(text: str, others: dict[str, str], out: Path) -> list[Path]:
-    """Write a file and those beside it, and return their paths."""
-    made = {out: text} | {out.with_suffix(ending): other for ending, other in others.items()}
-    for path, content in made.items():
-        save(partial(files.write_text, text=content), path)
-    return list(made)
+def save_all(made: Exported, out: Path) -> list[str]:
+    """
+    Write a file and those beside it, and return what is to be said of them.
+
+    The file is read again before it takes its place: one that does not agree is never there.
+    """
+    lines: list[str] = []
+
+    def write(draft: Path) -> None:
+        files.write_text(draft, made.text)
+        if made.check is not None:
+            lines.append(made.check(draft.read_text(encoding='utf-8')))
+
+    save(write, out)
+    for ending, text in made.others.items():
+        path = out.with_suffix(ending)
+        save(partial(files.write_text, text=text), path)
+        lines.append(f'beside it: {path}')
+    return lines

@@ -7,7 +7,7 @@ import click
 from robot_id import options
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, output, progress_bar, save, warn
-from robot_id.estimation.result import Result
+from robot_id.estimation.model_file import load_result_or_model
 from robot_id.experiment.measurements import implausible, load_for
 from robot_id.experiment.validation import Conditions, validate
 from robot_id.model import load_robot
@@ -17,7 +17,13 @@ from robot_id.report.tables import validation_table
 
 @click.command()
 @click.option('--robot', required=True, help='A shipped name, a robot file or a URDF.')
-@click.option('--params', required=True, metavar='FILE', help='JSON file that identify wrote.')
+@click.option(
+    '--params',
+    required=True,
+    metavar='FILE',
+    help='JSON file that identify wrote, a URDF of the same robot (its inertias, damping and '
+    "friction), or 'urdf': the inertias of the robot's own URDF, without friction.",
+)
 @click.option(
     '--data',
     'paths',
@@ -44,7 +50,7 @@ def command(
     """Predict the torques of other data with identified parameters, processed as identify did."""
     check_writable(json_file)
     model = load_robot(robot)
-    result = Result.load(params)
+    result = load_result_or_model(model, params)
     overrides = options.parse(settings)
     dataset = load_for(model, paths, mapping)
     conditions = Conditions.of(result, dataset.rate, overrides)

@@ -50,6 +50,9 @@ def from_tables(
         _same_shape(path, name, values, channels['position'], origin)
     names = _names(path, mapping, joint_names, channels['position'].shape[1])
     time = _time(path, files, mapping, channels['position'].shape[0])
+    for name, channel in mapping.channels().items():
+        if channel.delay:
+            channels[name] = _earlier(time, channels[name], channel.delay)
     main = files.get(mapping.channels()['position'].file, 'position').path.name
     ranges = mapping.rows_of(main) or _own_runs(files)
     whole = [[1, time.shape[0]]]
@@ -157,6 +160,13 @@ def _per_joint(value: float | list[float], n: int, where: str) -> Array:
     if values.size not in (1, n):
         raise DataError(f'{where} has {values.size} values for {n} joints')
     return values
+
+
+def _earlier(time: Array, values: Array, delay: float) -> Array:
+    """Return values that were recorded late, taken at their own times; the ends are held."""
+    if np.any(np.diff(time) <= 0):
+        raise DataError("'delay' needs times that only increase")
+    return np.column_stack([np.interp(time + delay, time, column) for column in values.T])
 
 
 def _same_length(where: str, names: list[str], arrays: list[Array]) -> list[Array]:

@@ -15,8 +15,8 @@ Array = NDArray[np.float64]
 
 # No position, torque or time of a robot is larger in SI units; one flipped bit makes 1e89.
 LARGEST = 1e12
-# Between a sample in a quarter of an hour and what no drive can do.
-LOWEST_HZ, HIGHEST_HZ = 1e-3, 1e6
+# From nanoseconds taken for seconds, which the check names, to what no drive can do.
+LOWEST_HZ, HIGHEST_HZ = 1e-8, 1e6
 
 
 def checked(raw: Raw, notes: list[str], rate_hz: float | None = None) -> Raw:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.data.dataset import Run
+from robot_id.data.dataset import Repair, Run
+from robot_id.data.mending import on_own_clock, unwrapped
+from robot_id.data.raw import Raw
 from robot_id.data.resampling import interpolate
 from robot_id.exceptions import DataError
 
@@ -31,44 +32,27 @@ SHORTEST = 8
 ROUGH = ('torque', 'control', 'temperature')
 
 
-@dataclass(frozen=True)
-class Raw:
-    """
-    Samples as they were recorded.
-
-    :param source: file (and topic) for messages.
-    :param time: (N,) seconds as stamped.
-    :param channels: (N, n) each, by field name of Run.
-    :param joint_names: of the n columns.
-    :param first_row: number of the first row for messages, counted from 1.
-    :param rows: (N,) numbers of the rows from 0 when some were taken out or moved.
-    """
-
-    source: str
-    time: Array
-    channels: Mapping[str, Array]
-    joint_names: tuple[str, ...]
-    first_row: int = 1
-    rows: NDArray[np.intp] | None = None
-
-    def place(self, index: int) -> str:
-        """Return where a sample is, for messages."""
-        row = index if self.rows is None else int(self.rows[index])
-        return f'row {self.first_row + row} (t = {self.time[index]:.6g} s)'
-
-
-def clean(raw: Raw, rate_hz: float | None = None) -> tuple[list[Run], list[str]]:
+def clean(
+    raw: Raw, rate_hz: float | None = None, repairs: list[Repair] | None = None
+) -> tuple[list[Run], list[str]]:
     """
     Return uniform runs and what was done to get them; refuse what cannot be mended.
+
+    Encoders that wrap around are unwrapped, and stamps of a logger replaced by the robot's own
+    clock where the motion shows it.
 
     Samples that are not finite are taken out, stamps put in order, gaps split the run, and what
     is irregular is resampled (4-point cubic for positions and velocities, linear for the rest).
 
     :param rate_hz: rate to resample to; the rate of the data when None.
+    :param repairs: takes up what was mended that a good recording would not need.
     """
     notes: list[str] = []
+    repairs = [] if repairs is None else repairs
     raw = _finite(raw, notes)
     raw = _in_order(raw, notes)
+    raw = unwrapped(raw, notes, repairs)
+    raw = on_own_clock(raw, notes, repairs)
     if raw.time.shape[0] < 2:
         raise DataError(f'{raw.source}: {raw.time.shape[0]} sample(s), at least 2 are needed')
     steps = np.diff(raw.time)
@@ -231,3 +215,6 @@ def _take(raw: Raw, index: NDArray[np.intp]) -> Raw:
         raw.first_row,
         index if raw.rows is None else raw.rows[index],
     )
+
+
+__all__ = ['Raw', 'clean']

@@ -23,7 +23,7 @@ from pydantic import (
 )
 
 from robot_id.data import units
-from robot_id.data.border import HIGHEST_HZ, LARGEST, LOWEST_HZ
+from robot_id.data.border import HIGHEST_HZ, LARGEST
 from robot_id.exceptions import DataError, did_you_mean, shorten
 from robot_id.yaml_text import YamlError, read_yaml
 
@@ -109,6 +109,7 @@ class Channel(_Strict):
         over control signal.
     :param motor_matrix: (n, n) motor side from joint side: motor positions = matrix * joint
         positions; joint torques = matrix * motor torques.
+    :param delay: seconds by which a torque was recorded late, taken away.
     :param offset: added to joint positions at the end, rad or m, one value or one per joint.
     """
 
@@ -119,6 +120,7 @@ class Channel(_Strict):
     scale: Factor | list[Factor] | str | None = None
     motor_matrix: Matrix | None = None
     offset: Factor | list[Factor] | None = None
+    delay: Factor = 0.0
 
 
 class Topics(_Strict):
@@ -150,7 +152,7 @@ class Mapping(_Strict):
 
     description: str = ''
     joints: list[str] | None = None
-    rate_hz: Annotated[float, Field(gt=0, ge=LOWEST_HZ, le=HIGHEST_HZ)] | None = None
+    rate_hz: Annotated[float, Field(gt=0, ge=1e-3, le=HIGHEST_HZ)] | None = None
     rows: Annotated[
         list[RowRange] | dict[str, list[RowRange]] | None, BeforeValidator(_row_ranges)
     ] = None
@@ -188,6 +190,8 @@ class Mapping(_Strict):
                     f"{name}: scale '{DRIVE_GAIN}' makes joint torques of control signals, so it "
                     "is for 'torque' only and without 'motor_matrix'"
                 )
+            if channel.delay and name not in ('torque', 'control'):
+                raise ValueError(f"{name}: 'delay' is for torques only")
             if channel.offset is not None and name not in ('position', 'reference_position'):
                 raise ValueError(f"{name}: 'offset' is for positions only")
         return self

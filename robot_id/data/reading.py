@@ -12,7 +12,7 @@ from robot_id.data.automatic import guess_mapping
 from robot_id.data.bag_messages import is_bag
 from robot_id.data.border import checked
 from robot_id.data.cleaning import clean
-from robot_id.data.dataset import Dataset, Run
+from robot_id.data.dataset import Dataset, Repair, Run
 from robot_id.data.mapping import Mapping, Topics, load_mapping
 from robot_id.exceptions import DataError
 
@@ -70,8 +70,9 @@ def _load_bag(path: Path, mapping: Mapping | None, names: tuple[str, ...] | None
     wanted = names or (tuple(mapping.joints) if mapping and mapping.joints else None)
     raw, notes = read_bag(path, topics or Topics(), wanted)
     rate = mapping.rate_hz if mapping else None
-    runs, done = clean(checked(raw, notes, rate), rate)
-    return Dataset(raw.joint_names, tuple(runs), str(path), (*notes, *done))
+    repairs: list[Repair] = []
+    runs, done = clean(checked(raw, notes, rate), rate, repairs)
+    return Dataset(raw.joint_names, tuple(runs), str(path), (*notes, *done), tuple(repairs))
 
 
 def _load_tables(
@@ -89,13 +90,14 @@ def _load_tables(
         raise DataError(f'{path}: the mapping is for bags (topics), this is none')
     pieces, notes = from_tables(path, mapping, names, table, drive_gains)
     runs: list[Run] = []
+    repairs: list[Repair] = []
     rate = mapping.rate_hz if mapping.time else None
     for raw in pieces:
-        found, done = clean(checked(raw, notes, rate), rate)
+        found, done = clean(checked(raw, notes, rate), rate, repairs)
         runs += found
         notes += done
     _check_rates(runs, str(path))
-    return Dataset(pieces[0].joint_names, tuple(runs), str(path), tuple(notes))
+    return Dataset(pieces[0].joint_names, tuple(runs), str(path), tuple(notes), tuple(repairs))
 
 
 def _join(sets: list[Dataset]) -> Dataset:
@@ -107,7 +109,8 @@ def _join(sets: list[Dataset]) -> Dataset:
     source = ', '.join(each.source for each in sets)
     _check_rates(runs, source)
     notes = tuple(note for each in sets for note in each.notes)
-    return replace(first, runs=tuple(runs), source=source, notes=notes)
+    repairs = tuple(repair for each in sets for repair in each.repairs)
+    return replace(first, runs=tuple(runs), source=source, notes=notes, repairs=repairs)
 
 
 def _check_rates(runs: list[Run], source: str) -> None:

@@ -27,6 +27,7 @@ from robot_id.exceptions import IdentificationError
 from robot_id.progress import Progress
 from robot_id.regression.deviations import least_squares_covariance
 from robot_id.regression.least_squares import Solution
+from robot_id.regression.physical import Fitter
 from robot_id.regression.sampling import States
 from robot_id.regression.system import System
 from robot_id.regression.triangular import JointFactors
@@ -59,6 +60,7 @@ class Didim(LoopMethod):
         rho: list[Array] = []
         history: list[Iteration] = []
         error, exact, converged = np.inf, False, False
+        fitter = Fitter(problem.robot) if self.physical else None
         creeping = ShortSteps()
         for k in range(self.iterations):
             progress(k / self.iterations, history_text(history))
@@ -68,6 +70,9 @@ class Didim(LoopMethod):
             else:
                 solution = weighted_fit(problem, problem.regressor_rows(motions), Y)
                 proposal = solution.chi
+            free = proposal
+            if fitter is not None:
+                proposal = fitter.project(free, solution.covariance).chi
             new, simulations, step = careful_step(problem, chi, proposal)
             creeping.note(step)
             motions = problem.states(simulations)
@@ -93,6 +98,7 @@ class Didim(LoopMethod):
             residuals=rho,
             history=tuple(history),
             converged=converged,
+            free=free if step == 1.0 else None,
         )
 
 

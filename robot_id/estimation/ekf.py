@@ -14,7 +14,7 @@ from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing, differentiate
 from robot_id.estimation.admissible import admissible
 from robot_id.estimation.idim_wls import IdimWls
-from robot_id.estimation.outcome import Outcome, assemble
+from robot_id.estimation.outcome import Outcome, assemble, confined
 from robot_id.estimation.recorded import Track, thinned
 from robot_id.estimation.result import Iteration, Result
 from robot_id.exceptions import IdentificationError, OptionError
@@ -54,6 +54,7 @@ class Ekf:
     :param highest_rate_hz: faster recordings are thinned to at most this rate.
     :param coulomb_slope: alpha of the smooth friction 2/pi atan(alpha dq); none means sign(dq).
     :param processing: of the WLS start and of the residual; the filter takes raw positions.
+    :param physical: move the estimate to parameters that a robot can have.
     """
 
     name: ClassVar[str] = 'ekf'
@@ -71,6 +72,7 @@ class Ekf:
     highest_rate_hz: Frequency = 1000.0
     coulomb_slope: Slope | None = None
     processing: Processing = field(default_factory=Processing)
+    physical: bool = False
 
     def __post_init__(self) -> None:
         check(self)
@@ -133,7 +135,9 @@ class Ekf:
                 'parameter_std': [float(v) for v in spread],
             },
         )
-        prediction = predict(robot, chi, dataset, processing, self.coulomb_slope)
+        if self.physical:
+            found = confined(found, robot)
+        prediction = predict(robot, found.chi, dataset, processing, self.coulomb_slope)
         return assemble(self, robot, dataset, derived, found, prediction, started)
 
     def _run(

@@ -18,19 +18,20 @@ from numpy.typing import NDArray
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing, rows_left
 from robot_id.estimation.outcome import Outcome, assemble
+from robot_id.estimation.possible_fit import possible_fit
 from robot_id.estimation.result import Iteration, Result
-from robot_id.exceptions import IdentificationError
+from robot_id.exceptions import IdentificationError, OptionError
 from robot_id.model import Robot
 from robot_id.progress import Progress, part_of, silent
 from robot_id.ranges import Range, Slope, check
 from robot_id.regression import selection
 from robot_id.regression.alignment import align
-from robot_id.regression.constraint import constraint_for
 from robot_id.regression.covariance import joint_covariance
 from robot_id.regression.derivation import Derived, derive
 from robot_id.regression.deviations import observed_covariance
 from robot_id.regression.least_squares import Solution, deficiency
 from robot_id.regression.observation import Observation
+from robot_id.regression.physical.constraint import physical_constraint
 from robot_id.regression.residuals import Whiteness, judge, warn_if_correlated
 from robot_id.regression.sampling import long_enough
 from robot_id.regression.system import System
@@ -74,12 +75,14 @@ class Idim(ABC):
         auto: sign(dq) or the robot file's slope, whichever explains the data better.
     :param unexcited: refuse data that leave parameters unexcited, or drop these parameters.
     :param memory_mb: keep the rows of W up to this size, beyond it compute them again when needed.
-    :param constraint: what the parameters must obey beyond least squares, 'none' for nothing.
+    :param physical: only parameters that a robot can have, with its standard parameters.
     :param deviations: 'robust': from the residual as it is, correlated in time and between the
         joints; 'classical': as if it were white noise.
     """
 
     name: ClassVar[str] = ''
+    # Solves a linear system, in which constraints have a seat.
+    linear: ClassVar[bool] = True
     # Whether the estimate is plain least squares with one weight for each joint.
     least_squares: ClassVar[bool] = True
 
@@ -87,7 +90,7 @@ class Idim(ABC):
     coulomb_slope: Slope | Literal['auto'] | None = 'auto'
     unexcited: Literal['refuse', 'drop'] = 'refuse'
     memory_mb: Annotated[float, Range(0.0, 1e7)] = 256.0
-    constraint: str = 'none'
+    physical: bool = False
     deviations: Literal['robust', 'classical'] = 'robust'
 
     def __post_init__(self) -> None:
@@ -114,21 +117,25 @@ class Idim(ABC):
         :param progress: called with the fraction done.
         """
         started = time.perf_counter()
-        constraint = constraint_for(self.constraint, robot)
+        physical = physical_constraint(robot) if self.physical else None
         dataset = dataset.select(robot.joint_names)
         derived, slope = self._derive(robot, dataset)
         observation = Observation(robot, dataset, derived.processing, slope, self.memory_mb)
         factors = observation.factors(part_of(progress, 0.0, 0.6, 'observation matrix'))
         kept, warnings = self._excited(factors, dataset, derived.processing)
-        system = System(factors, kept, constraint)
+        system = System(factors, kept, physical)
         processing = derived.processing
         fit = self.fit(observation, system, part_of(progress, 0.6, 0.9, self.name))
         report = part_of(progress, 0.9, 1.0, 'residual')
         prediction = observation.predict(fit.solution.chi, report)
         judged = judge(prediction)
         solved = fit.solution
-        fit = self.finish(fit, system, np.array([w.inflation for w in judged]))
-        fit = self.state_deviations(fit, observation, system)
+        inflation = np.array([w.inflation for w in judged])
+        fit, possible = self.finish(fit, system, inflation), None
+        if physical is None:
+            fit = self.state_deviations(fit, observation, system)
+        else:
+            fit, possible = possible_fit(self, fit, observation, system, physical, inflation)
         if not np.array_equal(fit.solution.chi, solved.chi):
             prediction = observation.predict(fit.solution.chi, report)
         progress(1.0, 'done')
@@ -156,6 +163,7 @@ class Idim(ABC):
                 },
                 **fit.extras,
             },
+            possible=possible,
         )
         return assemble(self, robot, dataset, derived, found, prediction, started)
 
@@ -176,7 +184,7 @@ class Idim(ABC):
         The estimate of the joints' weighted least squares tells by how much; methods that solve
         just that take its covariance as it stands.
         """
-        if self.deviations == 'classical' or system.constraint is not None:
+        if self.deviations == 'classical':
             return fit
         weights = np.ones(observation.n) if fit.weights is None else fit.weights
         solution, shifted = fit.solution, bool(observation.processing.torque_offset_s)
@@ -243,6 +251,11 @@ class SelectingIdim(Idim):
     f_level: Annotated[float, Range(1e-6, 1.0 - 1e-9)] = 0.95
     correlated: Literal['warn', 'correct'] = 'warn'
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.essential and self.physical:
+            raise OptionError('physical: a parameter that essential=true sets to zero is no body')
+
     def finish(self, fit: Fit, system: System, inflation: Array) -> Fit:
         """Eliminate parameters while the F-test allows it; covariance from each joint's noise."""
         solution, extras = fit.solution, fit.extras
@@ -257,7 +270,7 @@ class SelectingIdim(Idim):
                 system.constraint,
             )
             extras = extras | {'removed': removed}
-        if fit.weights is not None and fit.noise is not None and system.constraint is None:
+        if fit.weights is not None and fit.noise is not None:
             wider = np.sqrt(inflation) if self.correlated == 'correct' else 1.0
             covariance = joint_covariance(
                 system.factors, solution.kept, fit.weights, fit.noise * wider

@@ -22,6 +22,7 @@ from robot_id.estimation.outcome import Outcome
 from robot_id.estimation.result import Iteration, history_text
 from robot_id.progress import Progress
 from robot_id.regression.instrumental import instrumental_covariance, instrumental_solution
+from robot_id.regression.physical import Fitter
 from robot_id.regression.system import System
 from robot_id.regression.triangular import JointFactors
 
@@ -51,15 +52,17 @@ class IdimIv(LoopMethod):
         V = problem.regressor_rows(first_motion(problem, start))
         history: list[Iteration] = []
         error, converged = np.inf, False
+        fitter = Fitter(problem.robot) if self.physical else None
         creeping = ShortSteps()
         for k in range(self.iterations):
             progress(k / self.iterations, history_text(history))
             weights, _ = System(JointFactors.of_rows(names, list(zip(V, Y)))).joint_weights()
-            proposal, covariance, condition = instrumental_solution(
+            free, covariance, condition = instrumental_solution(
                 [w * v for w, v in zip(weights, V)],
                 [w * x for w, x in zip(weights, W)],
                 [w * y for w, y in zip(weights, Y)],
             )
+            proposal = free if fitter is None else fitter.project(free, covariance).chi
             new, simulations, step = careful_step(problem, chi, proposal)
             creeping.note(step)
             V = problem.regressor_rows(problem.states(simulations))
@@ -83,5 +86,6 @@ class IdimIv(LoopMethod):
             residuals=rho,
             history=tuple(history),
             converged=converged,
+            free=free if step == 1.0 else None,
             extras={'relative_error_percent_measured_motion': 100.0 * error},
         )

@@ -31,6 +31,7 @@ class IdimTls(Idim):
     """
 
     name: ClassVar[str] = 'idim_tls'
+    linear: ClassVar[bool] = False
     least_squares: ClassVar[bool] = False
 
     exact: tuple[str, ...] = ('Off*',)
@@ -38,11 +39,6 @@ class IdimTls(Idim):
 
     def fit(self, observation: Observation, system: System, progress: Progress) -> Fit:
         """Solve by the smallest singular vector."""
-        if system.constraint is not None:
-            raise OptionError(
-                f'constraint: {self.constraint} needs idim_ols, idim_wls or idim_irls',
-                key='constraint',
-            )
         weights, sigma = system.joint_weights()
         names = system.factors.names
         kept = np.ones(len(names), bool) if system.kept is None else system.kept

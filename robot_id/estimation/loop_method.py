@@ -19,7 +19,7 @@ from robot_id.estimation.admissible import admissible
 from robot_id.estimation.assumed_loop import assumed_loop
 from robot_id.estimation.idim_wls import IdimWls
 from robot_id.estimation.loop_problem import LoopProblem
-from robot_id.estimation.outcome import Outcome, assemble
+from robot_id.estimation.outcome import Outcome, assemble, confined
 from robot_id.estimation.result import Result
 from robot_id.exceptions import IdentificationError, OptionError, SimulationError
 from robot_id.model import Robot
@@ -64,6 +64,7 @@ class LoopMethod(ABC):
     :param iterations: the most iterations.
     :param tolerance: converged when the residual changes by less than this, relative to itself ...
     :param settled: ... and no parameter by more than this many of its deviations.
+    :param physical: only parameters that a robot can have, with its standard parameters.
     :param time_limit_s: give up after so many seconds.
     """
 
@@ -83,6 +84,7 @@ class LoopMethod(ABC):
     iterations: Annotated[int, Range(1, 1000)] = 20
     tolerance: Tolerance = 0.01
     settled: Tolerance = 0.5
+    physical: bool = False
     time_limit_s: Seconds = 300.0
 
     def __post_init__(self) -> None:
@@ -147,6 +149,8 @@ class LoopMethod(ABC):
             + (() if self.robust else warn_if_correlated(judged, robot.joint_names)),
             extras={'equations': int(problem.used.sum()), **found.extras},
         )
+        if self.physical:
+            found = confined(found, robot)
         prediction = predict(robot, found.chi, dataset, processing, slope)
         progress(1.0, 'done')
         return assemble(self, robot, dataset, derived, found, prediction, started)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from robot_id import options
 from robot_id.data.dataset import Dataset
+from robot_id.estimation.physical import Possible, with_standard
 from robot_id.estimation.result import Iteration, Result
 from robot_id.model import Robot
 from robot_id.regression.derivation import Derived
+from robot_id.regression.physical import Fitter
 from robot_id.regression.prediction import Prediction, relative_error_percent
 
 Array = NDArray[np.float64]
@@ -43,6 +45,8 @@ class Outcome:
     :param options: what was derived, over the options of the method.
     :param warnings: one line each.
     :param extras: what only this method knows.
+    :param free: (b,) estimate before it was confined to possible robots, where a method did that.
+    :param possible: the possible robot that chi belongs to.
     """
 
     chi: Array
@@ -59,6 +63,15 @@ class Outcome:
     options: dict[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     extras: dict[str, Any] = field(default_factory=dict)
+    free: Array | None = None
+    possible: Possible | None = None
+
+
+def confined(found: Outcome, robot: Robot, fitter: Fitter | None = None) -> Outcome:
+    """Return an outcome with the nearest parameters that a robot can have."""
+    chi = found.chi if found.free is None else found.free
+    fit = (fitter or Fitter(robot)).project(chi, found.covariance)
+    return replace(found, chi=fit.chi, possible=Possible(fit, chi, found.covariance))
 
 
 def essential(found: Outcome) -> NDArray[np.bool_]:
@@ -98,7 +111,7 @@ def assemble(
     if found.must_explain and not error < UNEXPLAINED_PERCENT:
         converged = False
         warnings += (f'the torques are not explained (relative error {error:.3g} %): do not use',)
-    return Result(
+    result = Result(
         robot=robot.name,
         method=method.name,
         names=tuple(robot.base.names),
@@ -123,3 +136,4 @@ def assemble(
         },
         prediction=prediction,
     )
+    return result if found.possible is None else with_standard(robot, result, found.possible)

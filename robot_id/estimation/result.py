@@ -65,6 +65,9 @@ class Result:
     :param options: every option that produced it, defaults included.
     :param warnings: one line each.
     :param extras: what only this method knows (JSON-serialisable).
+    :param standard_parameters: value, deviation, interval and share of the data of every standard
+        parameter, where the result was made physically possible.
+    :param physical: the test of that, see `regression.physical.verdict`.
     :param verdict: usable, care or do_not_use; None where nobody judged it.
     :param reasons: of the verdict, one line each.
     :param holdout_error_percent: relative torque error on data that a fit has not seen.
@@ -90,6 +93,8 @@ class Result:
     options: dict[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     extras: dict[str, Any] = field(default_factory=dict)
+    standard_parameters: tuple[dict[str, Any], ...] | None = None
+    physical: dict[str, Any] | None = None
     verdict: str | None = None
     reasons: tuple[str, ...] = ()
     holdout_error_percent: float = float('nan')
@@ -155,8 +160,15 @@ class Result:
                 for step in self.history
             ],
             'extras': finite(self.extras),
+            **self._physical_keys(),
             **({'friction': finite(self.friction)} if self.friction else {}),
         }
+
+    def _physical_keys(self) -> dict[str, Any]:
+        if self.standard_parameters is None:
+            return {}
+        standard = [finite(p) for p in self.standard_parameters]
+        return {'standard_parameters': standard, 'physical': finite(self.physical or {})}
 
     def save(self, path: str | Path) -> None:
         """Write the JSON form to a file, in one step: a failure leaves what stood there."""
@@ -212,6 +224,12 @@ class Result:
                 options=dict(data.get('options') or {}),
                 warnings=tuple(data.get('warnings') or ()),
                 extras=dict(data.get('extras') or {}),
+                standard_parameters=(
+                    tuple(dict(p) for p in data['standard_parameters'])
+                    if data.get('standard_parameters')
+                    else None
+                ),
+                physical=data.get('physical'),
                 verdict=data.get('verdict'),
                 reasons=tuple(data.get('reasons') or ()),
                 holdout_error_percent=_value(data.get('holdout_error_percent')),

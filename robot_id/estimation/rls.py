@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset, Run
 from robot_id.data.processing import Processing
-from robot_id.estimation.outcome import Outcome, assemble
+from robot_id.estimation.outcome import Outcome, assemble, confined
 from robot_id.estimation.recorded import Track
 from robot_id.estimation.result import Iteration, Result
 from robot_id.exceptions import IdentificationError, OptionError
@@ -32,11 +32,13 @@ class Rls(OnlineSettings):
     Recursive least squares with causal filters, forgetting and supervision, as run on-line.
 
     :param processing: zero-phase filters of the residual; the estimator itself is causal.
+    :param physical: move the estimate to parameters that a robot can have.
     """
 
     name: ClassVar[str] = 'rls'
 
     processing: Processing = field(default_factory=Processing)
+    physical: bool = False
 
     def _identifier(
         self, robot: Any, dataset: Dataset, processing: Processing
@@ -108,6 +110,8 @@ class Rls(OnlineSettings):
                 'status': status.to_dict(),
             },
         )
+        if self.physical:
+            found = confined(found, robot)
         prediction = predict(robot, found.chi, dataset, processing, self.coulomb_slope)
         return assemble(self, robot, dataset, derived, found, prediction, started)
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, field_validator, model_validator
 
+from robot_id.model.bounds import Bounds
 from robot_id.model.friction import DEFAULT, TERMS, check_terms
 from robot_id.model.numbers import NotNegative, NotZero, Number, Positive, Rate
 
@@ -177,6 +178,7 @@ class RobotDescription(_Strict):
     :param loops: control loops by name; 'default' is the one of the robot.
     :param a_priori: known values of standard parameters before any identification.
     :param truth: standard parameters of the simulated robot.
+    :param bounds: total mass, and bounds of links, that a physical fit keeps.
     :param coulomb_slope: alpha of 2/pi atan(alpha dq) in simulation and control.
     :param identification_slope: alpha of the plant that IDIM-IV, DIDIM and CLOE simulate, where
         the real friction is steeper than the one above; None: the same.
@@ -199,6 +201,7 @@ class RobotDescription(_Strict):
     a_priori: dict[str, Number] = {}
     truth: dict[str, Number] = {}
     noise: Noise = Noise()
+    bounds: Bounds = Bounds()
     coulomb_slope: Positive = 1000.0
     identification_slope: Positive | None = None
     reference_temperature: Number = 25.0

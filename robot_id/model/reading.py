@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from robot_id.exceptions import DescriptionError, did_you_mean, shorten
+from robot_id.model.bounds import Bounds, LinkBounds, Plate, TotalMass
 from robot_id.model.description import (
     Alias,
     Joint,
@@ -66,7 +67,8 @@ def _known_keys(location: tuple[int | str, ...]) -> list[str]:
     """Return the keys that the model at this place of the file knows."""
     models: dict[str, type[BaseModel]] = {
         'mdh': MdhRow, 'joints': Joint, 'limits': JointLimits, 'loops': Loop, 'noise': Noise,
-        'renamed': Alias,
+        'renamed': Alias, 'bounds': Bounds, 'links': LinkBounds, 'planar': Plate,
+        'total_mass': TotalMass,
     }  # fmt: skip
     model: type[BaseModel] = RobotDescription
     for part in location:

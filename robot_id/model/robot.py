@@ -129,6 +129,10 @@ class Robot:
         """Refuse a description whose named parameters do not exist."""
         for key in ('truth', 'a_priori'):
             self.standard_vector(getattr(self.description, key), key)
+        for joint in self.description.bounds.links:
+            if joint not in self.kinematics.body_names:
+                hint = did_you_mean(joint, self.kinematics.body_names)
+                raise DescriptionError(f"{self.name}: bounds.links: no joint '{joint}', {hint}")
         if self.description.renamed:
             len(self.base)
 

@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 import pinocchio as pin
+from numpy.typing import NDArray
 
 from robot_id.exceptions import DescriptionError, did_you_mean
 from robot_id.model.inertia import inertia_row
@@ -33,10 +34,7 @@ def from_urdf(
     :param snap: take rounded angles and axes as what they obviously mean.
     """
     text, joints, notes = read_urdf(path, snap)
-    try:
-        model = pin.buildModelFromXML(text)
-    except (ValueError, RuntimeError) as error:
-        raise DescriptionError(f'{path}: pinocchio cannot read it ({one_line(error)})') from error
+    model = _model(text, path)
     moving = list(model.names)[1:]
     if locked == 'others':
         locked = _others(joints, moving, free)
@@ -45,6 +43,38 @@ def from_urdf(
         model = _lock(model, frozen)
     found = replace(_extract(path, model, joints), locked=frozen, notes=notes)
     return align_axes(found) if snap else found
+
+
+def body_inertias(
+    text: str, path: Path, bodies: tuple[str, ...], frozen: dict[str, float]
+) -> NDArray[np.float64]:
+    """
+    (nb, 10) inertial parameters of the bodies in a URDF's text, fixed joints merged.
+
+    :param path: for errors.
+    :param bodies: names of the joints that carry them.
+    :param frozen: all joints that do not move, with their positions.
+    """
+    model = _model(text, path)
+    model = _lock(model, frozen) if frozen else model
+    return np.array([inertia_row(model.inertias[model.getJointId(name)]) for name in bodies])
+
+
+def load_model(path: Path, frozen: dict[str, float], snap: bool = True) -> pin.Model:
+    """
+    Return a URDF as pinocchio reads it, with its own inertias and joint dynamics.
+
+    :param frozen: all joints that do not move, with their positions.
+    """
+    model = _model(read_urdf(path, snap)[0], path)
+    return _lock(model, frozen) if frozen else model
+
+
+def _model(text: str, path: Path) -> pin.Model:
+    try:
+        return pin.buildModelFromXML(text)
+    except (ValueError, RuntimeError) as error:
+        raise DescriptionError(f'{path}: pinocchio cannot read it ({one_line(error)})') from error
 
 
 def _others(

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from robot_id.estimation import registry
-from robot_id.exceptions import IdentificationError, OptionError
+from robot_id.exceptions import IdentificationError
 from robot_id.regression.least_squares import solve
 from robot_id.regression.system import System
 from robot_id.regression.triangular import JointFactors
@@ -44,9 +43,3 @@ def test_rank_is_checked_before_the_constraint():
     factors = JointFactors.of_rows('ab', [(W, W[:, 0])])
     with pytest.raises(IdentificationError, match='does not tell'):
         System(factors, constraint=Through(np.ones(2))).solve()
-
-
-def test_unknown_constraint_is_refused_by_name(robots, simulate):
-    robot = robots['scara']
-    with pytest.raises(OptionError, match='physicle'):
-        registry.create('idim_wls', {'constraint': 'physicle'}).estimate(robot, simulate(robot))

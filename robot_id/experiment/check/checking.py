@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from robot_id.data.dataset import Dataset
-from robot_id.experiment.check import registry, search, torque_scale
+from robot_id.experiment.check import excitation, registry, search, torque_scale
 from robot_id.experiment.check.case import Case
 from robot_id.experiment.check.finding import Finding, Findings
 from robot_id.model import Robot
@@ -14,8 +14,9 @@ def check(robot: Robot, dataset: Dataset, progress: Progress = silent) -> Findin
     """
     Return what is wrong with a recording, or with the robot file it is read with.
 
-    First what the channels alone tell (wrap-around, clock, saturation, rest), then the one change
-    that explains the torques better than they stand, if there is one, then their size.
+    First what the channels alone tell (wrap-around, clock, saturation, rest), then whether the
+    motion says enough, then the one change that explains the torques better than they
+    stand, if there is one, then their size.
 
     :param dataset: columns of the robot's joints, in any order.
     """
@@ -25,6 +26,15 @@ def check(robot: Robot, dataset: Dataset, progress: Progress = silent) -> Findin
         found, case = look(case)
         findings += found
     progress(0.2, 'checking')
+    if not any(finding.code == 'rest' for finding in findings):
+        poor = excitation.look(case)
+        if poor:
+            # What such a motion explains or not says nothing about the rest.
+            return Findings((*findings, *poor), dataset.source)
+    if search.structure_is_right(case):
+        sizes = torque_scale.look(case, case.models.nominal)
+        if sizes:
+            return Findings((*findings, *sizes), dataset.source)
     best = search.best_proposal(case)
     explanation = case.models.nominal
     if best is not None and best.after is not None:

@@ -25,6 +25,7 @@ class Hypothesis:
     :param offset: (n,) added to the positions.
     :param delay: seconds by which the torques were recorded late.
     :param gravity: (3,) m/s^2 in the base frame.
+    :param lengths: (nb,) factors on the distances of the joints of the robot file.
     """
 
     position_columns: tuple[int, ...] | None = None
@@ -34,6 +35,7 @@ class Hypothesis:
     offset: tuple[float, ...] | None = None
     delay: float = 0.0
     gravity: tuple[float, ...] | None = None
+    lengths: tuple[float, ...] | None = None
 
     def apply(self, signals: Signals) -> Signals:
         """Return the signals as they would be without the mistake."""

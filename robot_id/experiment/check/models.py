@@ -31,6 +31,7 @@ class Explanation:
     :param scale: (n,) s_j of the prior model.
     :param scale_std: (n,) its deviations.
     :param chi: (b,) parameters of the free model.
+    :param moving: (n,) joints that count: what a resting one leaves is friction of no known sign.
     """
 
     free: Array
@@ -38,6 +39,7 @@ class Explanation:
     scale: Array
     scale_std: Array
     chi: Array
+    moving: NDArray[np.bool_]
 
     def gain(self, before: Explanation) -> float:
         """
@@ -46,9 +48,9 @@ class Explanation:
         The sum over the joints and both models of log(residual before / residual now): half the
         ratio of the log-likelihoods per equation, each joint having noise of unknown size.
         """
-        better = float(np.log(before.free / self.free).sum())
+        better = float(np.log(before.free / self.free)[self.moving].sum())
         if self.prior is not None and before.prior is not None:
-            better += float(np.log(before.prior / self.prior).sum())
+            better += float(np.log(before.prior / self.prior)[self.moving].sum())
         return better
 
 
@@ -66,7 +68,7 @@ class Models:
         self.free = FreeModel(self.robot)
         inertia = prior_inertia(robot)
         self.prior = None if inertia is None else PriorModel(self.robot, inertia)
-        self._mounted: dict[tuple[float, ...], Robot] = {}
+        self._changed: dict[tuple[object, object], Robot] = {}
 
     @cached_property
     def nominal(self) -> Explanation:
@@ -81,7 +83,8 @@ class Models:
         if self.prior is not None:
             prior = np.maximum(self.prior.residuals(robot, s), FLOOR)
             scale, std = self.prior.scales(robot, s)
-        return Explanation(np.maximum(left, FLOOR), prior, scale, std, chi)
+        left = np.maximum(left, FLOOR)
+        return Explanation(left, prior, scale, std, chi, self.signals.moving)
 
     def screen(self, hypothesis: Hypothesis) -> float:
         """
@@ -92,7 +95,8 @@ class Models:
         """
         nominal = self.nominal.free if self.prior is None else self.nominal.prior
         assert nominal is not None
-        return float(np.log(nominal / np.maximum(self.residuals(hypothesis), FLOOR)).sum())
+        ratio = nominal / np.maximum(self.residuals(hypothesis), FLOOR)
+        return float(np.log(ratio)[self.signals.moving].sum())
 
     def residuals(self, hypothesis: Hypothesis) -> Array:
         """(n,) relative residuals by the prior model, by the free one where there is no prior."""
@@ -102,10 +106,11 @@ class Models:
         return self.prior.residuals(robot, s)
 
     def _robot(self, hypothesis: Hypothesis) -> Robot:
-        """Return the robot with the gravity of a hypothesis."""
-        if hypothesis.gravity is None:
+        """Return the robot with the gravity and the lengths of a hypothesis."""
+        gravity, lengths = hypothesis.gravity, hypothesis.lengths
+        if gravity is None and lengths is None:
             return self.robot
-        if hypothesis.gravity not in self._mounted:
-            gravity = np.array(hypothesis.gravity)
-            self._mounted[hypothesis.gravity] = with_plain_terms(self.robot, gravity)
-        return self._mounted[hypothesis.gravity]
+        if (gravity, lengths) not in self._changed:
+            g = self.robot.gravity if gravity is None else np.array(gravity)
+            self._changed[gravity, lengths] = with_plain_terms(self.robot, g, lengths)
+        return self._changed[gravity, lengths]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,8 +16,18 @@ Array = NDArray[np.float64]
 TILTED = (3.3, -4.7, -7.9)
 
 
-def with_plain_terms(robot: Robot, gravity: Array) -> Robot:
-    """Return the robot with rotor, viscous, Coulomb and offset terms and another gravity."""
+def with_plain_terms(
+    robot: Robot, gravity: Array, lengths: tuple[float, ...] | None = None
+) -> Robot:
+    """
+    Return the robot with rotor, viscous, Coulomb and offset terms and another gravity.
+
+    :param lengths: (nb,) factors on the distances between the joints.
+    """
+    kinematics = robot.kinematics
+    if lengths is not None:
+        longer = kinematics.translation * np.array(lengths)[:, None]
+        kinematics = replace(kinematics, translation=longer)
     plain = ('viscous', 'coulomb', 'offset')
     joints = tuple(
         Joint(name=joint.name, gear_ratio=joint.gear_ratio, friction=plain, limits=joint.limits)
@@ -28,7 +40,7 @@ def with_plain_terms(robot: Robot, gravity: Array) -> Robot:
         'truth': {},
         'a_priori': {},
     }
-    return Robot(robot.description.model_copy(update=update), robot.kinematics, robot.urdf)
+    return Robot(robot.description.model_copy(update=update), kinematics, robot.urdf)
 
 
 def prior_inertia(robot: Robot) -> Array | None:

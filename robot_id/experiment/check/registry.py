@@ -9,9 +9,11 @@ from robot_id.experiment.check import (
     gravity_direction,
     joint_offset,
     joint_swap,
+    kinematics,
     position_unit,
     rest,
     saturation,
+    stamps,
     time_unit,
     torque_delay,
     torque_sign,
@@ -23,12 +25,16 @@ from robot_id.experiment.check.finding import Finding
 # What the channels alone tell; each mends its mistake for those after it.
 CHANNELS: tuple[Callable[[Case], tuple[list[Finding], Case]], ...] = (
     wrap_around.look,
+    stamps.look,
     time_unit.look,
     saturation.look,
     rest.look,
 )
 # Changes that are tried on every recording.
-ALWAYS: tuple[Callable[[Case], Iterable[Proposal]], ...] = (torque_delay.propose,)
+ALWAYS: tuple[Callable[[Case], Iterable[Proposal]], ...] = (
+    torque_delay.propose,
+    kinematics.propose,
+)
 # Changes that are tried where the inertias of the robot file do not explain the torques.
 STRUCTURE: tuple[Callable[[Case], Iterable[Proposal]], ...] = (
     position_unit.propose,

@@ -7,15 +7,11 @@ import numpy as np
 from robot_id.experiment.check.case import Case
 from robot_id.experiment.check.finding import Finding
 
-# A joint whose top speed is below these shares of a usual speed and of the other joints' rests.
-SLOWEST = 0.02
-SLOWER_THAN_OTHERS = 0.02
-
 
 def look(case: Case) -> tuple[list[Finding], Case]:
     """Find joints whose filtered speed never leaves the level of noise."""
     findings = []
-    for j in resting(case):
+    for j in np.flatnonzero(~case.signals.moving):
         reach = float(np.ptp(case.signals.q[:, j]))
         findings.append(
             Finding(
@@ -30,10 +26,3 @@ def look(case: Case) -> tuple[list[Finding], Case]:
             )
         )
     return findings, case
-
-
-def resting(case: Case) -> list[int]:
-    """Return the joints that rest."""
-    speed = np.sqrt((case.signals.dq**2).mean(axis=0))
-    slow = speed < np.minimum(SLOWEST, SLOWER_THAN_OTHERS * speed.max())
-    return [int(j) for j in np.flatnonzero(slow)]

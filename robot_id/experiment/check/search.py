@@ -9,6 +9,8 @@ from robot_id.experiment.check.case import Case, Proposal
 
 # A recording that the inertias of the robot file explain so well has its structure right.
 EXPLAINED = 0.1
+# And nearly as well as the free model does, or to so little.
+AS_GOOD, SMALL = 1.5, 0.03
 # So many proposals of the screening are judged by both models.
 FINALISTS = 8
 
@@ -27,4 +29,7 @@ def best_proposal(case: Case) -> Proposal | None:
 def structure_is_right(case: Case) -> bool:
     """Tell whether the inertias of the robot file already explain every joint."""
     nominal = case.models.nominal
-    return nominal.prior is not None and bool(np.all(nominal.prior < EXPLAINED))
+    if nominal.prior is None:
+        return False
+    as_good = np.maximum(AS_GOOD * nominal.free, SMALL)
+    return bool(np.all(nominal.prior < np.minimum(as_good, EXPLAINED)))

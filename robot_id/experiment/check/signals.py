@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +24,10 @@ MOTION_SHARE = 0.99
 CUTOFF_MARGIN = 5.0
 # Samples per period of the cut-off before the equations are filtered and decimated again.
 OVERSAMPLING = 12.0
+# Rms speeds of a joint that rests: rad/s or m/s, and of the fastest joint's.
+SLOWEST, SLOWER_THAN_OTHERS = 0.015, 0.03
 # As many equations a joint at most: blocks of long recordings are spread over their length.
-LARGEST = 1800
+LARGEST = 1200
 BLOCKS = 6
 # Equations are filtered and one in so many is kept.
 EQUATION_DECIMATION = 4
@@ -66,20 +69,16 @@ class Signals:
         flags[:, flags.sum(axis=0) < 0.2 * len(flags)] = True
         return flags
 
+    @cached_property
+    def moving(self) -> NDArray[np.bool_]:
+        """(n,) joints that move: not far slower than usual, and than the others."""
+        speed = np.sqrt((self.dq**2).mean(axis=0))
+        return speed >= np.minimum(SLOWEST, SLOWER_THAN_OTHERS * speed.max())
+
     @property
     def n(self) -> int:
         """Number of joints."""
         return self.q.shape[1]
-
-    def with_time_scale(self, factor: float) -> Signals:
-        """Return the signals of a clock that runs differently: time = factor * recorded time."""
-        return replace(
-            self,
-            rate=self.rate / factor,
-            bandwidth=self.bandwidth / factor,
-            dq=self.dq / factor,
-            ddq=self.ddq / factor**2,
-        )
 
 
 def prepare(dataset: Dataset) -> Signals:

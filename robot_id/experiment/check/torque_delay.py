@@ -21,7 +21,8 @@ Array = NDArray[np.float64]
 
 THRESHOLD = 0.25
 # Half a sample is what a held command brings; more than this, and seconds, is a delay.
-SAMPLES, SECONDS = 0.75, 0.004
+# A torque ahead of the motion has to be further: friction that lets go late looks like it.
+SAMPLES, LATE, AHEAD = 0.75, 0.005, 0.008
 COARSE = (-0.05, -0.025, -0.01, 0.0, 0.01, 0.025, 0.05, 0.08, 0.12)
 FINE = (0.01, 0.005)
 # Friction that lags behind the motion looks like a delay of its joint, each joint another one: a
@@ -37,10 +38,10 @@ def propose(case: Case) -> Iterator[Proposal]:
         delay = best.hypothesis.delay
         tried = [_at(case, delay + step), _at(case, delay - step)]
         best = max(best, *tried, key=lambda each: each.screened)
-    own = joint_delays(case, best.hypothesis.delay)
+    own = joint_delays(case, best.hypothesis.delay)[case.signals.moving]
     delay = float(np.median(own))
     agree = np.abs(own - delay) < max(SAME, SAME_SHARE * abs(delay))
-    large = abs(delay) > max(SAMPLES / case.dataset.rate, SECONDS)
+    large = abs(delay) > max(SAMPLES / case.dataset.rate, LATE if delay > 0 else AHEAD)
     if large and agree.mean() >= MOST:
         yield _at(case, delay)
 

@@ -36,5 +36,5 @@ def _finding(name: str, count: int) -> Finding:
         0.99,
         f'the position jumps by a whole turn ({2 * np.pi:.4g} rad) {count} time(s) within one '
         'sample: the encoder wraps around; it is unwrapped wherever it is read',
-        'nothing to change; to leave it as recorded, put unwrap: false into the mapping',
+        'nothing to change; set the zero of the encoder away from the motion',
     )

@@ -34,6 +34,10 @@ FORMATS: dict[str, Format] = {
     'ros-params': Format(
         'ros_parameters', 'a parameter file for ctc_controller', moves_robots=True
     ),
+    'urdf': Format(
+        'urdf_file', 'your URDF with the identified inertias and friction', moves_robots=True
+    ),
+    'mjcf': Format('mjcf_file', 'a MuJoCo model', moves_robots=True),
     'c': Format(
         'c_code', 'the model as C99 for a controller, into a folder (--out DIR)', moves_robots=True
     ),

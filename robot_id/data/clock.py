@@ -1,0 +1,120 @@
+"""
+The robot's own clock, rebuilt from its motion where the stamps are those of a logger.
+
+A robot samples on whole ticks of its period T. Where a velocity was recorded, the step of the
+position over the mean velocity is the time that passed, sum(dq v) / sum(v^2), and it falls on
+whole ticks however late the logger stamped the sample. Without a velocity nothing tells a late
+stamp from a lost sample, and the stamps are kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# Stamps that jitter by less than this (of a step) are believed.
+JITTER = 0.1
+# A passed time this near to whole ticks, for this share of the steps, is a clock.
+NEAR, SHARE = 0.25, 0.95
+# The ticks must fit so many times better than the stamps.
+BETTER = 2.5
+# Steps with less motion than this share of the strongest say nothing.
+QUIET = 0.1
+# Fewer steps than this tell nothing.
+FEWEST = 100
+# A rate so near to a whole number of Hz is that number.
+NOMINAL = 0.005
+# Over the whole recording both clocks agree within this.
+DRIFT = 0.02
+# Longer holes are gaps of the recording: they keep their stamps.
+LONGEST = 5.5
+
+
+@dataclass(frozen=True)
+class Clock:
+    """
+    A rebuilt clock.
+
+    :param time: (N,) seconds.
+    :param rate: ticks per second.
+    :param jitter: rms by which the stamps were off, in ticks.
+    """
+
+    time: Array
+    rate: float
+    jitter: float
+
+
+def rebuild(time: Array, position: Array, velocity: Array | None) -> Clock | None:
+    """
+    Return the robot's clock when the motion shows that the stamps are not it, else None.
+
+    :param time: (N,) stamps, increasing.
+    :param position: (N, n).
+    :param velocity: (N, n) as recorded, or None.
+    """
+    steps = np.diff(time)
+    if velocity is None or len(steps) < FEWEST or steps.min() < 0:
+        return None
+    passed, strong = _passed(position, velocity)
+    if strong.sum() < FEWEST:
+        return None
+    period = _nominal(float(np.median(passed[strong])))
+    # Lost samples make whole steps: only what is off them is jitter.
+    inner = steps < LONGEST * period
+    off = np.abs(steps / period - np.maximum(np.round(steps / period), 1.0))[inner]
+    if not off.size or np.sqrt((off**2).mean()) < JITTER:
+        return None
+    whole = np.where(steps < 1.6 * period, 1.0, np.round(steps / period))
+    told = strong & (passed < LONGEST * period)
+    ticks = _ticks(steps / period, passed / period, told, whole)
+    if ticks is None:
+        return None
+    rebuilt = time[0] + period * np.concatenate([[0.0], np.cumsum(ticks)])
+    # The mean rate of the stamps is right even where each of them is not.
+    drift = float(np.polyfit(rebuilt - rebuilt[0], time - time[0], 1)[0])
+    if abs(drift - 1.0) > DRIFT:
+        return None
+    return Clock(rebuilt, 1.0 / period, float(np.sqrt((off**2).mean())))
+
+
+def _passed(position: Array, velocity: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """Return the time that passed in each step by the velocity, and where that is told well."""
+    dq, v = np.diff(position, axis=0), 0.5 * (velocity[1:] + velocity[:-1])
+    size = np.maximum(np.std(velocity, axis=0), 1e-12)
+    strength = ((v / size) ** 2).sum(axis=1)
+    passed = (dq * v / size**2).sum(axis=1) / np.maximum(strength, 1e-12)
+    strong = (strength > QUIET * np.median(strength)) & (passed > 0)
+    return passed, strong
+
+
+def _ticks(stamped: Array, passed: Array, strong: NDArray[np.bool_], whole: Array) -> Array | None:
+    """
+    Return the ticks of each step, None where the motion does not fall on them.
+
+    :param stamped: (N - 1,) steps of the stamps, in periods.
+    :param passed: (N - 1,) steps by the velocity, in periods.
+    :param strong: where they are told well.
+    :param whole: (N - 1,) ticks of the other steps.
+    """
+    if strong.sum() < FEWEST:
+        return None
+    ratio = passed[strong]
+    nearest = np.maximum(np.round(ratio), 1.0)
+    left = np.sqrt(np.median((ratio - nearest) ** 2))
+    missed = np.sqrt(np.median((ratio - stamped[strong]) ** 2))
+    if np.mean(np.abs(ratio - nearest) < NEAR) < SHARE or missed < BETTER * left:
+        return None
+    ticks = whole.copy()
+    ticks[strong] = nearest
+    return ticks
+
+
+def _nominal(step: float) -> float:
+    """Return the tick, or that of a whole rate near it."""
+    nominal = round(1.0 / step) if step > 0 else 0
+    return 1.0 / nominal if nominal and abs(nominal * step - 1.0) < NOMINAL else step

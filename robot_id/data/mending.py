@@ -1,0 +1,50 @@
+"""What the reader mends in raw samples, with a note and a repair that `check` reports."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from robot_id.data.clock import rebuild
+from robot_id.data.dataset import Repair
+from robot_id.data.raw import Raw
+from robot_id.data.unwrapping import TURN, unwrap
+
+
+def unwrapped(raw: Raw, notes: list[str], repairs: list[Repair]) -> Raw:
+    """Undo the wrap-around of encoders."""
+    if 'position' not in raw.channels or len(raw.time) < 3:
+        return raw
+    position, counts = unwrap(raw.channels['position'])
+    if not any(counts):
+        return raw
+    for name, count in zip(raw.joint_names, counts):
+        if count:
+            repairs.append(Repair('wrap_around', name, count))
+            notes.append(f"{raw.source}: joint '{name}' wraps around {count} time(s), unwrapped")
+    channels = {**raw.channels, 'position': position}
+    reference = channels.get('reference_position')
+    if reference is not None:
+        own = unwrap(reference)[0]
+        channels['reference_position'] = own + TURN * np.round(
+            np.median((position - own) / TURN, axis=0)
+        )
+    return replace(raw, channels=channels)
+
+
+def on_own_clock(raw: Raw, notes: list[str], repairs: list[Repair]) -> Raw:
+    """Replace the stamps of a logger by the robot's own clock where the motion shows it."""
+    position = raw.channels.get('position')
+    if position is None or not np.isfinite(position).all():
+        return raw
+    clock = rebuild(raw.time, position, raw.channels.get('velocity'))
+    if clock is None:
+        return raw
+    detail = (
+        f'the stamps are off by {clock.jitter:.2g} of a step (rms), the motion falls on a clock '
+        f'of {clock.rate:.6g} Hz'
+    )
+    repairs.append(Repair('stamps', detail=detail))
+    notes.append(f'{raw.source}: {detail}: stamps of a logger, the clock is rebuilt')
+    return replace(raw, time=clock.time)

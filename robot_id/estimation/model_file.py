@@ -1,0 +1,120 @@
+"""The model of a URDF in place of a result: what its own inertias and friction are worth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.estimation.result import Result
+from robot_id.exceptions import DataError, DescriptionError
+from robot_id.model import Robot
+from robot_id.model.kinematics import Kinematics
+from robot_id.model.urdf import from_urdf, load_model
+
+Array = NDArray[np.float64]
+OWN = 'urdf'
+# Frames of two files of the same robot: rounded angles and lengths.
+_SAME = 1e-4
+
+
+def is_model(params: str | Path) -> bool:
+    """Whether `params` names a model: the word `urdf`, or a file with that ending."""
+    return str(params) == OWN or Path(params).suffix.lower() == '.urdf'
+
+
+def load_result_or_model(robot: Robot, params: str | Path) -> Result:
+    """
+    Return the result in a JSON file, or a model in its place.
+
+    :param params: a JSON file that identify wrote; a URDF file; or `urdf`, the inertias of the
+        robot's own URDF without any friction.
+    """
+    if not is_model(params):
+        return Result.load(params)
+    return own_model(robot) if str(params) == OWN else model_of(robot, Path(params))
+
+
+def own_model(robot: Robot) -> Result:
+    """Return the inertias of the robot's own URDF, friction and rotor inertias zero."""
+    if robot.urdf is None:
+        raise DataError(f"{robot.name} has no URDF: 'urdf' stands for the inertias in it")
+    return _result(robot, robot.kinematics.inertia, {}, robot.urdf)
+
+
+def model_of(robot: Robot, path: Path) -> Result:
+    """
+    Return the inertias, damping and friction of a URDF of the same robot.
+
+    :raises DataError: when its joints or frames are not those of the robot.
+    """
+    if not path.is_file():
+        raise DataError(f'{path}: no such file')
+    own, snap = robot.kinematics, robot.description.snap
+    locked = dict(own.locked)
+    try:
+        other = from_urdf(path, locked, snap=snap)
+    except DescriptionError as error:
+        raise DataError(f'{error}; it must have the joints of {robot.name}') from error
+    for name in own.body_names:
+        _same_joint(robot, path, own, other, name)
+    if len(other.body_names) > len(own.body_names):
+        extra = next(name for name in other.body_names if name not in own.body_names)
+        raise DataError(f"{path}: joint '{extra}' does not move in {robot.name}")
+    order = [other.body_names.index(name) for name in own.body_names]
+    model = load_model(path, dict(other.locked), snap)
+    friction = {}
+    for k, name in enumerate(robot.joint_names):
+        at = model.joints[model.getJointId(name)].idx_v
+        friction[f'Fv{k + 1}'] = float(model.damping[at])
+        friction[f'Fc{k + 1}'] = float(model.upperDryFrictionLimit[at])
+    return _result(robot, other.inertia[order], friction, path)
+
+
+def _same_joint(robot: Robot, path: Path, own: Kinematics, other: Kinematics, name: str) -> None:
+    """Refuse a joint that another file does not have, or has elsewhere."""
+    if name not in other.body_names:
+        raise DataError(f"{path}: no joint '{name}', it is not a model of {robot.name}")
+    i, j = own.body_names.index(name), other.body_names.index(name)
+    pairs = (
+        (own.rotation[i], other.rotation[j]),
+        (own.translation[i], other.translation[j]),
+        (own.axis[i], other.axis[j]),
+        (own.ratio[i], other.ratio[j]),
+        (own.prismatic[i], other.prismatic[j]),
+    )
+    apart = max(float(np.abs(np.subtract(a, b, dtype=float)).max()) for a, b in pairs)
+    if apart > _SAME or _carrier(own, i) != _carrier(other, j):
+        raise DataError(f"{path}: joint '{name}' is not where {robot.name} has it")
+
+
+def _carrier(kinematics: Kinematics, i: int) -> str:
+    """Return the joint that carries a body's joint, empty for the base."""
+    parent = int(kinematics.parent[i])
+    return kinematics.body_names[parent] if parent >= 0 else ''
+
+
+def _result(robot: Robot, inertia: Array, friction: dict[str, float], path: Path) -> Result:
+    """
+    Return (nb, 10) inertias and the friction as a result without deviations.
+
+    :raises DataError: for friction that the robot file has no term for, or no mass at all.
+    """
+    if not np.any(inertia[:, 9] > 0.0):
+        raise DataError(f'{path}: no link that moves has a mass')
+    x = np.zeros(len(robot.standard_names))
+    x[robot.inertial_index] = inertia
+    for name, value in friction.items():
+        both = [name] if name in robot.standard_names else [f'{name}+', f'{name}-']
+        if both[0] in robot.standard_names:
+            x[[robot.standard_names.index(one) for one in both]] = value
+        elif value != 0.0:
+            joint = robot.joint_names[int(name[2:]) - 1]
+            raise DataError(
+                f"{path}: joint '{joint}' has friction {value:g}, {robot.name} has no {name}"
+            )
+    b = len(robot.base)
+    return Result(
+        robot.name, OWN, robot.base.names, robot.base.from_standard(x), np.full((b, b), np.nan)
+    )

@@ -1,0 +1,66 @@
+"""A motion that says too little: parameters that act alike along it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id import dynamics
+from robot_id.experiment.check import position_unit
+from robot_id.experiment.check.case import Case
+from robot_id.experiment.check.finding import Finding
+
+Array = NDArray[np.float64]
+
+# The parameters are told apart so many times worse than by a lively motion.
+POORER = 50.0
+# States of the lively motion it is compared with: within this of the middle, rad and m.
+STATES, REACH = 400, 1.0
+
+
+def look(case: Case) -> list[Finding]:
+    """
+    Compare the condition of the equations with that of a lively motion of the same robot.
+
+    Positions beyond what any joint turns are a matter of their unit, not of the motion.
+    """
+    if np.ptp(case.signals.q, axis=0).max() > position_unit.LARGEST:
+        return []
+    own, lively = conditions(case)
+    if own < POORER * lively:
+        return []
+    span = np.ptp(case.signals.q, axis=0)
+    return [
+        Finding(
+            'excitation',
+            None,
+            float(np.clip(1.0 - 0.3 * POORER * lively / own, 0.7, 0.99)),
+            f'the condition number of the equations is {own:.3g}, of a lively motion of this '
+            f'robot {lively:.3g}; the joints move by {span.min():.2g} to {span.max():.2g} rad or '
+            'm: too little, or all alike, to tell the parameters apart',
+            'robot-id excite --robot R --out motion.csv gives a motion that does',
+        )
+    ]
+
+
+def conditions(case: Case) -> tuple[float, float]:
+    """Return the condition numbers of the recorded and of a lively motion, columns of size 1."""
+    models, s = case.models, case.signals
+    W, _, size = models.free.equations(models.robot, s)
+    rng = np.random.default_rng(0)
+    middle = np.median(s.q, axis=0)
+    q = middle + rng.uniform(-REACH, REACH, (STATES, s.n))
+    dq, ddq = rng.normal(0.0, 1.0, (STATES, s.n)), rng.normal(0.0, 3.0, (STATES, s.n))
+    lively = dynamics.regressor(models.robot, q, dq, ddq, standard=True)
+    return _condition(W, size), _condition(lively[:, :, models.free.columns], size)
+
+
+def _condition(W: Array, size: Array) -> float:
+    """Return the condition number, columns that no motion reaches left out."""
+    A = (W / size[:, None]).reshape(-1, W.shape[2])
+    norms = np.linalg.norm(A, axis=0)
+    live = norms > 1e-12 * norms.max()
+    values = np.linalg.svd(A[:, live] / norms[live], compute_uv=False)
+    # Combinations that this gravity does not show at all are no matter of the motion.
+    values = values[values > 1e-9 * values[0]]
+    return float(values[0] / values[-1])

@@ -1,0 +1,81 @@
+"""Newton's method on the log-det form, in numpy: no other package is needed."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg as sl
+from numpy.typing import NDArray
+
+from robot_id.exceptions import IdentificationError
+from robot_id.regression.physical.program import Program
+
+Array = NDArray[np.float64]
+_MOST, _MOST_ON_THE_WAY = 60, 15
+# From one weight of the prior to the next on the way down to its own.
+_RAMP = 0.1
+_MARGIN = 1.1
+
+
+def minimise(program: Program, start: Array | None = None) -> Array:
+    """
+    Return (k,) the minimiser.
+
+    Without a start the prior begins as heavy as the data and is made lighter step by step (path
+    following), which keeps the Newton steps in the region where they converge fast.
+
+    :param start: (k,) a point strictly inside, near the minimum.
+    """
+    v = np.zeros(program.A.shape[1]) if start is None else start
+    gram = 2.0 * program.A.T @ program.A  # of the Hessian only, never of the gradient
+    smallest = min(program.w.min(initial=np.inf), program.u.min(initial=np.inf))
+    t, spent = 1.0, 0
+    if start is None:
+        rho = float(np.sum((program.A @ v - program.b) ** 2))
+        t = max(1.0, rho / float(program.w.sum() + program.u.sum()))
+    while True:
+        step, decrement = _step(program, gram, v, t)
+        v, moved = _search(program, v, step, t, decrement)
+        spent += 1
+        rests = not moved or spent >= (_MOST if t == 1.0 else _MOST_ON_THE_WAY)
+        if t == 1.0 and (decrement < 1e-8 * smallest or rests):
+            break
+        if decrement < 0.5 * t * smallest or rests:
+            t, spent = max(1.0, _RAMP * t), 0
+    # Data far from any possible robot leave a large objective, of which this is no part.
+    if decrement > 1e-3 * max(abs(program.value(v)), 1.0):
+        raise IdentificationError('the physical parameters were not found: Newton is stuck')
+    return v
+
+
+def _step(program: Program, gram: Array, v: Array, t: float) -> tuple[Array, float]:
+    """Return the Newton step and its decrement g' H^-1 g."""
+    gradient, hessian = program.prior_slopes(v)
+    gradient = t * gradient + 2.0 * program.A.T @ (program.A @ v - program.b)
+    hessian = t * hessian + gram
+    scale = 1.0 / np.sqrt(np.maximum(np.diag(hessian), 1e-300))
+    hessian *= scale[:, None] * scale
+    hessian.flat[:: len(scale) + 1] += 1e-14
+    factor = sl.cho_factor(hessian, check_finite=False, overwrite_a=True)
+    step = -scale * sl.cho_solve(factor, scale * gradient, check_finite=False)
+    return step, float(-gradient @ step)
+
+
+def _search(
+    program: Program, v: Array, step: Array, t: float, decrement: float
+) -> tuple[Array, bool]:
+    """
+    Return the next point; False when no step lowers the objective any more.
+
+    It keeps a distance from the boundary, where a logarithm is too steep to come back from fast.
+    """
+    length = 1.0
+    now = program.value(v, t)
+    for _ in range(40):
+        trial = v + length * step
+        if (
+            program.value(trial, t) <= now - 1e-4 * length * decrement
+            and np.isfinite(program.value(v + _MARGIN * length * step))
+        ):  # fmt: skip
+            return trial, True
+        length *= 0.5
+    return v, False

@@ -1,0 +1,68 @@
+"""The robot's clock rebuilt from position and velocity, and encoders unwrapped."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.data.clipping import clipped
+from robot_id.data.clock import rebuild
+from robot_id.data.unwrapping import unwrap
+
+Array = NDArray[np.float64]
+
+
+def _motion(time: Array, joints: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    w = 2 * np.pi * np.array([0.2, 0.5, 0.9])
+    a, phase = rng.uniform(0.1, 0.5, (2, joints, 3))
+    angle = np.multiply.outer(time, w)[:, None] + 9 * phase
+    return (a * np.sin(angle)).sum(axis=2), (a * w * np.cos(angle)).sum(axis=2)
+
+
+def test_late_stamps_give_way_to_the_ticks_of_the_motion() -> None:
+    rng = np.random.default_rng(0)
+    time = np.arange(6000) * 1e-3
+    time = time[rng.random(time.size) > 0.02]
+    q, dq = _motion(time, 7, rng)
+    late = np.maximum.accumulate(time + rng.exponential(6e-4, time.size))
+    clock = rebuild(late, q + rng.normal(0, 1e-6, q.shape), dq + rng.normal(0, 1e-3, q.shape))
+    assert clock is not None
+    assert clock.rate == 1000.0
+    np.testing.assert_allclose(clock.time - clock.time[0], time - time[0], atol=1e-9)
+
+
+def test_stamps_that_the_motion_follows_are_kept() -> None:
+    rng = np.random.default_rng(1)
+    time = np.cumsum(rng.choice([0.010, 0.012], 3000))
+    q, dq = _motion(time, 6, rng)
+    assert rebuild(time, q, dq) is None
+    assert rebuild(time, q, None) is None
+
+
+def test_unwrapping_gives_back_the_motion() -> None:
+    t = np.arange(2000) / 250.0
+    q = np.column_stack([3.0 * np.sin(t), 4.0 * t - 9.0, 0.3 * np.cos(t)])
+    wrapped = (q + np.pi) % (2 * np.pi) - np.pi
+    back, counts = unwrap(wrapped)
+    assert counts[0] == 0
+    assert counts[1] > 2
+    turns = (back - q) / (2 * np.pi)
+    np.testing.assert_allclose(turns, np.round(turns[0]) * np.ones_like(turns), atol=1e-9)
+
+
+def test_a_clean_motion_is_not_unwrapped() -> None:
+    t = np.arange(500) / 100.0
+    q = np.column_stack([3.1 * np.sin(3 * t), 9.0 * t])
+    back, counts = unwrap(q)
+    assert back is q
+    assert counts == [0, 0]
+
+
+def test_clipping_is_seen_and_a_coarse_but_free_torque_is_not() -> None:
+    t = np.arange(4000) / 500.0
+    tau = np.column_stack([10 * np.sin(t) + np.sin(7 * t), np.round(200 * np.sin(2 * t)) / 10])
+    assert clipped(tau)[0] == []
+    cut = np.clip(tau, -8.0, 8.0)
+    found, flags = clipped(cut[:, :1])
+    assert {round(each.value, 6) for each in found} == {-8.0, 8.0}
+    assert np.array_equal(flags[:, 0], np.abs(tau[:, 0]) >= 8.0)
