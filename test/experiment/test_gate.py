@@ -1,4 +1,4 @@
-"""The check as a gate in identify: mistakes are named before the fit, and the verdict heeds them."""
+"""The check as a gate in identify: mistakes are named before the fit, the verdict heeds them."""
 
 from dataclasses import replace
 
