@@ -66,7 +66,7 @@ def from_tables(
             channels[name] = earlier(time, channels[name], channel.delay, f'{path}: {name}')
     main = files.get(mapping.channels()['position'].file, 'position').path.name
     whole = Raw(str(path), time, channels, names)
-    return cut(whole, mapping, main, _own_runs(files)), files.notes
+    return cut(whole, mapping, main, files.notes, _own_runs(files)), files.notes
 
 
 class _Files:

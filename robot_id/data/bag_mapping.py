@@ -96,4 +96,4 @@ def apply_to_bag(
         channels[name] = on_joint_side(channels[name], channel, name, scale, where)
         if channel.delay:
             channels[name] = earlier(raw.time, channels[name], channel.delay, where)
-    return cut(replace(raw, channels=channels), mapping, file)
+    return cut(replace(raw, channels=channels), mapping, file, notes)

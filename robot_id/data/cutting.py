@@ -11,13 +11,27 @@ from robot_id.data.raw import Raw
 from robot_id.exceptions import DataError
 
 
-def cut(raw: Raw, mapping: Mapping, file: str, own: list[list[int]] | None = None) -> list[Raw]:
+def cut(
+    raw: Raw,
+    mapping: Mapping,
+    file: str,
+    notes: list[str],
+    own: list[list[int]] | None = None,
+) -> list[Raw]:
     """
     Return one Raw for each range of the mapping; all of it without ranges.
 
     :param file: name that `rows` and `seconds` may be given for.
+    :param notes: takes up that ranges are given for other files only.
     :param own: row ranges of the file itself, which count where the mapping has none.
     """
+    for key in ('rows', 'seconds'):
+        given = getattr(mapping, key)
+        if isinstance(given, dict) and file not in given:
+            notes.append(
+                f"{raw.source}: all of it is taken, the mapping's '{key}' are those of "
+                f'{", ".join(given)}'
+            )
     ranges = mapping.rows_of(file) or _rows_of_seconds(raw, mapping.seconds_of(file)) or own
     if not ranges:
         return [raw]
