@@ -160,17 +160,17 @@ def test_every_condition_can_be_run(tmp_path, monkeypatch):
         noise=[{'missed': 0.02}],
         rates=[100],
         starts=['method', 0.3],
-        controller=['exact', 'unknown', {'bandwidth': 1.2}, {'delay': 1}],
+        controller=['exact', 'unknown', 'no_reference', {'bandwidth': 1.2}, {'delay': 1}],
         friction=['same', ['viscous', 'coulomb', 'offset']],
         methods=['idim_wls', 'didim'],
     )
     campaign = read_campaign(path)
     cells = list(campaign.cells())
     # A method that starts nowhere runs once for all starts.
-    assert len(cells) == len(campaign) == 4 * 2 * (1 + 2)
+    assert len(cells) == len(campaign) == 5 * 2 * (1 + 2)
     assert len({key_of(cell) for cell in cells}) == len(cells)
-    rows = [run_cell(cell) for cell in cells[:4] + cells[-3:]]
-    assert [row['failure'] for row in rows if row['method'] == 'idim_wls'] == [''] * 3
+    rows = [run_cell(cell) for cell in cells[:4] + cells[6:8] + cells[12:13] + cells[-3:]]
+    assert [row['failure'] for row in rows if row['method'] == 'idim_wls'] == [''] * 5
     exact = [row for row in rows if row['controller'] == 'exact' and row['method'] == 'didim']
     assert all(row['torque_error_percent'] < 10.0 for row in exact)
     assert len(rows[3]['names']) == len(rows[0]['names']) + 2

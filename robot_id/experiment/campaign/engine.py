@@ -60,6 +60,7 @@ def run_campaign(
         before = sum(key_of(cell) in done for cell in campaign.cells()) if done else 0
         progress(0.0, 'starting the workers')
         with _client(workers, scheduler) as client:
+            progress(0.0, f'first runs; Dask shows itself at {client.dashboard_link}')
             dispatcher = _Dispatcher(client, campaign, store, progress, before)
             dispatcher.run(_chain(first, todo))
     return store

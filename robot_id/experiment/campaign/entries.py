@@ -72,9 +72,9 @@ def starts(given: Any, key: str, folder: Path) -> list[Any]:
 
 
 def controller(given: Any, key: str, folder: Path) -> list[Entry]:
-    """Read what the estimator knows: `exact`, `unknown`, `{bandwidth: F}` or `{delay: K}`."""
+    """Read what is known of the loop: `exact`, `unknown`, `no_reference`, or what is wrong."""
     if isinstance(given, str):
-        one_of(given, ('exact', 'unknown'), key)
+        one_of(given, ('exact', 'unknown', 'no_reference'), key)
         return [{'knowledge': given, 'bandwidth': 1.0, 'delay': 0}]
     table(given, ('bandwidth', 'delay'), key)
     factor = number(given.get('bandwidth', 1.0), f'{key}.bandwidth', 0.01, 100.0)

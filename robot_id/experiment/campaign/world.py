@@ -30,8 +30,8 @@ from robot_id.trajectory.default import motion_of
 Array = NDArray[np.float64]
 # The motion that no fit sees; its seed is none that a grid would take.
 HOLDOUT_SECONDS, HOLDOUT_SEED = 5.0, 987_654_321
-# What somebody takes who does not know the loop, rad/s; never more than the rate allows.
-GUESSED_BANDWIDTH, MOST_OF_RATE = 60.0, 0.2
+# The estimator has no loop and must fit one to the reference, or has not even that.
+UNKNOWN = ('unknown', 'no_reference')
 
 
 def check_world(axes: dict[str, list[Any]]) -> None:
@@ -124,7 +124,7 @@ def recording(cell: dict[str, Any]) -> Dataset:
     run = replace(done, reference=logged).to_run(samples_per_record(loop, cell['rates']))
     if noise['colour']:
         run = coloured(run, robot, noise, seed)
-    if known['knowledge'] == 'unknown':
+    if known['knowledge'] == 'no_reference':
         run = replace(
             run, reference_position=None, reference_velocity=None, reference_acceleration=None
         )
@@ -139,7 +139,7 @@ def known_robot(cell: dict[str, Any]) -> Robot:
     plant, loop = plant_of(cell)
     terms = cell['friction']
     robot = _fitted(plant, None if terms is None else tuple(terms))
-    changes: dict[str, Any] = {'loops': {'default': known_loop(loop, cell['controller'])}}
+    changes: dict[str, Any] = {'loops': known_loops(loop, cell['controller'])}
     if cell['starts'] is not None:
         changes['a_priori'] = _off(robot, cell['starts'], cell['seed'])
     known = Robot(robot.description.model_copy(update=changes), robot.kinematics, robot.urdf)
@@ -148,19 +148,17 @@ def known_robot(cell: dict[str, Any]) -> Robot:
     return known
 
 
-def known_loop(loop: Loop, known: dict[str, Any]) -> Loop:
-    """Return what the estimator takes for the loop of the robot."""
-    if known['knowledge'] == 'unknown':
-        guess = min(GUESSED_BANDWIDTH, MOST_OF_RATE * loop.rate_hz)
-        n = len(loop.bandwidth)
-        return Loop(bandwidth=(guess,) * n, damping=(1.0,) * n, rate_hz=loop.rate_hz)
+def known_loops(loop: Loop, known: dict[str, Any]) -> dict[str, Loop]:
+    """Return the loops as the estimator knows them: none, or one whose bandwidth may be wrong."""
+    if known['knowledge'] in UNKNOWN:
+        return {}
     factor = known['bandwidth']
     scaled = {
         key: tuple(factor * v for v in getattr(loop, key))
         for key in ('bandwidth', 'kp', 'kv')
         if getattr(loop, key) is not None
     }
-    return loop.model_copy(update=scaled)
+    return {'default': loop.model_copy(update=scaled)}
 
 
 def samples_per_record(loop: Loop, rate: float | None) -> int:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from robot_id.experiment.campaign.summary import Group, Summary
+from robot_id.report.html.markup import number
 
 # A method that fails more often than this is not advised.
 ENOUGH_SUCCESS = 0.95
@@ -48,7 +49,7 @@ def _condition(groups: Sequence[Group]) -> str:
     best = min(good, key=lambda g: g.seconds)
     text = (
         f'{title}: {best.method} ({best.torque_error:.3g} % on hold-out, '
-        f'{1e3 * best.seconds:.3g} ms)'
+        f'{number(1e3 * best.seconds, 3)} ms)'
     )
     others = [g.method for g in good if g is not best]
     text += f', as good but slower: {", ".join(others)}' if others else ''
