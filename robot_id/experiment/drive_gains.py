@@ -71,7 +71,8 @@ class DriveGains:
             'schema': SCHEMA,
             'mass': self.mass,
             'gains': [
-                {'joint': name, 'value': float(gain), 'std': float(std)} for name, gain, std in rows
+                {'joint': name, 'value': float(gain), 'std': float(std)}
+                for name, gain, std in rows
             ],
             'warnings': list(self.warnings),
         }

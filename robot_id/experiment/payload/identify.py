@@ -92,9 +92,7 @@ def _together(
     return solve(A, y)
 
 
-def _with_model(
-    robot: Robot, loaded: Dataset, arm: Result, attachment: Attachment
-) -> Solution:
+def _with_model(robot: Robot, loaded: Dataset, arm: Result, attachment: Attachment) -> Solution:
     """Way b: Y_l - W_l chi = W_l G p; the uncertainty of chi is passed on."""
     chi = parameters_for(robot, arm)
     conditions = Conditions.of(arm, loaded.rate)
@@ -127,9 +125,7 @@ def _subtracted(
     G = attachment.columns(robot)
     without, rows = (rows_of(robot, d, processing, slope, 10) for d in (unloaded, loaded))
     weights = joint_weights([without, rows])
-    used = [
-        np.any(W != 0.0, axis=2) & np.any(V != 0.0, axis=2) for V, W in zip(without.W, rows.W)
-    ]
+    used = [np.any(W != 0.0, axis=2) & np.any(V != 0.0, axis=2) for V, W in zip(without.W, rows.W)]
     A = [W @ G * (weights * u)[:, :, None] for W, u in zip(rows.W, used)]
     chi = solve([V * weights[:, None] for V in without.W], [Z * weights for Z in without.Y]).x
     pairs = zip(without.W, without.Y, rows.W, rows.Y, used)
@@ -137,9 +133,7 @@ def _subtracted(
     return solve(A, y)
 
 
-def _refuse_swapped(
-    p: Array, covariance: Array, determined: NDArray[np.bool_], way: str
-) -> None:
+def _refuse_swapped(p: Array, covariance: Array, determined: NDArray[np.bool_], way: str) -> None:
     """Refuse what no load can be: a mass, or an inertia about an axis, clearly below zero."""
     deviations = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     if determined[9]:

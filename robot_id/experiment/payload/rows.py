@@ -13,7 +13,7 @@ from robot_id.data.processing import Processing
 from robot_id.exceptions import DataError
 from robot_id.model import Robot
 from robot_id.regression.alignment import align
-from robot_id.regression.derivation import derive
+from robot_id.regression.derivation import LARGEST_BAND_HZ, derive
 from robot_id.regression.deviations import weighted_rows
 from robot_id.regression.observation import Observation
 from robot_id.regression.system import System
@@ -42,7 +42,9 @@ class RecordingRows:
         return int(sum(np.count_nonzero(np.any(W != 0.0, axis=2)) for W in self.W))
 
 
-def common_processing(robot: Robot, datasets: Sequence[Dataset]) -> tuple[Processing, float | None]:
+def common_processing(
+    robot: Robot, datasets: Sequence[Dataset]
+) -> tuple[Processing, float | None]:
     """Return the processing and the friction slope of recordings, from the first of them."""
     rates = [dataset.rate for dataset in datasets]
     if max(rates) > 1.01 * min(rates):
@@ -63,7 +65,8 @@ def rows_of(
     """
     Return the rows of a recording.
 
-    :param unknowns: parameters to find; twice as many rows are asked for.
+    :param unknowns: parameters to find; twice as many rows are asked for, and twice as many values
+        as the band of a robot's torques holds in that time: oversampling tells nothing new.
     """
     observation = Observation(robot, dataset, processing, slope, MEMORY_MB)
     sigma = System(observation.factors()).joint_weights()[1]
@@ -72,10 +75,12 @@ def rows_of(
     if found is None:
         raise DataError(f'{dataset.source}: too long to be kept in memory, cut it')
     rows = RecordingRows([G[:, :, :-1] for G in found[0]], found[1], sigma)
-    if rows.count < 2 * unknowns:
+    seconds = sum(run.duration for run in dataset.runs)
+    values = min(rows.count, int(2.0 * LARGEST_BAND_HZ * seconds * robot.n))
+    if values < 2 * unknowns:
         raise DataError(
-            f'{dataset.source or "recording"}: too short, {rows.count} rows for {unknowns} '
-            'parameters; record a longer motion'
+            f'{dataset.source or "recording"}: too short, {seconds:.3g} s hold {values} '
+            f'independent torques for {unknowns} parameters; record a longer motion'
         )
     return rows
 
