@@ -10,7 +10,7 @@ p (separable least squares); the linear form, which has y among its columns, is 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,8 @@ SCHEMA = 1
 # A deviation beyond this share of a gain: the load is too small to tell it.
 LARGEST_DEVIATION = 0.2
 ITERATIONS, CONVERGED = 50, 1e-9
+# Filters, dead band and time offset are derived from data with right gains in the last pass.
+PASSES = 2
 _MASS = 9
 
 
@@ -108,13 +110,21 @@ def identify_drive_gains(
     if not (np.isfinite(mass) and mass > 0.0):
         raise OptionError(f'mass: {mass:g} must be above 0 kg', key='mass', value=mass)
     both = [data.select(robot.joint_names) for data in (unloaded, loaded)]
-    progress(0.1, 'processing the recordings')
-    rows = _rows(robot, both, mass, attachment or last_link(robot))
-    progress(0.5, 'solving')
-    k, std = _solve(rows, robot.joint_names)
+    gains = np.ones(robot.n)
+    for k in range(PASSES):
+        progress(k / PASSES, 'processing the recordings')
+        scaled = [_multiplied(data, gains) for data in both]
+        inverse, std = _solve(_rows(robot, scaled, mass, attachment or last_link(robot)), robot)
+        # g = 1 / k, so dg = dk / k^2.
+        deviations = np.abs(gains) * std / inverse**2
+        gains = gains / inverse
     progress(1.0, 'done')
-    # g = 1 / k, so dg = dk / k^2.
-    return DriveGains(robot.joint_names, 1.0 / k, std / k**2, float(mass))
+    return DriveGains(robot.joint_names, gains, deviations, float(mass))
+
+
+def _multiplied(dataset: Dataset, gains: Array) -> Dataset:
+    runs = tuple(replace(run, torque=run.torque * gains) for run in dataset.runs)
+    return replace(dataset, runs=runs)
 
 
 def _rows(robot: Robot, both: list[Dataset], mass: float, attachment: Attachment) -> _Rows:
@@ -133,9 +143,9 @@ def _rows(robot: Robot, both: list[Dataset], mass: float, attachment: Attachment
     return found
 
 
-def _solve(rows: _Rows, names: tuple[str, ...]) -> tuple[Array, Array]:
+def _solve(rows: _Rows, robot: Robot) -> tuple[Array, Array]:
     """Return k = 1 / g with deviations: Gauss-Newton from the linear solution."""
-    n, width = rows.Y[0].shape[1], rows.X[0].shape[2]
+    names, n, width = robot.joint_names, robot.n, rows.X[0].shape[2]
     linear = solve(
         [np.concatenate([-X, _per_joint(Y)], axis=2) for X, Y in zip(rows.X, rows.Y)], rows.F
     )
