@@ -1,4 +1,4 @@
-# make setup | demo | test | lint | bench | fuzz | soak | clean
+# make setup | demo | test | lint | docs | bench | fuzz | soak | clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -23,13 +23,14 @@ SEED ?= 0
 CASES ?= 20000
 MINUTES ?= 60
 
-.PHONY: help setup demo test lint bench fuzz soak clean
+.PHONY: help setup demo test lint docs bench fuzz soak clean
 
 help:
 	@echo 'make setup   .venv with ROS 2, robot_id_msgs and robot_id (done by the others too)'
 	@echo 'make demo    see it work (ROBOT=emps, or scara, tx40)'
 	@echo 'make test    lint, types and tests'
 	@echo 'make lint    lint and types only'
+	@echo 'make docs    the pages of doc/ and docstrings into build/docs; a warning is an error'
 	@echo 'make bench   measure the speed'
 	@echo 'make fuzz    damaged and hostile inputs (SEED=0 CASES=20000)'
 	@echo 'make soak    the whole ROS graph with random faults (MINUTES=60 SEED=0)'
@@ -50,6 +51,10 @@ lint: setup
 
 test: lint
 	@$(ISOLATED) $(BIN)/python tools/run_tests.py $(PYTEST_ARGS)
+
+docs: setup
+	@$(BIN)/sphinx-build -q -E -W --keep-going -b html -d build/doctrees doc build/docs
+	@echo 'docs: build/docs/index.html'
 
 bench: setup
 	@if ls bench/bench_*.py >/dev/null 2>&1; then $(ISOLATED) $(BIN)/python -m bench; else echo 'bench: no benchmarks yet'; fi

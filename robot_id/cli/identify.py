@@ -61,6 +61,7 @@ STYLES = {'care': 'yellow', 'do_not_use': 'bold red'}
     metavar='FRACTION|DATA',
     help='Last part of the motion, or other data, to judge the fit by; 0 for none.',
 )
+@click.option('--no-check', is_flag=True, help='Do not look at the data before the fit.')
 def command(
     robot: str,
     method: str,
@@ -73,6 +74,7 @@ def command(
     report_file: str | None,
     others: tuple[str, ...],
     holdout: str,
+    no_check: bool,
 ) -> None:
     """Identify the base parameters of a robot from measurements."""
     check_writable(json_file, report_file)
@@ -86,12 +88,15 @@ def command(
         others,
         _holdout(holdout),
         friction,
+        not no_check,
     )
     with progress_bar() as progress:
         found = identify(request, progress)
     result, validation = found.result, found.validation
     details(f'option {key} = {value}' for key, value in result.options.items())
     console = output()
+    for line in found.findings:
+        console.print(f'finding: {line}', markup=False, soft_wrap=True, style='yellow')
     console.print(parameter_table(result))
     per_joint = result.relative_error_percent_per_joint.tolist()
     console.print(error_table(found.robot.joint_names, result.relative_error_percent, per_joint))
@@ -101,7 +106,7 @@ def command(
         console.print(validation_table(validation, 'torque error on the other data'))
     for line in verdict_lines(result):
         console.print(line, markup=False, soft_wrap=True, style=STYLES.get(result.verdict or ''))
-    warn(found.warnings)
+    warn(found.warnings[len(found.findings) :])
     if json_file:
         save(result.save, json_file)
     if plot_directory:

@@ -17,7 +17,8 @@ from robot_id.cli import budgets, verbosity
 from robot_id.exceptions import RobotIdError, did_you_mean
 from robot_id.extras import missing_extra
 
-# One line per verb: its name and its help; the module robot_id.cli.<name> holds `command`.
+# One line per verb: its name and its help; the module robot_id.cli.<name> holds `command` (a
+# hyphen in the name is an underscore in the module).
 VERBS: dict[str, str] = {
     'robots': 'List the robots, or describe one: kinematics, limits, base parameters.',
     'simulate': 'Simulate a robot in closed loop and record it.',
@@ -26,6 +27,8 @@ VERBS: dict[str, str] = {
     'identify': 'Identify the base parameters of a robot from measurements.',
     'excite': 'Find a motion that excites all parameters within the limits of a robot.',
     'validate': 'Predict the torques of other data with identified parameters.',
+    'payload': 'Identify the load of a robot from recordings with and without it.',
+    'drive-gains': 'Find the gains of all drives with a load of known mass.',
     'compare': 'Put results of several methods or recordings side by side.',
     'export': 'Write the parameters of a result for other programs.',
     'campaign': 'Run every method under many conditions, and report who does well where.',
@@ -48,7 +51,7 @@ class _Verbs(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in VERBS:
             return None
-        verb = importlib.import_module(f'robot_id.cli.{name}').command
+        verb = importlib.import_module(f'robot_id.cli.{name.replace("-", "_")}').command
         return budgets.add_to(verbosity.add_to(verb))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 
 from robot_id.data import units
 from robot_id.data.cleaning import Raw
-from robot_id.data.mapping import DRIVE_GAIN, Channel, TimeColumn
+from robot_id.data.cutting import cut
+from robot_id.data.joint_side import drive_gains, earlier, on_joint_side, per_joint
+from robot_id.data.mapping import DRIVE_GAIN, TimeColumn
 from robot_id.data.mapping import Mapping as MappingFile
+from robot_id.data.recorded import recorded_values
 from robot_id.data.tables import Table, read_table
 from robot_id.exceptions import DataError
 
 Array = NDArray[np.float64]
-# (number of joints, place for messages) -> (n,) drive gains.
-Gains = Callable[[int, str], Array]
 
 
 def from_tables(
@@ -26,25 +27,35 @@ def from_tables(
     mapping: MappingFile,
     joint_names: tuple[str, ...] | None,
     known: Table | None = None,
-    drive_gains: Mapping[str, float] | None = None,
+    known_gains: Mapping[str, float] | None = None,
 ) -> tuple[list[Raw], list[str]]:
     """
     Return one Raw for each row range (one in all without ranges) and notes of the readers.
 
     :param path: DATA, a file, or a directory whose files the mapping names.
     :param known: the table of `path` when it was read already.
-    :param drive_gains: joint -> torque over control signal, of the robot file.
+    :param known_gains: joint -> torque over control signal, of the robot file.
     """
     files = _Files(path, known)
 
     def gains(n: int, where: str) -> Array:
-        return _gains(_names(path, mapping, joint_names, n), drive_gains or {}, where)
+        return drive_gains(_names(path, mapping, joint_names, n), known_gains or {}, where)
 
+    if mapping.torque is None:
+        raise DataError(f"{path}: the mapping has no key 'torque', which a table needs")
     channels: dict[str, Array] = {}
     origin: dict[str, str] = {}
+    recorded = mapping.recorded_joints() or joint_names
     for name, channel in mapping.channels().items():
         table = files.get(channel.file, name)
-        channels[name] = _values(table, channel, name, gains)
+        where = f'{table.path}: {name}'
+        raw = recorded_values(table, channel, where, recorded, files.notes)
+        scale = (
+            gains(raw.shape[1], where)
+            if channel.scale == DRIVE_GAIN
+            else _scale(table, channel.scale, raw.shape[1], where)
+        )
+        channels[name] = on_joint_side(raw, channel, name, scale, where)
         origin[name] = table.path.name
     for name, values in channels.items():
         _same_shape(path, name, values, channels['position'], origin)
@@ -52,27 +63,10 @@ def from_tables(
     time = _time(path, files, mapping, channels['position'].shape[0])
     for name, channel in mapping.channels().items():
         if channel.delay:
-            channels[name] = _earlier(time, channels[name], channel.delay)
+            channels[name] = earlier(time, channels[name], channel.delay, f'{path}: {name}')
     main = files.get(mapping.channels()['position'].file, 'position').path.name
-    ranges = mapping.rows_of(main) or _own_runs(files)
-    whole = [[1, time.shape[0]]]
-    pieces = []
-    for first, last in ranges or whole:
-        if not 1 <= first < last <= time.shape[0]:
-            raise DataError(
-                f'{path}: rows {first} to {last} are not within the rows 1 to {time.shape[0]}'
-            )
-        rows = slice(first - 1, last)
-        pieces.append(
-            Raw(
-                str(path),
-                time[rows],
-                {name: values[rows] for name, values in channels.items()},
-                names,
-                first_row=first,
-            )
-        )
-    return pieces, files.notes
+    whole = Raw(str(path), time, channels, names)
+    return cut(whole, mapping, main, files.notes, _own_runs(files)), files.notes
 
 
 class _Files:
@@ -100,83 +94,15 @@ class _Files:
         return self.tables[target]
 
 
-def _values(table: Table, channel: Channel, name: str, gains: Gains) -> Array:
-    """Return a channel in SI units on the joint side, (N, n)."""
-    where = f'{table.path}: {name}'
-    if channel.variable is not None:
-        listed = [channel.variable] if isinstance(channel.variable, str) else channel.variable
-        raw = np.hstack(_same_length(where, listed, [table.variable(each) for each in listed]))
-        if channel.columns is not None:
-            raw = Table(table.path, values=raw).columns(channel.columns)
-    elif channel.columns is not None:
-        raw = table.columns(channel.columns)
-    else:
-        raise DataError(f"{where}: the mapping gives neither 'columns' nor 'variable'")
-    factor = units.factor(channel.unit, units.OF_CHANNEL[name], where)
-    n = raw.shape[1]
-    scale = (
-        gains(n, where) if channel.scale == DRIVE_GAIN else _scale(table, channel.scale, n, where)
-    )
-    values = raw * (factor * scale)
-    if channel.motor_matrix is not None:
-        matrix = np.array(channel.motor_matrix, dtype=float)
-        if matrix.shape != (n, n):
-            raise DataError(f'{where}: motor_matrix is {matrix.shape}, {n} x {n} is needed')
-        if name in ('torque', 'control', 'temperature'):
-            values = values @ matrix.T
-        elif np.linalg.matrix_rank(matrix) < n:
-            raise DataError(f'{where}: motor_matrix is singular')
-        else:
-            values = np.linalg.solve(matrix, values.T).T
-    if channel.offset is not None:
-        values = values + _per_joint(channel.offset, n, f'{where}: offset')
-    return np.ascontiguousarray(values)
-
-
-def _gains(names: tuple[str, ...], known: Mapping[str, float], where: str) -> Array:
-    """(n,) the drive gains of the robot file."""
-    for name in names:
-        if name not in known:
-            raise DataError(
-                f"{where}: scale '{DRIVE_GAIN}' is that of the robot file, and joint '{name}' has "
-                f"none: give the robot its '{DRIVE_GAIN}', or a number as 'scale'"
-            )
-    return np.array([known[name] for name in names])
-
-
 def _scale(table: Table, scale: float | list[float] | str | None, n: int, where: str) -> Array:
     if scale is None:
         return np.ones(1)
     if not isinstance(scale, str):
-        return _per_joint(scale, n, f'{where}: scale')
+        return per_joint(scale, n, f'{where}: scale')
     values = table.variable(scale).ravel()
     if values.size not in (1, n) or not np.isfinite(values).all():
         raise DataError(f"{where}: scale '{scale}' has {values.size} values for {n} joints")
     return values
-
-
-def _per_joint(value: float | list[float], n: int, where: str) -> Array:
-    values = np.atleast_1d(np.asarray(value, dtype=float))
-    if values.size not in (1, n):
-        raise DataError(f'{where} has {values.size} values for {n} joints')
-    return values
-
-
-def _earlier(time: Array, values: Array, delay: float) -> Array:
-    """Return values that were recorded late, taken at their own times; the ends are held."""
-    if np.any(np.diff(time) <= 0):
-        raise DataError("'delay' needs times that only increase")
-    return np.column_stack([np.interp(time + delay, time, column) for column in values.T])
-
-
-def _same_length(where: str, names: list[str], arrays: list[Array]) -> list[Array]:
-    for name, values in zip(names, arrays):
-        if values.shape[0] != arrays[0].shape[0]:
-            raise DataError(
-                f"{where}: '{name}' has {values.shape[0]} rows, '{names[0]}' has "
-                f'{arrays[0].shape[0]}'
-            )
-    return arrays
 
 
 def _same_shape(
@@ -192,7 +118,8 @@ def _same_shape(
 
 def _time(path: Path, files: _Files, mapping: MappingFile, samples: int) -> Array:
     if mapping.time is None:
-        assert mapping.rate_hz is not None
+        if mapping.rate_hz is None:
+            raise DataError(f"{path}: the mapping has neither 'time' nor 'rate_hz': give one")
         return np.arange(samples) / mapping.rate_hz
     spec: TimeColumn = mapping.time
     file = spec.file or (mapping.position.file if mapping.position else None)
@@ -214,7 +141,7 @@ def _names(
     path: Path, mapping: MappingFile, wanted: tuple[str, ...] | None, n: int
 ) -> tuple[str, ...]:
     """Return the joint names: of the mapping, of the file, of the robot, or numbered."""
-    names = tuple(mapping.joints) if mapping.joints else wanted
+    names = mapping.called_joints() or wanted
     if names is None:
         return tuple(f'joint_{number}' for number in range(1, n + 1))
     if len(names) != n:

@@ -19,6 +19,7 @@ _SHORT = {
     'reference_velocity': 'dq_ref',
     'reference_acceleration': 'ddq_ref',
 }
+_NO_TIME = "for samples at a constant rate give a mapping with 'rate_hz', 'position' and 'torque'"
 
 
 def guess_mapping(path: Path) -> tuple[Mapping, Table]:
@@ -45,8 +46,10 @@ def _of_header(table: Table) -> Mapping | None:
     prefix = 'position.'
     joints = [name.removeprefix(prefix) for name in header if name.startswith(prefix)]
     time = next((name for name in ('time', 't') if name in header), None)
-    if not joints or time is None:
+    if not joints:
         return None
+    if time is None:
+        raise DataError(f"{table.path}: no column 'time'; {_NO_TIME}")
     channels = {}
     for channel in CHANNELS:
         columns = [f'{channel}.{joint}' for joint in joints]
@@ -69,8 +72,10 @@ def _of_variables(table: Table) -> Mapping | None:
         if found is not None:
             channels[channel] = Channel(variable=found)
     time = next((name for name in ('time', 't') if name in names), None)
-    if time is None or 'position' not in channels or 'torque' not in channels:
+    if 'position' not in channels or 'torque' not in channels:
         return None
+    if time is None:
+        raise DataError(f"{table.path}: no variable 'time'; {_NO_TIME}")
     joints = names.get('joint_names')
     listed = None if joints is None else [str(name).strip() for name in np.ravel(joints)]
     return Mapping(joints=listed, time=TimeColumn(variable=time), **channels)  # type: ignore[arg-type]

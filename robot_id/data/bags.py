@@ -95,7 +95,10 @@ class _States:
             present = sorted({name for key in sizes for name in key[0]})
             missing = [name for name in self.names if name not in present]
             if missing:
-                raise DataError(f"{source}: no joint '{missing[0]}', it has {', '.join(present)}")
+                raise DataError(
+                    f"{source}: no joint '{missing[0]}', it has {', '.join(present)}; a mapping "
+                    f"renames them: 'joints: {{RECORDED_NAME: {missing[0]}}}'"
+                )
             raise DataError(f'{source}: the joints are spread over several messages')
         ignored = found.count - sum(sizes[key] for key in keys)
         if ignored:

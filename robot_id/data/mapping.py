@@ -7,23 +7,15 @@ spreadsheet: `rows: [636, 3510]` takes the 636th to the 3510th data row (a heade
 
 from __future__ import annotations
 
-import re
 import sysconfig
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from robot_id.data import units
-from robot_id.data.border import HIGHEST_HZ, LARGEST
+from robot_id.data.border import HIGHEST_HZ
+from robot_id.data.mapping_fields import Columns, Factor, JointNames, Matrix, RowRanges, TimeRanges
 from robot_id.exceptions import DataError, did_you_mean, shorten
 from robot_id.yaml_text import YamlError, read_yaml
 
@@ -32,45 +24,6 @@ CHANNELS = tuple(units.OF_CHANNEL)
 DRIVE_GAIN = 'drive_gain'
 # Where the mappings that ship are: beside the sources, or where the package was installed.
 _SHIPPED = 'config/mappings'
-# Joints times the columns of one; nobody has more.
-MOST_COLUMNS = 1000
-
-
-def _column_list(value: Any) -> Any:
-    """Accept `3`, `name`, `2-7` or a list of these."""
-    columns: list[Any] = []
-    for item in value if isinstance(value, list) else [value]:
-        span = re.fullmatch(r'(\d{1,9})\s*-\s*(\d{1,9})', item) if isinstance(item, str) else None
-        if span and int(span[2]) - int(span[1]) >= MOST_COLUMNS:
-            raise ValueError(f"'{item}' are more than {MOST_COLUMNS} columns")
-        columns += range(int(span[1]), int(span[2]) + 1) if span else [item]
-    if len(columns) > MOST_COLUMNS:
-        raise ValueError(f'more than {MOST_COLUMNS} columns')
-    return columns
-
-
-def _row_ranges(value: Any) -> Any:
-    """Accept one pair, a list of pairs, or these per file name."""
-    if isinstance(value, dict):
-        return {name: _row_ranges(ranges) for name, ranges in value.items()}
-    if isinstance(value, list) and value and not isinstance(value[0], list):
-        return [value]
-    return value
-
-
-def _square(value: list[list[float]]) -> list[list[float]]:
-    """Refuse a matrix with unequal rows."""
-    for number, row in enumerate(value, start=1):
-        if len(row) != len(value):
-            raise ValueError(f'row {number} has {len(row)} values, there are {len(value)} rows')
-    return value
-
-
-Columns = Annotated[list[int | str], BeforeValidator(_column_list)]
-RowRange = Annotated[list[int], Field(min_length=2, max_length=2)]
-# A factor or offset that is finite, and no power of ten that no unit makes.
-Factor = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
-Matrix = Annotated[list[list[Factor]], AfterValidator(_square)]
 
 
 class _Strict(BaseModel):
@@ -101,7 +54,9 @@ class Channel(_Strict):
     derivatives joint value = matrix^-1 * (scale * unit * raw) + offset (offset of positions only).
 
     :param columns: numbers (from 1), header names, or a range `2-7`; of `variable` when given.
-    :param variable: name(s) in a .mat or .npz.
+        `{joint}` in a name stands for the recorded name of each joint.
+    :param variable: name(s) in a .mat or .npz, `{joint}` as above.
+    :param transposed: the variable has a row for each joint (n, N); told by its shape when None.
     :param file: file name within the DATA directory, or beside DATA; DATA itself when left out.
     :param unit: of the raw values, see robot_id/data/units.py; SI when left out.
     :param scale: factor, or one per joint, or the name of a variable of the file: drive gains,
@@ -115,6 +70,7 @@ class Channel(_Strict):
 
     columns: Columns | None = None
     variable: str | list[str] | None = None
+    transposed: bool | None = None
     file: str | None = None
     unit: str | None = None
     scale: Factor | list[Factor] | str | None = None
@@ -142,20 +98,21 @@ class Mapping(_Strict):
     A mapping file.
 
     :param description: one line for people.
-    :param joints: joint names in the order of the columns; those of the robot when left out.
+    :param joints: joint names in the order of the columns, those of the robot when left out; or
+        recorded name -> joint of the robot.
     :param rate_hz: sampling rate when there is no time column; with one, the rate to resample to.
     :param rows: first and last data row of each run; per file name when several files share a
-        mapping (files that are not named are taken whole).
+        mapping (files that are not named are taken whole). In a bag: the joint states.
+    :param seconds: instead of rows, from and to, counted from the first sample.
     :param time: the time column, None for a constant rate.
     :param topics: for bags.
     """
 
     description: str = ''
-    joints: list[str] | None = None
+    joints: JointNames | None = None
     rate_hz: Annotated[float, Field(gt=0, ge=1e-3, le=HIGHEST_HZ)] | None = None
-    rows: Annotated[
-        list[RowRange] | dict[str, list[RowRange]] | None, BeforeValidator(_row_ranges)
-    ] = None
+    rows: RowRanges | None = None
+    seconds: TimeRanges | None = None
     time: TimeColumn | None = None
     position: Channel | None = None
     torque: Channel | None = None
@@ -175,6 +132,8 @@ class Mapping(_Strict):
                     raise ValueError(f"no key '{name}': say where the {name} is, or give topics")
             if self.time is None and self.rate_hz is None:
                 raise ValueError("neither 'time' nor 'rate_hz': give one of them")
+        if self.rows is not None and self.seconds is not None:
+            raise ValueError("both 'rows' and 'seconds': give one of them")
         for name, channel in self.channels().items():
             known = units.OF_CHANNEL[name]
             if channel.unit is not None and channel.unit not in known:
@@ -204,6 +163,20 @@ class Mapping(_Strict):
     def rows_of(self, file: str) -> list[list[int]] | None:
         """Return the row ranges that apply to a file."""
         return self.rows.get(file) if isinstance(self.rows, dict) else self.rows
+
+    def seconds_of(self, file: str) -> list[list[float]] | None:
+        """Return the time ranges that apply to a file."""
+        return self.seconds.get(file) if isinstance(self.seconds, dict) else self.seconds
+
+    def recorded_joints(self) -> tuple[str, ...] | None:
+        """Return the joints as the recording calls them."""
+        return tuple(self.joints) if self.joints else None
+
+    def called_joints(self) -> tuple[str, ...] | None:
+        """Return the joints as the robot calls them."""
+        if isinstance(self.joints, dict):
+            return tuple(self.joints.values())
+        return self.recorded_joints()
 
 
 def shipped_mappings() -> dict[str, Path]:

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from robot_id.data.assembling import from_tables
 from robot_id.data.automatic import guess_mapping
+from robot_id.data.bag_mapping import apply_to_bag, check_for_bag, names_in_bag
 from robot_id.data.bag_messages import is_bag
 from robot_id.data.border import checked
 from robot_id.data.cleaning import clean
 from robot_id.data.dataset import Dataset, Repair, Run
 from robot_id.data.mapping import Mapping, Topics, load_mapping
+from robot_id.data.raw import Raw
 from robot_id.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -50,29 +52,39 @@ def load(
     if not path.exists():
         raise DataError(f'{path}: no such file or directory')
     chosen = load_mapping(mapping) if mapping is not None else None
-    bag = is_bag(path) and (chosen is None or chosen.topics is not None)
+    bag = is_bag(path) and (chosen is None or chosen.topics is not None or not _in_files(chosen))
+    gains = getattr(robot, 'drive_gains', None)
     try:
         if bag:
-            dataset = _load_bag(path, chosen, names)
+            dataset = _load_bag(path, chosen, names, gains)
         else:
-            gains = getattr(robot, 'drive_gains', None)
             dataset = _load_tables(path, chosen, names, gains)
     except MemoryError as error:
         raise DataError(f'{path}: takes more memory than there is') from error
     return dataset.select(names) if names is not None else dataset
 
 
-def _load_bag(path: Path, mapping: Mapping | None, names: tuple[str, ...] | None) -> Dataset:
+def _in_files(mapping: Mapping) -> bool:
+    """Return whether the mapping is for tables within a directory."""
+    return any(channel.file for channel in mapping.channels().values())
+
+
+def _load_bag(
+    path: Path,
+    mapping: Mapping | None,
+    names: tuple[str, ...] | None,
+    drive_gains: dict[str, float] | None,
+) -> Dataset:
     # Bags need their own library: those who only have a csv do without it.
     from robot_id.data.bags import read_bag
 
-    topics = mapping.topics if mapping is not None else None
-    wanted = names or (tuple(mapping.joints) if mapping and mapping.joints else None)
-    raw, notes = read_bag(path, topics or Topics(), wanted)
-    rate = mapping.rate_hz if mapping else None
-    repairs: list[Repair] = []
-    runs, done = clean(checked(raw, notes, rate), rate, repairs)
-    return Dataset(raw.joint_names, tuple(runs), str(path), (*notes, *done), tuple(repairs))
+    mapping = mapping or Mapping(topics=Topics())
+    check_for_bag(str(path), mapping)
+    recorded, called = names_in_bag(str(path), mapping, names)
+    raw, notes = read_bag(path, mapping.topics or Topics(), recorded)
+    raw = replace(raw, joint_names=called or raw.joint_names)
+    pieces = apply_to_bag(raw, mapping, path.name, drive_gains, notes)
+    return _cleaned(path, pieces, mapping.rate_hz, notes)
 
 
 def _load_tables(
@@ -89,9 +101,12 @@ def _load_tables(
     if mapping.position is None:
         raise DataError(f'{path}: the mapping is for bags (topics), this is none')
     pieces, notes = from_tables(path, mapping, names, table, drive_gains)
+    return _cleaned(path, pieces, mapping.rate_hz if mapping.time else None, notes)
+
+
+def _cleaned(path: Path, pieces: list[Raw], rate: float | None, notes: list[str]) -> Dataset:
     runs: list[Run] = []
     repairs: list[Repair] = []
-    rate = mapping.rate_hz if mapping.time else None
     for raw in pieces:
         found, done = clean(checked(raw, notes, rate), rate, repairs)
         runs += found

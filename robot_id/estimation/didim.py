@@ -91,9 +91,14 @@ class Didim(LoopMethod):
             own = problem.controller(chi)
             linear = own.law.feedback(own) is not None
             exact = self.jacobian == 'exact' and step == 1.0 and linear
+        jacobian = (
+            exact_jacobian(problem, chi, simulations)
+            if linear
+            else problem.regressor_rows(motions)
+        )
         return Outcome(
             chi,
-            fit_covariance(problem, exact_jacobian(problem, chi, simulations), rho),
+            fit_covariance(problem, jacobian, rho),
             solution.condition_number,
             residuals=rho,
             history=tuple(history),

@@ -292,8 +292,8 @@ class ShortSteps:
         if self._count >= MOST_SHORT_STEPS:
             raise IdentificationError(
                 f'{self._count} steps in a row were cut to {SHORT_STEP:.2g} or less to keep M(q) '
-                'positive definite: the data do not fit the model (check units, the sign of the '
-                'torques, the loop and its bandwidth)'
+                'positive definite: the data do not fit the model (units, signs of the torques, '
+                'the loop and its bandwidth; robot-id check looks for the mistake)'
             )
 
 

@@ -71,6 +71,7 @@ class Result:
     :param verdict: usable, care or do_not_use; None where nobody judged it.
     :param reasons: of the verdict, one line each.
     :param holdout_error_percent: relative torque error on data that a fit has not seen.
+    :param findings: of the check before the fit: code, joint, certainty, message, fix.
     :param friction: the friction terms of each joint, their constants and how they were chosen;
         empty: those of the robot file.
     :param prediction: torques along the data it was fitted to; not saved.
@@ -98,6 +99,7 @@ class Result:
     verdict: str | None = None
     reasons: tuple[str, ...] = ()
     holdout_error_percent: float = float('nan')
+    findings: tuple[dict[str, Any], ...] = ()
     friction: dict[str, Any] = field(default_factory=dict)
     prediction: Prediction | None = field(default=None, repr=False, compare=False)
 
@@ -148,6 +150,7 @@ class Result:
             'verdict': self.verdict,
             'reasons': list(self.reasons),
             'holdout_error_percent': finite_or_none(self.holdout_error_percent),
+            'findings': list(self.findings),
             'options': finite(self.options),
             'warnings': list(self.warnings),
             'covariance': [[finite_or_none(v) for v in row] for row in self.covariance],
@@ -233,6 +236,7 @@ class Result:
                 verdict=data.get('verdict'),
                 reasons=tuple(data.get('reasons') or ()),
                 holdout_error_percent=_value(data.get('holdout_error_percent')),
+                findings=tuple(dict(one) for one in data.get('findings') or ()),
                 friction=dict(data.get('friction') or {}),
             )
         except (KeyError, TypeError, ValueError) as error:

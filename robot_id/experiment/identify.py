@@ -12,6 +12,7 @@ from robot_id.estimation import registry
 from robot_id.estimation.result import Result
 from robot_id.exceptions import OptionError, RobotIdError, TimeLimitError
 from robot_id.experiment.friction import prepare_friction
+from robot_id.experiment.gate import look, remarks
 from robot_id.experiment.holdout import FRACTION, Holdout, hold_out, without_holdout
 from robot_id.experiment.measurements import implausible, load_for
 from robot_id.experiment.validation import Validation, validate
@@ -36,6 +37,7 @@ class Request:
         none.
     :param friction: friction terms of all joints, 'auto' for what hold-out data pay for; None for
         those of the robot file.
+    :param check: look at the data before the fit (see `robot-id check`).
     """
 
     robot: Robot | str
@@ -46,6 +48,7 @@ class Request:
     others: Sequence[str | Path] = ()
     holdout: float | Sequence[str | Path] = FRACTION
     friction: str | None = None
+    check: bool = True
 
     def __post_init__(self) -> None:
         if isinstance(self.holdout, int | float) and not 0.0 <= self.holdout <= 0.5:
@@ -98,7 +101,8 @@ def identify(request: Request, progress: Progress = silent) -> Identification:
     progress(0.02, 'reading the recording')
     dataset = _measurements(robot, request.data, request.mapping)
     others = load_for(robot, request.others, request.mapping) if request.others else None
-    findings = implausible(robot, dataset)
+    seen = look(robot, dataset) if request.check else ()
+    findings = tuple(finding.line() for finding in seen) or implausible(robot, dataset)
     if others is not None:
         findings += implausible(robot, others)
     friction = prepare_friction(
@@ -111,10 +115,14 @@ def identify(request: Request, progress: Progress = silent) -> Identification:
     assert prediction is not None
     validation = None if others is None else validate(robot, result, others)
     result, holdout = _unseen(request, method, robot, dataset, result, part_of(progress, 0.6, 1.0))
-    verdict = judge(
-        Case(robot, dataset, result, prediction, holdout, result.holdout_error_percent)
+    case = Case(robot, dataset, result, prediction, holdout, result.holdout_error_percent)
+    verdict = judge(case, remarks(seen))
+    result = replace(
+        result,
+        verdict=verdict.level,
+        reasons=verdict.reasons,
+        findings=tuple(finding.as_dict() for finding in seen),
     )
-    result = replace(result, verdict=verdict.level, reasons=verdict.reasons)
     progress(1.0, 'done')
     return Identification(robot, dataset, result, prediction, validation, holdout, findings)
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import yaml
+from scipy.io import savemat
 
 from robot_id import data
 from robot_id.data import load_mapping, shipped_mappings
@@ -14,7 +15,7 @@ from robot_id.model import load_robot
 def write(tmp_path):
     def make(**content):
         path = tmp_path / 'mapping.yaml'
-        path.write_text(yaml.safe_dump(content))
+        path.write_text(yaml.safe_dump(content, sort_keys=False))
         return path
 
     return make
@@ -179,6 +180,9 @@ COLUMNS = {'position': {'columns': '1-2'}, 'torque': {'columns': '3-4'}}
         ({'position': {'columns': '1-2', 'scale': 'drive_gain'}}, "for 'torque' only"),
         ({'torque': {'columns': '3-4', 'offset': 1}}, "'offset' is for positions only"),
         ({'rows': [1, 2, 3]}, 'rows'),
+        ({'rows': [1, 20], 'seconds': [0, 1]}, "both 'rows' and 'seconds'"),
+        ({'joints': ['a', 'a']}, "joint 'a' is named twice"),
+        ({'joints': {'x': 'a', 'y': 'a'}}, "joint 'a' is named twice"),
     ],
 )
 def test_mistakes_in_the_mapping(write, change, message):
@@ -200,6 +204,10 @@ def test_mistakes_in_the_mapping(write, change, message):
         ({'position': {'columns': '1-2', 'motor_matrix': [[1, 1], [1, 1]]}}, 'singular'),
         ({'position': {'columns': '1-2', 'scale': [1, 2, 3]}}, 'scale has 3 values for 2 joints'),
         ({'torque': {'columns': 3}}, 'torque has 1 columns'),
+        ({'torque': {'columns': 'tau_{joint}'}}, "needs the names of the joints: give 'joints'"),
+        ({'torque': {'columns': '3-4', 'transposed': True}}, "'transposed' is for a 'variable'"),
+        ({'topics': {}, 'torque': None}, "no key 'torque'"),
+        ({'topics': {}, 'rate_hz': None}, "neither 'time' nor 'rate_hz'"),
         ({'time': {}}, "'time' gives neither 'column' nor 'variable'"),
     ],
 )
@@ -221,3 +229,83 @@ def test_unknown_names_and_broken_yaml(tmp_path):
     broken.write_text('just words')
     with pytest.raises(DataError, match='not a table'):
         load_mapping(broken)
+
+
+def test_aliases_and_names_of_columns_made_of_them(tmp_path, write):
+    q, tau = samples()
+    path = table(tmp_path, np.hstack([q, tau]), header='q_A1,q_A2,tau_A1,tau_A2')
+    mapping = write(
+        rate_hz=100,
+        joints={'A2': 'elbow', 'A1': 'shoulder'},
+        position={'columns': 'q_{joint}'},
+        torque={'columns': 'tau_{joint}', 'scale': [2, 3]},
+    )
+    dataset = data.load(path, mapping, joint_names=('shoulder', 'elbow'))
+    assert dataset.joint_names == ('shoulder', 'elbow')
+    np.testing.assert_allclose(dataset.runs[0].position, q)
+    np.testing.assert_allclose(dataset.runs[0].torque, tau * [3, 2])
+
+
+def test_seconds_count_from_the_first_sample(tmp_path, write):
+    q, tau = samples()
+    t = 1e3 + np.arange(50) * 0.1
+    path = table(tmp_path, np.hstack([t[:, None], q, tau]))
+    columns = {'position': {'columns': '2-3'}, 'torque': {'columns': '4-5'}}
+    mapping = write(time={'column': 1}, seconds=[[0, 1.01], [1.95, 3.05]], **columns)
+    first, second = data.load(path, mapping).runs
+    np.testing.assert_allclose(first.position, q[:11])
+    np.testing.assert_allclose(second.position, q[20:31])
+
+
+@pytest.mark.parametrize('kind', ['npz', 'mat'])
+@pytest.mark.parametrize('joint_names', [None, ('a', 'b', 'c')])
+@pytest.mark.parametrize('named', [True, False])
+def test_a_row_for_each_joint(tmp_path, write, kind, joint_names, named):
+    """Arrays (n, N) are told by their shape, with and without a mapping, and it is said."""
+    q, tau = samples(3)
+    path = tmp_path / f'log.{kind}'
+    content = {'q': q.T, 'tau': tau.T, 't': np.arange(50.0)[None] / 100}
+    savemat(path, content) if kind == 'mat' else np.savez(path, **content)
+    mapping = write(rate_hz=100, position={'variable': 'q'}, torque={'variable': 'tau'})
+    dataset = data.load(path, mapping if named else None, joint_names=joint_names)
+    np.testing.assert_allclose(dataset.runs[0].position, q)
+    np.testing.assert_allclose(dataset.runs[0].torque, tau)
+    assert sum('3 x 50, a row for each joint' in note for note in dataset.notes) == 2
+
+
+def test_a_square_array_is_transposed_only_when_told(tmp_path, write):
+    q, tau = samples(8, 8)
+    path = tmp_path / 'log.npz'
+    np.savez(path, q=q, tau=tau)
+    for told in (None, False, True):
+        sides = {
+            name: {'variable': variable, 'transposed': told}
+            for name, variable in (('position', 'q'), ('torque', 'tau'))
+        }
+        run = data.load(path, write(rate_hz=100, **sides)).runs[0]
+        np.testing.assert_allclose(run.position, q.T if told else q)
+
+
+def test_columns_of_a_wide_variable_count_its_rows(tmp_path, write):
+    q, tau = samples(2, 60)
+    path = tmp_path / 'log.npz'
+    np.savez(path, log=np.hstack([q, tau]).T)
+    mapping = write(
+        rate_hz=100,
+        position={'variable': 'log', 'columns': '1-2'},
+        torque={'variable': 'log', 'columns': '3-4'},
+    )
+    run = data.load(path, mapping, joint_names=('a', 'b')).runs[0]
+    np.testing.assert_allclose(run.position, q)
+    np.testing.assert_allclose(run.torque, tau)
+
+
+def test_our_own_names_without_a_time_are_told_of_rate_hz(tmp_path):
+    q, tau = samples()
+    path = tmp_path / 'log.npz'
+    np.savez(path, position=q, torque=tau)
+    with pytest.raises(DataError, match=r"no variable 'time'.*'rate_hz'"):
+        data.load(path)
+    header = 'position.a,position.b,torque.a,torque.b'
+    with pytest.raises(DataError, match=r"no column 'time'.*'rate_hz'"):
+        data.load(table(tmp_path, np.hstack([q, tau]), header=header))

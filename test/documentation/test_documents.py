@@ -16,7 +16,8 @@ from robot_id.estimation.result import Result
 from robot_id.model import load_robot
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTS = [ROOT / 'README.md', *sorted((ROOT / 'doc').rglob('*.md'))]
+PAPERS = [ROOT / f'{name}.md' for name in ('CONTRIBUTING', 'QUALITY_DECLARATION', 'SECURITY')]
+DOCUMENTS = [ROOT / 'README.md', *PAPERS, *sorted((ROOT / 'doc').rglob('*.md'))]
 # `<!-- run -->` before a block: it is run; in the README every block of sh is, unless
 # `<!-- not run -->` stands before it. `<!-- file: NAME -->`: the block becomes that file. The
 # blocks of a document share one folder, in their order.
@@ -142,3 +143,21 @@ def test_a_broken_command_would_be_noticed(folder):
     done = run('robot-id identify --robot no_such_robot --data x\necho after', folder)
     assert done.returncode == 2
     assert 'after' not in done.stdout
+
+
+def test_what_contributing_names_is_there():
+    table = (ROOT / 'CONTRIBUTING.md').read_text().partition('| thing |')[2].partition('\n\n')[0]
+    for row in table.splitlines()[2:]:
+        _, _, file, line, example, _ = row.split('|')
+        home = re.search(r'`([\w/]+?)(?:/NAME)?(?:\.\w+)?`', file)[1]
+        here = ROOT / home if (ROOT / home).is_dir() else (ROOT / f'{home}.py').parent
+        assert here.is_dir(), row
+        for named in re.findall(r'`([\w/]+\.(?:py|yaml))`', example):
+            assert (here / named).is_file(), f'{row}: no {named}'
+        registry_file = re.search(r'(\w[\w/]*\.py)', line)
+        for place in [registry_file[1]] if registry_file else []:
+            found = [ROOT / place, ROOT / 'robot_id' / place, here / place]
+            text = ''.join(path.read_text() for path in found if path.is_file())
+            assert text, f'{row}: no {place}'
+            lists = re.findall(r'`(_?[A-Z]\w+)`', line)
+            assert not lists or lists[0] in text, f'{row}: no {lists[0]} in {place}'

@@ -183,9 +183,10 @@ def test_a_data_folder_that_is_removed_while_it_records(client, folder):
     from robot_id_msgs.msg import ErrorCode
 
     assert start(client, 'gone').error_code == 0
-    shutil.rmtree(folder)
     with Source(NAMESPACE) as source:
-        source.start(count=600).wait()
+        source.start(count=600)
+        shutil.rmtree(folder)
+        source.wait()
         answer = stop(client)
     assert answer.error_code == ErrorCode.STORAGE_FAILED
     assert 'gone' in answer.error_string

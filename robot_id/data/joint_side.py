@@ -1,0 +1,68 @@
+"""From recorded values of a channel to the joint side in SI units, as its mapping says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.data import units
+from robot_id.data.mapping import DRIVE_GAIN, Channel
+from robot_id.exceptions import DataError
+
+Array = NDArray[np.float64]
+
+
+def on_joint_side(raw: Array, channel: Channel, name: str, scale: Array, where: str) -> Array:
+    """
+    Return a channel in SI units on the joint side, (N, n).
+
+    Torques: matrix * (scale * unit * raw); positions and their derivatives:
+    matrix^-1 * (scale * unit * raw) + offset.
+
+    :param raw: (N, n) as recorded.
+    :param scale: (1,) or (n,) factors.
+    :param where: file and channel for messages.
+    """
+    n = raw.shape[1]
+    values = raw * (units.factor(channel.unit, units.OF_CHANNEL[name], where) * scale)
+    if channel.motor_matrix is not None:
+        matrix = np.array(channel.motor_matrix, dtype=float)
+        if matrix.shape != (n, n):
+            raise DataError(f'{where}: motor_matrix is {matrix.shape}, {n} x {n} is needed')
+        if name in ('torque', 'control', 'temperature'):
+            values = values @ matrix.T
+        elif np.linalg.matrix_rank(matrix) < n:
+            raise DataError(f'{where}: motor_matrix is singular')
+        else:
+            values = np.linalg.solve(matrix, values.T).T
+    if channel.offset is not None:
+        values = values + per_joint(channel.offset, n, f'{where}: offset')
+    return np.ascontiguousarray(values)
+
+
+def drive_gains(names: tuple[str, ...], known: Mapping[str, float], where: str) -> Array:
+    """(n,) the drive gains of the robot file."""
+    for name in names:
+        if name not in known:
+            raise DataError(
+                f"{where}: scale '{DRIVE_GAIN}' is that of the robot file, and joint '{name}' has "
+                f"none: give the robot its '{DRIVE_GAIN}', or a number as 'scale'"
+            )
+    return np.array([known[name] for name in names])
+
+
+def per_joint(value: float | list[float], n: int, where: str) -> Array:
+    """Return one value for all joints, (1,), or one each, (n,)."""
+    values = np.atleast_1d(np.asarray(value, dtype=float))
+    if values.size not in (1, n):
+        raise DataError(f'{where} has {values.size} values for {n} joints')
+    return values
+
+
+def earlier(time: Array, values: Array, delay: float, where: str) -> Array:
+    """Return values that were recorded late, taken at their own times; the ends are held."""
+    if np.any(np.diff(time) <= 0):
+        raise DataError(f"{where}: 'delay' needs times that only increase")
+    return np.column_stack([np.interp(time + delay, time, column) for column in values.T])

@@ -1,0 +1,40 @@
+"""The check as a gate before a fit: its findings, and what they mean for the verdict."""
+
+from __future__ import annotations
+
+from robot_id.data import Dataset
+from robot_id.exceptions import RobotIdError, TimeLimitError
+from robot_id.experiment.check import check
+from robot_id.experiment.check.finding import Finding
+from robot_id.experiment.verdict import Remark
+from robot_id.model import Robot
+from robot_id.progress import Progress, silent
+
+# How sure a finding must be to forbid the use of a fit.
+CERTAIN = 0.9
+# With one of these the parameters are those of another robot.
+FATAL = (
+    'gear_ratio', 'gravity_direction', 'joint_offset', 'joint_swap', 'position_sign',
+    'position_unit', 'time_unit', 'torque_sign', 'torque_unit',
+)  # fmt: skip
+
+
+def look(robot: Robot, dataset: Dataset, progress: Progress = silent) -> tuple[Finding, ...]:
+    """Return what the check finds; a recording that it cannot judge has no finding."""
+    try:
+        return tuple(check(robot, dataset, progress))
+    except TimeLimitError:
+        raise
+    except RobotIdError:
+        return ()
+
+
+def remarks(findings: tuple[Finding, ...]) -> list[Remark]:
+    """Return what the findings mean for the verdict on a fit of the same data."""
+    return [
+        Remark(
+            'do_not_use' if finding.code in FATAL and finding.certainty >= CERTAIN else 'care',
+            f'check: {finding.line()}',
+        )
+        for finding in findings
+    ]

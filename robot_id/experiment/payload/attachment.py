@@ -1,0 +1,85 @@
+"""Where a load hangs: a link, a pose in it, and the columns of the load's ten parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from robot_id.exceptions import DescriptionError, OptionError, did_you_mean
+from robot_id.model import Robot
+from robot_id.model.urdf import load_model
+from robot_id.regression.physical.pseudo_inertia import inertial_row, pseudo_inertia
+
+Array = NDArray[np.float64]
+POSE = 'x,y,z,roll,pitch,yaw'
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """
+    The frame in which a load is told.
+
+    :param body: index of the moving body that carries it.
+    :param rotation: (3, 3) axes of the frame in the frame of the body.
+    :param translation: (3,) its origin there, m.
+    :param name: what to call it.
+    """
+
+    body: int
+    rotation: Array = field(default_factory=lambda: np.eye(3))
+    translation: Array = field(default_factory=lambda: np.zeros(3))
+    name: str = 'the last link'
+
+    def columns(self, robot: Robot) -> Array:
+        """(b, 10) change of the base parameters for each parameter of a load in this frame."""
+        X = np.eye(4)
+        X[:3, :3], X[:3, 3] = self.rotation, self.translation
+        G = np.zeros((len(robot.base), 10))
+        for k, unit in enumerate(np.eye(10)):
+            change = np.zeros(len(robot.standard_names))
+            moved = X @ pseudo_inertia(unit) @ X.T
+            change[robot.inertial_index[self.body]] = inertial_row(moved)
+            G[:, k] = robot.base.from_standard(change)
+        return G
+
+
+def last_link(robot: Robot) -> Attachment:
+    """Return the frame of the last link."""
+    return Attachment(robot.kinematics.own_body(robot.n - 1))
+
+
+def at_pose(robot: Robot, text: str) -> Attachment:
+    """Return a frame in that of the last link, from 'x,y,z,roll,pitch,yaw' (m, rad)."""
+    try:
+        values = [float(word) for word in text.split(',')]
+    except ValueError:
+        values = []
+    if len(values) != 6 or not np.all(np.isfinite(values)):
+        raise OptionError(
+            f"pose: '{text}' is not {POSE}, six numbers in m and rad", key='pose', value=text
+        )
+    rotation = pin.rpy.rpyToMatrix(*values[3:])
+    return Attachment(
+        last_link(robot).body, rotation, np.array(values[:3]), f'the last link, pose {text}'
+    )
+
+
+def at_link(robot: Robot, link: str) -> Attachment:
+    """Return the frame of a link of the robot's URDF, fixed ones (tool0, flange) included."""
+    if robot.urdf is None:
+        raise DescriptionError(f"{robot.name} has no URDF with a link '{link}': give a pose")
+    kinematics = robot.kinematics
+    model = load_model(robot.urdf, dict(kinematics.locked), robot.description.snap)
+    links = {frame.name: frame for frame in model.frames if frame.type == pin.FrameType.BODY}
+    if link not in links:
+        raise DescriptionError(f"{robot.name}: no link '{link}', {did_you_mean(link, links)}")
+    frame = links[link]
+    joint = model.names[frame.parentJoint]
+    if joint not in kinematics.body_names:
+        raise DescriptionError(f"{robot.name}: link '{link}' does not move, a load is not felt")
+    place = frame.placement
+    body = kinematics.body_names.index(joint)
+    return Attachment(body, place.rotation.copy(), place.translation.copy(), f"link '{link}'")

@@ -1,0 +1,136 @@
+"""What a load weighs, where its centre is, and how well that is known."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id import files
+
+Array = NDArray[np.float64]
+SCHEMA = 1
+STANDARD = ('XX', 'XY', 'XZ', 'YY', 'YZ', 'ZZ', 'MX', 'MY', 'MZ', 'M')
+INERTIA = ('xx', 'xy', 'xz', 'yy', 'yz', 'zz')
+NAMES = ('mass', *(f'centre_{k}' for k in 'xyz'), *(f'inertia_{k}' for k in INERTIA))
+WAYS = {
+    'a': 'the same motion twice, torques subtracted',
+    'b': 'identified arm model, loaded recording',
+    'c': 'both recordings together, arm parameters shared',
+}
+# A parameter counts as determined when its deviation is below this share of its scale: the mass,
+# mass times length, mass times length squared; a length is the load's distance, at least 0.1 m.
+PRECISE, LEAST_LENGTH = 0.2, 0.1
+
+
+@dataclass(frozen=True)
+class PayloadResult:
+    """
+    A load in the frame it is attached by.
+
+    :param values: (10,) mass, centre (3), inertia about the centre (6), NaN where the motion says
+        nothing.
+    :param deviations: (10,).
+    :param standard: (10,) XX XY XZ YY YZ ZZ MX MY MZ M at the origin of the frame.
+    :param standard_deviations: (10,), NaN where the motion says nothing.
+    :param way: a, b or c.
+    :param frame: where it is attached.
+    :param notes: one line each.
+    """
+
+    values: Array
+    deviations: Array
+    standard: Array
+    standard_deviations: Array
+    way: str
+    frame: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def determined(self) -> tuple[str, ...]:
+        """Names of what the motion determines to a fifth of its scale."""
+        mass = abs(self.values[0])
+        distance = float(np.linalg.norm(np.nan_to_num(self.values[1:4])))
+        length = max(distance, LEAST_LENGTH)
+        scale = np.array([mass, *[length] * 3, *[mass * length**2] * 6])
+        with np.errstate(invalid='ignore'):
+            good = self.deviations < PRECISE * scale
+        return tuple(name for name, ok in zip(NAMES, good) if ok)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON form, null where the motion says nothing."""
+        each = [_pair(v, s) for v, s in zip(self.values, self.deviations)]
+        own = zip(STANDARD, self.standard, self.standard_deviations)
+        return {
+            'schema': SCHEMA,
+            'mass': each[0],
+            'centre': each[1:4],
+            'inertia': each[4:],
+            'inertia_names': list(INERTIA),
+            'standard': {name: _pair(v, s) for name, v, s in own},
+            'way': self.way,
+            'frame': self.frame,
+            'determined': list(self.determined),
+            'notes': list(self.notes),
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write the JSON form to a file."""
+        files.write_text(path, json.dumps(self.to_dict(), indent=1) + '\n')
+
+    def lines(self) -> list[str]:
+        """Return what to print: value and half width of the 95 % interval."""
+        units = ('kg', 'm', 'm', 'm', *['kg m2'] * 6)
+        found = [f'way {self.way}: {WAYS[self.way]}; frame: {self.frame}']
+        for name, value, std, unit in zip(NAMES, self.values, self.deviations, units):
+            known = np.isfinite(std)
+            text = f'{value:.4g} +- {1.96 * std:.2g} {unit}' if known else 'not determined'
+            found.append(f'{name:11s} {text}')
+        missing = [name for name in NAMES if name not in self.determined]
+        if missing:
+            found.append(f'this motion does not determine well: {", ".join(missing)}')
+        return [*found, *self.notes]
+
+
+def _pair(value: float, std: float) -> dict[str, float | None]:
+    known = bool(np.isfinite(value) and np.isfinite(std))
+    return {'value': float(value) if known else None, 'std': float(std) if known else None}
+
+
+def about_centre(p: Array) -> Array:
+    """(10,) standard parameters at the origin -> mass, centre, inertia about the centre."""
+    m, c = p[9], p[6:9] / p[9]
+    shift = m * ((c @ c) * np.eye(3) - np.outer(c, c))
+    return np.concatenate([[m], c, p[:6] - shift[np.triu_indices(3)]])
+
+
+def jacobian_about_centre(p: Array) -> Array:
+    """(10, 10) derivative of `about_centre`, by complex steps (exact to rounding)."""
+    step = 1e-30
+    return np.array([about_centre(p + 1j * step * unit).imag / step for unit in np.eye(10)]).T
+
+
+def of_standard(
+    p: Array,
+    covariance: Array,
+    determined: NDArray[np.bool_],
+    way: str,
+    frame: str,
+    notes: tuple[str, ...],
+) -> PayloadResult:
+    """Return the result of standard parameters with their covariance."""
+    known = np.where(determined, np.sqrt(np.maximum(np.diag(covariance), 0.0)), np.nan)
+    if p[9] > 0.0:
+        J = jacobian_about_centre(p)
+        values = about_centre(p)
+        deviations = np.sqrt(np.maximum(np.einsum('ij,jk,ik->i', J, covariance, J), 0.0))
+        told = ~np.any((J != 0.0) & ~determined, axis=1)
+    else:
+        values, deviations, told = np.zeros(10), known[[9, *[9] * 9]], np.arange(10) == 0
+    values = np.where(told & np.isfinite(deviations), values, np.nan)
+    deviations = np.where(told, deviations, np.nan)
+    return PayloadResult(values, deviations, p, known, way, frame, notes)

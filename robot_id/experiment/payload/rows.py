@@ -1,0 +1,90 @@
+"""The rows of recordings, filtered alike and kept in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.data.dataset import Dataset
+from robot_id.data.processing import Processing
+from robot_id.exceptions import DataError
+from robot_id.model import Robot
+from robot_id.regression.alignment import align
+from robot_id.regression.derivation import LARGEST_BAND_HZ, derive
+from robot_id.regression.deviations import weighted_rows
+from robot_id.regression.observation import Observation
+from robot_id.regression.system import System
+
+Array = NDArray[np.float64]
+MEMORY_MB = 1024.0
+
+
+@dataclass(frozen=True)
+class RecordingRows:
+    """
+    W and Y of a recording, zero where a row is left out.
+
+    :param W: for each run (M, n, b).
+    :param Y: for each run (M, n).
+    :param sigma: (n,) what each joint's own fit leaves.
+    """
+
+    W: list[Array]
+    Y: list[Array]
+    sigma: Array
+
+    @property
+    def count(self) -> int:
+        """Number of rows in use."""
+        return int(sum(np.count_nonzero(np.any(W != 0.0, axis=2)) for W in self.W))
+
+
+def common_processing(
+    robot: Robot, datasets: Sequence[Dataset]
+) -> tuple[Processing, float | None]:
+    """Return the processing and the friction slope of recordings, from the first of them."""
+    rates = [dataset.rate for dataset in datasets]
+    if max(rates) > 1.01 * min(rates):
+        raise DataError(
+            f'the recordings have {" and ".join(f"{rate:.4g}" for rate in rates)} Hz: record both '
+            'at the same rate'
+        )
+    alignment = align(robot, datasets[0], 'auto')
+    processing = alignment.apply(Processing())[0]
+    slope = alignment.slope
+    derived = derive(processing, datasets[0], robot, slope, dead_band=slope is None)
+    return derived.processing, slope
+
+
+def rows_of(
+    robot: Robot, dataset: Dataset, processing: Processing, slope: float | None, unknowns: int
+) -> RecordingRows:
+    """
+    Return the rows of a recording.
+
+    :param unknowns: parameters to find; twice as many rows are asked for, and twice as many values
+        as the band of a robot's torques holds in that time: oversampling tells nothing new.
+    """
+    observation = Observation(robot, dataset, processing, slope, MEMORY_MB)
+    sigma = System(observation.factors()).joint_weights()[1]
+    kept = np.ones(len(robot.base), dtype=bool)
+    found = weighted_rows(observation, kept, np.ones(robot.n))
+    if found is None:
+        raise DataError(f'{dataset.source}: too long to be kept in memory, cut it')
+    rows = RecordingRows([G[:, :, :-1] for G in found[0]], found[1], sigma)
+    seconds = sum(run.duration for run in dataset.runs)
+    values = min(rows.count, int(2.0 * LARGEST_BAND_HZ * seconds * robot.n))
+    if values < 2 * unknowns:
+        raise DataError(
+            f'{dataset.source or "recording"}: too short, {seconds:.3g} s hold {values} '
+            f'independent torques for {unknowns} parameters; record a longer motion'
+        )
+    return rows
+
+
+def joint_weights(recordings: Sequence[RecordingRows]) -> Array:
+    """(n,) weights 1 / sigma_j of the joints, over recordings."""
+    return 1.0 / np.sqrt(np.mean([rows.sigma**2 for rows in recordings], axis=0))

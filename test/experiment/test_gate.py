@@ -1,0 +1,48 @@
+"""The check as a gate in identify: mistakes are named before the fit, the verdict heeds them."""
+
+from dataclasses import replace
+
+import pytest
+
+from robot_id.experiment.identify import Request, identify
+from robot_id.experiment.recording import record
+from robot_id.model import load_robot
+
+
+@pytest.fixture(scope='module')
+def scara():
+    return load_robot('scara')
+
+
+@pytest.fixture(scope='module')
+def clean(scara):
+    return record(scara, seed=2)
+
+
+@pytest.fixture(scope='module')
+def flipped(clean):
+    runs = tuple(replace(run, torque=-run.torque) for run in clean.runs)
+    return replace(clean, runs=runs)
+
+
+def test_a_clean_recording_has_no_finding(scara, clean):
+    result = identify(Request(scara, clean)).result
+    assert result.findings == ()
+    assert result.verdict == 'usable'
+
+
+def test_torques_of_the_wrong_sign_are_named_and_not_to_be_used(scara, flipped):
+    found = identify(Request(scara, flipped))
+    (finding,) = found.result.findings
+    assert finding['code'] == 'torque_sign'
+    assert set(finding) == {'code', 'joint', 'certainty', 'message', 'fix'}
+    assert found.result.verdict == 'do_not_use'
+    assert any('torque_sign' in reason for reason in found.result.reasons)
+    assert 'torque_sign' in found.findings[0]
+
+
+def test_the_gate_can_be_passed(scara, flipped):
+    result = identify(Request(scara, flipped, check=False)).result
+    assert result.findings == ()
+    # What the parameters themselves show stays: friction that drives.
+    assert result.verdict == 'do_not_use'
