@@ -87,13 +87,10 @@ class Didim(LoopMethod):
             ):
                 converged = True
                 break
-            # A law without sensitivities stays with the paper's Jacobian.
-            own = problem.controller(chi)
-            linear = own.law.feedback(own) is not None
-            exact = self.jacobian == 'exact' and step == 1.0 and linear
+            exact = self.jacobian == 'exact' and step == 1.0 and has_sensitivities(problem, chi)
         jacobian = (
             exact_jacobian(problem, chi, simulations)
-            if linear
+            if has_sensitivities(problem, chi)
             else problem.regressor_rows(motions)
         )
         return Outcome(
@@ -105,6 +102,12 @@ class Didim(LoopMethod):
             converged=converged,
             free=free if step == 1.0 else None,
         )
+
+
+def has_sensitivities(problem: LoopProblem, chi: Array) -> bool:
+    """Tell whether the control law has them; one without stays with the paper's Jacobian."""
+    own = problem.controller(chi)
+    return own.law.feedback(own) is not None
 
 
 def weighted_fit(problem: LoopProblem, W: list[Array], Y: list[Array]) -> Solution:
