@@ -11,10 +11,11 @@ command line, parameters of a node and the list of methods read the same range.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import types
 import typing
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -79,9 +80,15 @@ def range_of(kind: Any) -> Range | None:
 
 def check(options: Any) -> None:
     """Refuse a dataclass of options with a number outside its range."""
-    hints = typing.get_type_hints(type(options), include_extras=True)
+    hints = _hints(type(options))
     for field in dataclasses.fields(options):
         _check(getattr(options, field.name), hints[field.name], field.name)
+
+
+@functools.cache
+def _hints(cls: Hashable) -> dict[str, Any]:
+    """Return the types of the fields: to read them from their text takes longer than the check."""
+    return typing.get_type_hints(typing.cast(type, cls), include_extras=True)
 
 
 def _check(value: Any, kind: Any, key: str) -> None:

@@ -57,9 +57,44 @@ def loop_sensitivities(
     :param feedback: (n,) gains Kp and Kv of the torque.
     :param gain_effect: (N, n, b) G, the direct change of the torque through the gains.
     """
-    by_q, by_dq, M = derivatives(robot, chi, q, dq, ddq, coulomb_slope)
     W = parameter_jacobian(robot, chi, q, dq, ddq, coulomb_slope)
+    motion = (q, dq, ddq)
+    return _respond(robot, chi, motion, step, feedback, gain_effect, W, coulomb_slope)
+
+
+def gain_sensitivities(
+    robot: Robot,
+    chi: Array,
+    motion: tuple[Array, Array, Array],
+    step: float,
+    feedback: tuple[Array, Array],
+    gain_effect: Array,
+    coulomb_slope: float | None = None,
+) -> tuple[Array, Array]:
+    """
+    Return d q/d theta and d tau/d theta of p numbers theta of the controller, (N, n, p) each.
+
+    :param motion: q, dq, ddq, (N, n) each, on a uniform grid of `step` seconds.
+    :param feedback: (n,) gains Kp and Kv of the torque.
+    :param gain_effect: (N, n, p) what the numbers change of the torque directly.
+    """
+    return _respond(robot, chi, motion, step, feedback, gain_effect, 0.0, coulomb_slope)
+
+
+def _respond(
+    robot: Robot,
+    chi: Array,
+    motion: tuple[Array, Array, Array],
+    step: float,
+    feedback: tuple[Array, Array],
+    effect: Array | float,
+    W: Array | float,
+    slope: float | None,
+) -> tuple[Array, Array]:
+    """Return S and T = G - Kp S - Kv dS of the equation above."""
+    by_q, by_dq, M = derivatives(robot, chi, *motion, slope)
     Kp, Kv = feedback
-    S, dS = np.empty_like(W), np.empty_like(W)
-    _average_acceleration(M, by_dq + np.diag(Kv), by_q + np.diag(Kp), gain_effect - W, step, S, dS)
-    return S, gain_effect - Kp[:, None] * S - Kv[:, None] * dS
+    force = np.asarray(effect - W)
+    S, dS = np.empty_like(force), np.empty_like(force)
+    _average_acceleration(M, by_dq + np.diag(Kv), by_q + np.diag(Kp), force, step, S, dS)
+    return S, effect - Kp[:, None] * S - Kv[:, None] * dS

@@ -10,21 +10,17 @@ import scipy
 from numpy.typing import NDArray
 
 from robot_id.dynamics import Controller, Simulation, positive_on_motion
-from robot_id.estimation.didim import (
-    linear_feedback,
-    loop_jacobian,
-    simulated_torque,
-    weighted_fit,
-)
-from robot_id.estimation.loop_method import (
+from robot_id.estimation.didim import simulated_torque, weighted_fit
+from robot_id.estimation.loop_jacobian import linear_feedback, loop_jacobian
+from robot_id.estimation.loop_method import LoopMethod
+from robot_id.estimation.loop_problem import LoopProblem
+from robot_id.estimation.loop_steps import (
     EXACT,
-    LoopMethod,
     careful_step,
     first_simulation,
     has_settled,
     relative_error,
 )
-from robot_id.estimation.loop_problem import LoopProblem
 from robot_id.estimation.outcome import Outcome
 from robot_id.estimation.result import Iteration, history_text
 from robot_id.exceptions import IdentificationError, OptionError, SimulationError

@@ -8,11 +8,12 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.dynamics import Controller, Simulation
-from robot_id.dynamics.controller import Feedback
-from robot_id.dynamics.sensitivity import loop_sensitivities
-from robot_id.estimation.loop_method import (
-    LoopMethod,
+from robot_id.dynamics import Simulation
+from robot_id.estimation.estimated_loop import EstimatedLoopMethod
+from robot_id.estimation.loop_fit import loop_slopes
+from robot_id.estimation.loop_jacobian import linear_feedback, loop_jacobian
+from robot_id.estimation.loop_problem import LoopProblem
+from robot_id.estimation.loop_steps import (
     ShortSteps,
     careful_step,
     first_motion,
@@ -20,10 +21,8 @@ from robot_id.estimation.loop_method import (
     is_steady,
     relative_error,
 )
-from robot_id.estimation.loop_problem import LoopProblem
 from robot_id.estimation.outcome import Outcome
 from robot_id.estimation.result import Iteration, history_text
-from robot_id.exceptions import IdentificationError
 from robot_id.progress import Progress
 from robot_id.regression.deviations import least_squares_covariance
 from robot_id.regression.least_squares import Solution
@@ -36,7 +35,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Didim(LoopMethod):
+class Didim(EstimatedLoopMethod):
     """
     Direct and inverse identification model: minimise ||tau - tau_simulated(chi)|| (paper 001).
 
@@ -93,9 +92,13 @@ class Didim(LoopMethod):
             if has_sensitivities(problem, chi)
             else problem.regressor_rows(motions)
         )
+        covariance = fit_covariance(problem, jacobian, rho)
+        if problem.loop_covariance is not None:
+            slopes = loop_slopes(problem, chi, simulations)[1]
+            covariance += loop_share(problem, jacobian, rho, slopes)
         return Outcome(
             chi,
-            fit_covariance(problem, jacobian, rho),
+            covariance,
             solution.condition_number,
             residuals=rho,
             history=tuple(history),
@@ -125,6 +128,25 @@ def fit_covariance(problem: LoopProblem, J: list[Array], rho: list[Array]) -> Ar
     return least_squares_covariance([rows], [residual])
 
 
+def loop_share(problem: LoopProblem, J: list[Array], rho: list[Array], slopes: Array) -> Array:
+    """
+    Return what the covariance of an estimated loop adds to that of the parameters: D C D'.
+
+    A loop that is off by d theta makes torques T d theta, which the fit takes for
+    D d theta = -J^+ T d theta.
+
+    :param slopes: (R, n, p) T, d tau/d theta.
+    """
+    assert problem.loop_covariance is not None
+    factors = JointFactors.of_rows(problem.robot.base.names, list(zip(J, rho)))
+    weights = System(factors).joint_weights()[0]
+    rows = np.concatenate([g * x for g, x in zip(weights, J)])
+    used = [slopes[problem.used[:, j], j] for j in range(problem.robot.n)]
+    torques = np.concatenate([g * x for g, x in zip(weights, used)])
+    D = np.linalg.lstsq(rows, torques, rcond=None)[0]
+    return D @ problem.loop_covariance @ D.T
+
+
 def simulated_torque(problem: LoopProblem, motions: list[States]) -> list[Array]:
     """Return the decimated simulated torque of every joint."""
     return problem.joint_rows(problem.rows(lambda s: s.torque, motions))
@@ -137,64 +159,3 @@ def exact_jacobian(problem: LoopProblem, chi: Array, simulations: list[Simulatio
         problem.robot, problem.loop, chi, problem.bandwidth_factor
     )
     return loop_jacobian(problem, chi, simulations, linear_feedback(controller), slopes)[1]
-
-
-def linear_feedback(controller: Controller) -> Feedback:
-    """
-    Return the gains of the torque that the sensitivities need.
-
-    :raises IdentificationError: for a law that is no linear feedback of the joints.
-    """
-    feedback = controller.law.feedback(controller)
-    if feedback is None:
-        raise IdentificationError(
-            f"the law '{controller.law.name}' has no sensitivities: take a loop with a PD law"
-        )
-    return feedback
-
-
-def loop_jacobian(
-    problem: LoopProblem,
-    chi: Array,
-    simulations: list[Simulation],
-    feedback: Feedback,
-    gain_slopes: tuple[Array, Array] | None,
-) -> tuple[list[Array], list[Array]]:
-    """
-    Return d q_j/d chi and d tau_j/d chi as decimated rows of every joint.
-
-    :param feedback: gains of the torque on position and velocity.
-    :param gain_slopes: (n, b) how these follow the parameters, None for fixed gains.
-    """
-    robot, n, b = problem.robot, problem.robot.n, len(problem.robot.base)
-    position_rows: list[Array] = []
-    torque_rows: list[Array] = []
-    for r, s in zip(problem.runs, simulations):
-        coarse = coarse_step(problem.factor, r.run.rate)
-        pick = slice(None, None, coarse * r.every)
-        q, dq, ddq = s.position[pick], s.velocity[pick], s.acceleration[pick]
-        effect: Array | float = 0.0
-        if gain_slopes is not None:
-            e = s.reference.position[pick] - q
-            feed = s.reference.velocity[pick] if feedback.feeds_velocity else 0.0
-            effect = e[:, :, None] * gain_slopes[0] + (feed - dq)[:, :, None] * gain_slopes[1]
-        S, T = loop_sensitivities(
-            robot, chi, q, dq, ddq, coarse * r.run.step, feedback[:2], effect, problem.slope
-        )
-        first, last = r.first // coarse, -(-r.last // coarse)
-        for rows, sensitivity in ((position_rows, S), (torque_rows, T)):
-            flat = sensitivity[first:last].reshape(-1, n * b)
-            kept = problem.reduce(flat, problem.factor // coarse)
-            kept = problem.inner(kept[: -(-(r.last - r.first) // problem.factor)])
-            rows.append(kept.reshape(-1, n, b))
-    parts = []
-    for rows in (position_rows, torque_rows):
-        whole = np.concatenate(rows)
-        parts.append([whole[problem.used[:, j], j] for j in range(n)])
-    return parts[0], parts[1]
-
-
-def coarse_step(factor: int, rate: float, lowest_rate: float = 200.0) -> int:
-    """Return the largest divisor of the decimation that leaves at least the lowest rate."""
-    fitting = [d for d in range(1, factor + 1) if factor % d == 0 and rate / d >= lowest_rate]
-    return max(fitting, default=1)

@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.estimation.loop_method import (
-    LoopMethod,
+from robot_id.estimation.estimated_loop import EstimatedLoopMethod
+from robot_id.estimation.loop_problem import LoopProblem
+from robot_id.estimation.loop_steps import (
     ShortSteps,
     careful_step,
     first_motion,
@@ -17,7 +18,6 @@ from robot_id.estimation.loop_method import (
     is_steady,
     relative_error,
 )
-from robot_id.estimation.loop_problem import LoopProblem
 from robot_id.estimation.outcome import Outcome
 from robot_id.estimation.result import Iteration, history_text
 from robot_id.progress import Progress
@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class IdimIv(LoopMethod):
+class IdimIv(EstimatedLoopMethod):
     """
     Instrumental variables: V' Y = V' W chi, V the regressor of the simulated motion (paper 000).
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
@@ -14,7 +13,6 @@ from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing
-from robot_id.dynamics import Controller, Simulation, positive_on_motion
 from robot_id.estimation.admissible import admissible
 from robot_id.estimation.assumed_loop import assumed_loop
 from robot_id.estimation.idim_wls import IdimWls
@@ -30,16 +28,10 @@ from robot_id.regression.dead_band import top_speeds
 from robot_id.regression.derivation import Derived, derive_for_loop
 from robot_id.regression.prediction import predict
 from robot_id.regression.residuals import warn_if_correlated, whiteness
-from robot_id.regression.sampling import States
 
 Array = NDArray[np.float64]
-SHORTEST_STEP = 2.0**-10
 # Periods of the simulated loop in a sample of the data: beyond it a simulation takes for ever.
 FASTEST_LOOP = 200.0
-# Steps this short (of the full one) lead nowhere within the iterations there are.
-SHORT_STEP, MOST_SHORT_STEPS = 1.0 / 32.0, 4
-# Data without noise: a residual this small relative to the data leaves nothing to explain.
-EXACT = 1e-8
 # Rates of an assumed controller, relative to what its bandwidth asks for.
 FASTER = (1.0, 4.0)
 # Slope of the friction beside an assumed loop, times the middle top speed: a steeper one would
@@ -94,6 +86,16 @@ class LoopMethod(ABC):
     def solve(self, problem: LoopProblem, start: Array, progress: Progress) -> Outcome:
         """Find the parameters."""
 
+    def solved(
+        self, problem: LoopProblem, start: Array, known: bool, progress: Progress
+    ) -> tuple[LoopProblem, Outcome]:
+        """
+        Return what was found, with the problem that it was found for.
+
+        :param known: whether the loop is one of the robot file.
+        """
+        return problem, self.solve(problem, start, progress)
+
     def estimate(self, robot: Robot, dataset: Dataset, progress: Progress = silent) -> Result:
         """
         Identify the base parameters of a robot.
@@ -137,7 +139,8 @@ class LoopMethod(ABC):
         if assumed is not None:
             problem = simulable(problem, start)
             problem.warnings += (assumed.statement,)
-        found = self.solve(problem, start, part_of(progress, 0.05, 1.0))
+        problem, found = self.solved(problem, start, known, part_of(progress, 0.05, 1.0))
+        slope = problem.slope
         judged = [whiteness([residual]) for residual in found.residuals or ()]
         found = replace(
             found,
@@ -214,102 +217,3 @@ def simulable(problem: LoopProblem, start: Array) -> LoopProblem:
             continue
         return tried
     return problem
-
-
-def first_simulation(
-    problem: LoopProblem, chi: Array, controller: Controller | None = None
-) -> list[Simulation]:
-    """Simulate the start; when it cannot be, say what to do."""
-    try:
-        return problem.simulate(chi, controller)
-    except SimulationError as error:
-        raise IdentificationError(
-            f'the start cannot be simulated ({error}): give another start or another loop'
-        ) from error
-
-
-def first_motion(problem: LoopProblem, chi: Array) -> list[States]:
-    """
-    Return the motion that the first iteration starts from.
-
-    It is the simulation of the start, or, when a loop tuned for other inertias cannot hold it, the
-    reference itself: eq. 35 of paper 000 takes the two for equal.
-    """
-    try:
-        return problem.states(problem.simulate(chi))
-    except SimulationError as error:
-        problem.warnings += (f'the reference stands in for the start ({error})',)
-        return problem.reference_states()
-
-
-def careful_step(
-    problem: LoopProblem,
-    chi: Array,
-    proposal: Array,
-    controller: Controller | None = None,
-) -> tuple[Array, list[Simulation], float]:
-    """
-    Go from chi towards the proposal as far as M(q) stays positive and the loop can be simulated.
-
-    The parameters with M(q) > 0 along the motion form a convex cone, so a short enough step from
-    an admissible chi is admissible too.
-    """
-    step, why = 1.0, ''
-    motions = [r.reference.position for r in problem.runs]
-    while step >= SHORTEST_STEP:
-        candidate = chi + step * (proposal - chi)
-        if positive_on_motion(problem.robot, candidate, motions):
-            try:
-                return candidate, problem.simulate(candidate, controller), step
-            except SimulationError as error:
-                why = f' ({error})'
-        step *= 0.5
-    raise IdentificationError(
-        'no step from the last estimate keeps M(q) positive definite along the motion and can be '
-        f'simulated{why}: run robot-id check on the data (units, signs, gears), see whether '
-        'idim_wls explains them, or give another start or loop'
-    )
-
-
-class ShortSteps:
-    """
-    Gives up on an iteration that only creeps: data that no admissible parameters explain.
-
-    Torques of the wrong sign or times in another unit pull every proposal out of the cone of
-    positive M(q), so each step is cut to almost nothing, and the iterations would all be spent.
-    """
-
-    def __init__(self) -> None:
-        self._count = 0
-
-    def note(self, step: float) -> None:
-        """
-        Take the length of an accepted step.
-
-        :raises IdentificationError: after four short ones in a row.
-        """
-        self._count = self._count + 1 if step <= SHORT_STEP else 0
-        if self._count >= MOST_SHORT_STEPS:
-            raise IdentificationError(
-                f'{self._count} steps in a row were cut to {SHORT_STEP:.2g} or less to keep M(q) '
-                'positive definite: the data do not fit the model (units, signs of the torques, '
-                'the loop and its bandwidth; robot-id check looks for the mistake)'
-            )
-
-
-def relative_error(residuals: Sequence[Array], torques: Sequence[Array]) -> float:
-    """Return ||rho|| / ||Y|| over all joints."""
-    rho = np.sqrt(sum(float(r @ r) for r in residuals))
-    return rho / np.sqrt(sum(float(y @ y) for y in torques))
-
-
-def is_steady(last: float, error: float, tolerance: float) -> bool:
-    """Return whether a relative error changes no more, or is down at the rounding."""
-    return error <= EXACT or abs(last - error) <= tolerance * last
-
-
-def has_settled(change: Array, covariance: Array, limit: float, value: Array) -> bool:
-    """Return whether no parameter moved by more than `limit` deviations (or by rounding)."""
-    floor = 1e-6 * np.abs(value).max()
-    deviation = np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    return bool(np.all(np.abs(change) <= np.maximum(limit * deviation, floor)))

@@ -69,6 +69,7 @@ class LoopProblem:
     :param bandwidth_factor: scale of the simulated loop's bandwidth.
     :param delay_s: by which the reference acts late.
     :param time_limit_s: no simulation starts after so many seconds.
+    :param settled_s: seconds that each run needs to forget its start; None: those of the loop.
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class LoopProblem:
         bandwidth_factor: float = 1.0,
         delay_s: float = 0.0,
         time_limit_s: float = float('inf'),
+        settled_s: float | None = None,
     ) -> None:
         self.robot = robot
         self.processing = processing
@@ -91,6 +93,10 @@ class LoopProblem:
         self.bandwidth_factor = bandwidth_factor
         self.delay_s = delay_s
         self.time_limit_s = time_limit_s
+        slowest = min(loop.bandwidth) * bandwidth_factor
+        self.settled_s = SETTLING / slowest if settled_s is None else settled_s
+        # Of [log bandwidths, log dampings, delay] where these were estimated.
+        self.loop_covariance: Array | None = None
         self.started = time.monotonic()
         self.simulations = 0
         self.wide = WideRegressor(robot, row_slope)
@@ -100,24 +106,39 @@ class LoopProblem:
             self.warnings += (
                 'the data have no reference: the zero-phase filtered position stands in for it',
             )
-        self._dataset = dataset
+        self.dataset = dataset
         self.runs = [self._prepare(dataset.runs[k]) for k in indices]
         self.torque = self.rows(lambda s: s.torque, [self._torque(r) for r in self.runs])
         self.used = self._outside_dead_band()
 
-    def with_loop(self, loop: Loop) -> LoopProblem:
-        """Return the same problem with another loop."""
-        return LoopProblem(
+    def with_loop(
+        self,
+        loop: Loop,
+        delay_s: float | None = None,
+        same_rows: bool = False,
+        slope: float | None = None,
+    ) -> LoopProblem:
+        """
+        Return the same problem with another loop (delay of the reference, slope of the friction).
+
+        :param same_rows: also where another loop settles sooner or later.
+        """
+        steeper = self.slope if slope is None else slope
+        made = LoopProblem(
             self.robot,
-            self._dataset,
+            self.dataset,
             self.processing,
             loop,
-            self.slope,
-            self.row_slope,
+            steeper,
+            None if self.row_slope is None else steeper,
             self.bandwidth_factor,
-            self.delay_s,
+            self.delay_s if delay_s is None else delay_s,
             self.time_limit_s,
+            self.settled_s if same_rows else None,
         )
+        made.started, made.simulations = self.started, self.simulations
+        made.warnings = self.warnings
+        return made
 
     def simulate(self, chi: Array, controller: Controller | None = None) -> list[Simulation]:
         """
@@ -236,9 +257,8 @@ class LoopProblem:
         return np.abs(self.rows(lambda s: s.dq, motions)) >= band
 
     def _prepare(self, run: Run) -> LoopRun:
-        slowest = min(self.loop.bandwidth) * self.bandwidth_factor
         first, last = usable(run, self.processing)
-        settled = int(np.ceil(SETTLING / slowest * run.rate))
+        settled = int(np.ceil(self.settled_s * run.rate))
         first = -(-max(first, settled) // self.factor) * self.factor
         if last - first < 4 * self.factor:
             raise DataError(

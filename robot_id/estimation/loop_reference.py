@@ -21,7 +21,7 @@ def reference_of(run: Run, processing: Processing, every: int, delay_s: float = 
     Without a recorded reference the filtered position stands in; missing derivatives come from a
     quintic spline through the positions.
 
-    :param delay_s: by which a recorded reference acts late.
+    :param delay_s: by which a recorded reference acts late, early where negative.
     """
     velocity, acceleration = run.reference_velocity, run.reference_acceleration
     if run.reference_position is None:
@@ -36,5 +36,5 @@ def reference_of(run: Run, processing: Processing, every: int, delay_s: float = 
         return Reference(time, position, velocity, acceleration)
     spline = scipy.interpolate.make_interp_spline(time, position, k=min(5, len(run) - 1), axis=0)
     fine: Array = np.arange((len(run) - 1) * every + 1, dtype=float) * (run.step / every)
-    at = np.maximum(fine - delay_s, 0.0)
+    at = np.clip(fine - delay_s, 0.0, time[-1])
     return Reference(fine, spline(at), spline(at, 1), spline(at, 2))

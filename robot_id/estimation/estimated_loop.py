@@ -1,0 +1,143 @@
+"""Methods whose simulated gains follow the estimate, with a loop that is estimated along."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.estimation.admissible import admissible
+from robot_id.estimation.idim_wls import IdimWls
+from robot_id.estimation.loop_fit import LoopFit, can_fit, fit_loop, words
+from robot_id.estimation.loop_method import LoopMethod
+from robot_id.estimation.loop_problem import LoopProblem
+from robot_id.estimation.outcome import Outcome
+from robot_id.exceptions import IdentificationError, RobotIdError, SimulationError
+from robot_id.progress import Progress
+
+Array = NDArray[np.float64]
+# The loop for the parameters, the parameters for the loop: they hardly depend on each other.
+ROUNDS = 3
+
+
+@dataclass(frozen=True)
+class EstimatedLoopMethod(LoopMethod):
+    """
+    Options of the methods that need the loop of the robot and can do with less.
+
+    :param fit_loop: bandwidth, damping and delay of the simulated loop: 'auto' estimates them from
+        the recorded positions where the given ones contradict these, 'always' in any case, 'never'
+        takes the given ones and warns.
+    """
+
+    fit_loop: Literal['auto', 'always', 'never'] = 'auto'
+
+    def solved(
+        self, problem: LoopProblem, start: Array, known: bool, progress: Progress
+    ) -> tuple[LoopProblem, Outcome]:
+        """Solve with the given loop, see whether it moves as the robot did, else estimate it."""
+        # A bandwidth that is scaled on purpose (section 4.5 of paper 000) is meant.
+        if self.bandwidth_factor != 1.0 or not can_fit(problem, start):
+            return problem, self.solve(problem, start, progress)
+        given: tuple[LoopProblem, Outcome] | None = None
+        failure: IdentificationError | None = None
+        if self.fit_loop == 'never' or (known and self.fit_loop == 'auto'):
+            try:
+                given = problem, self.solve(problem, start, progress)
+            except IdentificationError as error:
+                failure = error
+            if given is not None and _agrees(*given):
+                return given
+        if self.fit_loop != 'never':
+            found = self._estimated(problem, known, progress)
+            if found is not None:
+                return found
+        if given is None:
+            raise failure or IdentificationError('no loop fits the recorded positions')
+        problem.warnings += (
+            'the loop of the robot file does not move as the recording did: parameters and their '
+            "deviations are wrong if it is; mend the robot file's loop or set fit_loop=auto",
+        )
+        return given
+
+    def _estimated(
+        self, problem: LoopProblem, known: bool, progress: Progress
+    ) -> tuple[LoopProblem, Outcome] | None:
+        """Return what was found with a loop that is estimated; None where none can be."""
+        try:
+            chi, covariance = self._without_loop(problem)
+            if not known and self.coulomb_slope is None:
+                problem = steep(problem, chi)
+            fit = best_loop(problem, chi, covariance, known)
+        except (RobotIdError, np.linalg.LinAlgError):
+            return None
+        theta = fit.theta
+        for _ in range(ROUNDS):
+            fit.problem.loop_covariance = fit.covariance
+            found = self.solve(fit.problem, chi, progress)
+            more = _linear(fit.problem, found)
+            if more is None or not more.contradicts:
+                break
+            chi = found.chi
+            fit = fit_loop(fit.problem, chi, found.covariance)
+            theta = theta + fit.theta
+        what = 'the given one contradicts the recorded positions' if known else 'none is known'
+        fit.problem.warnings += (f'{what}: the loop is estimated, {words(theta)}',)
+        return fit.problem, found
+
+    def _without_loop(self, problem: LoopProblem) -> tuple[Array, Array]:
+        """(b,) parameters that no loop has a part in, and their covariance."""
+        wls = IdimWls(processing=self.processing).estimate(problem.robot, problem.dataset)
+        motions = [run.position for run in problem.dataset.runs]
+        return admissible(problem.robot, wls.values, motions), wls.covariance
+
+
+def best_loop(problem: LoopProblem, chi: Array, covariance: Array, known: bool) -> LoopFit:
+    """
+    Return the loop that moves most as the recording did.
+
+    :param known: the law and the rate are those of the robot file; else both laws are tried, at
+        the rate of the recording and at that of the problem.
+    """
+    if known:
+        return fit_loop(problem, chi, covariance)
+    found: list[LoopFit] = []
+    for law in ('pd_cascade', 'pd'):
+        for rate in sorted({problem.loop.rate_hz, problem.runs[0].run.rate}):
+            loop = problem.loop.model_copy(update={'law': law, 'rate_hz': rate})
+            try:
+                found.append(fit_loop(problem.with_loop(loop), chi, covariance))
+            except SimulationError:
+                continue
+    if not found:
+        raise IdentificationError('no loop can be simulated')
+    return min(found, key=lambda fit: float(np.sum(np.log(fit.error))))
+
+
+def steep(problem: LoopProblem, chi: Array) -> LoopProblem:
+    """Return the problem with the friction of the robot file, where that can be simulated."""
+    described = problem.robot.description
+    slope = described.coulomb_slope
+    if described.identification_slope is not None or slope <= problem.slope:
+        return problem
+    try:
+        steeper = problem.with_loop(problem.loop, slope=slope)
+        steeper.simulate(chi)
+    except SimulationError:
+        return problem
+    return steeper
+
+
+def _linear(problem: LoopProblem, found: Outcome) -> LoopFit | None:
+    try:
+        return fit_loop(problem, found.chi, found.covariance, steps=0)
+    except (SimulationError, np.linalg.LinAlgError):
+        return None
+
+
+def _agrees(problem: LoopProblem, found: Outcome) -> bool:
+    """Whether the loop moves as the recording did, as far as that can be told."""
+    fit = _linear(problem, found)
+    return fit is None or not fit.contradicts

@@ -1,0 +1,119 @@
+"""Steps from one estimate to the next that the closed loop can be simulated with; the stop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.dynamics import Controller, Simulation, positive_on_motion
+from robot_id.estimation.loop_problem import LoopProblem
+from robot_id.exceptions import IdentificationError, SimulationError
+from robot_id.regression.sampling import States
+
+Array = NDArray[np.float64]
+SHORTEST_STEP = 2.0**-10
+# Steps this short (of the full one) lead nowhere within the iterations there are.
+SHORT_STEP, MOST_SHORT_STEPS = 1.0 / 32.0, 4
+# Data without noise: a residual this small relative to the data leaves nothing to explain.
+EXACT = 1e-8
+
+
+def first_simulation(
+    problem: LoopProblem, chi: Array, controller: Controller | None = None
+) -> list[Simulation]:
+    """Simulate the start; when it cannot be, say what to do."""
+    try:
+        return problem.simulate(chi, controller)
+    except SimulationError as error:
+        raise IdentificationError(
+            f'the start cannot be simulated ({error}): give another start or another loop'
+        ) from error
+
+
+def first_motion(problem: LoopProblem, chi: Array) -> list[States]:
+    """
+    Return the motion that the first iteration starts from.
+
+    It is the simulation of the start, or, when a loop tuned for other inertias cannot hold it, the
+    reference itself: eq. 35 of paper 000 takes the two for equal.
+    """
+    try:
+        return problem.states(problem.simulate(chi))
+    except SimulationError as error:
+        problem.warnings += (f'the reference stands in for the start ({error})',)
+        return problem.reference_states()
+
+
+def careful_step(
+    problem: LoopProblem,
+    chi: Array,
+    proposal: Array,
+    controller: Controller | None = None,
+) -> tuple[Array, list[Simulation], float]:
+    """
+    Go from chi towards the proposal as far as M(q) stays positive and the loop can be simulated.
+
+    The parameters with M(q) > 0 along the motion form a convex cone, so a short enough step from
+    an admissible chi is admissible too.
+    """
+    step, why = 1.0, ''
+    motions = [r.reference.position for r in problem.runs]
+    while step >= SHORTEST_STEP:
+        candidate = chi + step * (proposal - chi)
+        if positive_on_motion(problem.robot, candidate, motions):
+            try:
+                return candidate, problem.simulate(candidate, controller), step
+            except SimulationError as error:
+                why = f' ({error})'
+        step *= 0.5
+    raise IdentificationError(
+        'no step from the last estimate keeps M(q) positive definite along the motion and can be '
+        f'simulated{why}: run robot-id check on the data (units, signs, gears), see whether '
+        'idim_wls explains them, or give another start or loop'
+    )
+
+
+class ShortSteps:
+    """
+    Gives up on an iteration that only creeps: data that no admissible parameters explain.
+
+    Torques of the wrong sign or times in another unit pull every proposal out of the cone of
+    positive M(q), so each step is cut to almost nothing, and the iterations would all be spent.
+    """
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def note(self, step: float) -> None:
+        """
+        Take the length of an accepted step.
+
+        :raises IdentificationError: after four short ones in a row.
+        """
+        self._count = self._count + 1 if step <= SHORT_STEP else 0
+        if self._count >= MOST_SHORT_STEPS:
+            raise IdentificationError(
+                f'{self._count} steps in a row were cut to {SHORT_STEP:.2g} or less to keep M(q) '
+                'positive definite: the data do not fit the model (units, signs of the torques, '
+                'the loop and its bandwidth; robot-id check looks for the mistake)'
+            )
+
+
+def relative_error(residuals: Sequence[Array], torques: Sequence[Array]) -> float:
+    """Return ||rho|| / ||Y|| over all joints."""
+    rho = np.sqrt(sum(float(r @ r) for r in residuals))
+    return rho / np.sqrt(sum(float(y @ y) for y in torques))
+
+
+def is_steady(last: float, error: float, tolerance: float) -> bool:
+    """Return whether a relative error changes no more, or is down at the rounding."""
+    return error <= EXACT or abs(last - error) <= tolerance * last
+
+
+def has_settled(change: Array, covariance: Array, limit: float, value: Array) -> bool:
+    """Return whether no parameter moved by more than `limit` deviations (or by rounding)."""
+    floor = 1e-6 * np.abs(value).max()
+    deviation = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    return bool(np.all(np.abs(change) <= np.maximum(limit * deviation, floor)))
