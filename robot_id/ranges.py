@@ -15,7 +15,7 @@ import functools
 import math
 import types
 import typing
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -80,15 +80,15 @@ def range_of(kind: Any) -> Range | None:
 
 def check(options: Any) -> None:
     """Refuse a dataclass of options with a number outside its range."""
-    hints = _hints(type(options))
+    hints = _hints(type(options))  # type: ignore[arg-type]
     for field in dataclasses.fields(options):
         _check(getattr(options, field.name), hints[field.name], field.name)
 
 
 @functools.cache
-def _hints(cls: Hashable) -> dict[str, Any]:
+def _hints(cls: type) -> dict[str, Any]:
     """Return the types of the fields: to read them from their text takes longer than the check."""
-    return typing.get_type_hints(typing.cast(type, cls), include_extras=True)
+    return typing.get_type_hints(cls, include_extras=True)
 
 
 def _check(value: Any, kind: Any, key: str) -> None:
