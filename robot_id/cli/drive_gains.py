@@ -7,8 +7,12 @@ import click
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, output, progress_bar, save, warn
 from robot_id.experiment.drive_gains import identify_drive_gains
+from robot_id.experiment.gate import look
 from robot_id.experiment.measurements import load_for
+from robot_id.experiment.payload.attachment import at_link
 from robot_id.model import load_robot
+from robot_id.model.drive_file import write_drive_gains
+from robot_id.report.html.load_page import write_gain_report
 
 
 @click.command()
@@ -16,21 +20,55 @@ from robot_id.model import load_robot
 @click.option('--unloaded', required=True, metavar='DATA', help='Recording without the load.')
 @click.option('--loaded', required=True, metavar='DATA', help='Recording with the load.')
 @click.option('--mass', required=True, type=float, metavar='KG', help='Mass of the load, weighed.')
+@click.option(
+    '--unknown', multiple=True, metavar='DATA', help='Recording with another load, not weighed.'
+)
+@click.option('--tool', metavar='LINK', help='Link of the URDF that carries the loads.')
 @click.option('--mapping', metavar='FILE', help='Which columns are what: a name or a YAML file.')
+@click.option('--no-check', is_flag=True, help='Do not look at the recordings before the fit.')
 @click.option('--json', 'json_file', metavar='FILE', help='Write the gains to a JSON file.')
+@click.option('--report', 'report_file', metavar='FILE.html', help='Write a report to open.')
+@click.option(
+    '--write', 'robot_file', metavar='FILE.yaml', help='Write a robot file with these gains.'
+)
 def command(
-    robot: str, unloaded: str, loaded: str, mass: float, mapping: str | None, json_file: str | None
+    robot: str,
+    unloaded: str,
+    loaded: str,
+    mass: float,
+    unknown: tuple[str, ...],
+    tool: str | None,
+    mapping: str | None,
+    no_check: bool,
+    json_file: str | None,
+    report_file: str | None,
+    robot_file: str | None,
 ) -> None:
     """Find the factor that each drive's recorded torque is to be multiplied by, with interval."""
-    check_writable(json_file)
+    check_writable(json_file, report_file, robot_file)
     model = load_robot(robot)
-    without, with_load = (load_for(model, [path], mapping) for path in (unloaded, loaded))
+    place = at_link(model, tool) if tool else None
+    paths = (unloaded, loaded, *unknown)
+    recordings = [load_for(model, [path], mapping) for path in paths]
     compile_first('regressor')
+    if not no_check:
+        warn(
+            f'{path}: {finding.line()}'
+            for path, data in zip(paths, recordings)
+            for finding in look(model, data)
+        )
+    without, with_load, *others = recordings
     with progress_bar() as progress:
-        found = identify_drive_gains(model, without, with_load, mass, progress=progress)
+        found = identify_drive_gains(model, without, with_load, mass, others, place, progress)
     console = output()
     for line in found.lines():
         console.print(line, markup=False, soft_wrap=True)
     warn(found.warnings)
     if json_file:
         save(found.save, json_file)
+    if report_file:
+        save(lambda path: write_gain_report(path, model, found), report_file)
+    if robot_file:
+        gains = dict(zip(found.joint_names, found.written))
+        save(lambda path: write_drive_gains(robot, gains, path), robot_file)
+        console.print(f'robot file: {robot_file}', markup=False, soft_wrap=True)

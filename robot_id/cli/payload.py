@@ -9,54 +9,91 @@ from robot_id.cli.console import check_writable, output, progress_bar, save, war
 from robot_id.estimation.model_file import load_result_or_model
 from robot_id.exceptions import OptionError
 from robot_id.experiment.measurements import implausible, load_for
-from robot_id.experiment.payload import identify_payload
+from robot_id.experiment.payload import PayloadRequest, weigh
 from robot_id.experiment.payload.attachment import POSE, at_link, at_pose
+from robot_id.experiment.payload.known import FORM, known_part
 from robot_id.model import load_robot
+from robot_id.report.html.load_page import write_load_report
 
 
 @click.command()
 @click.option('--robot', required=True, help='A shipped name, a robot file or a URDF.')
-@click.option('--loaded', required=True, metavar='DATA', help='Recording with the load.')
+@click.option(
+    '--loaded',
+    required=True,
+    multiple=True,
+    metavar='DATA',
+    help='Recording with the load; give it again for other loads.',
+)
 @click.option('--unloaded', metavar='DATA', help='Recording without the load.')
 @click.option('--mapping', metavar='FILE', help='Which columns are what: a name or a YAML file.')
 @click.option('--params', metavar='FILE', help='Arm without load: JSON file that identify wrote.')
-@click.option('--tool', metavar='LINK', help='Link of the URDF in whose frame the load is told.')
+@click.option(
+    '--tool',
+    'tools',
+    multiple=True,
+    metavar='LINK',
+    help='Link of the URDF in whose frame the load is told; give it again for a load on each.',
+)
 @click.option('--pose', metavar=POSE, help='Or a frame in that of the last link (m, rad).')
+@click.option(
+    '--known',
+    metavar=f'{FORM}|FILE.json',
+    help='A part of the load, such as the gripper, in the same frame, that is subtracted.',
+)
 @click.option(
     '--way',
     type=click.Choice(['a', 'b', 'c']),
     help='a: same motion twice, torques subtracted; b: --params and --loaded; '
-    'c: both recordings together. By default c with --unloaded, else b.',
+    'c: all recordings together. By default what the data allow.',
 )
+@click.option('--no-check', is_flag=True, help='Do not look at the recordings before the fit.')
 @click.option('--json', 'json_file', metavar='FILE', help='Write the load to a JSON file.')
+@click.option('--report', 'report_file', metavar='FILE.html', help='Write a report to open.')
 def command(
     robot: str,
-    loaded: str,
+    loaded: tuple[str, ...],
     unloaded: str | None,
     mapping: str | None,
     params: str | None,
-    tool: str | None,
+    tools: tuple[str, ...],
     pose: str | None,
+    known: str | None,
     way: str | None,
+    no_check: bool,
     json_file: str | None,
+    report_file: str | None,
 ) -> None:
     """Identify mass, centre and inertia of a load, with intervals."""
-    check_writable(json_file)
+    check_writable(json_file, report_file)
+    if tools and pose is not None:
+        raise OptionError('payload: give --tool or --pose, not both')
     if unloaded is None and params is None:
         raise OptionError('payload: give --unloaded, a recording without load, or --params')
-    if tool is not None and pose is not None:
-        raise OptionError('payload: give --tool or --pose, not both')
     model = load_robot(robot)
-    arm = load_result_or_model(model, params) if params else None
-    frame = at_link(model, tool) if tool else at_pose(model, pose) if pose else None
-    with_load = load_for(model, [loaded], mapping)
+    frames = (at_pose(model, pose),) if pose else tuple(at_link(model, tool) for tool in tools)
+    with_load = tuple(load_for(model, [path], mapping) for path in loaded)
     without = load_for(model, [unloaded], mapping) if unloaded else None
+    request = PayloadRequest(
+        model,
+        with_load,
+        without,
+        load_result_or_model(model, params) if params else None,
+        frames,
+        known_part(known) if known else None,
+        way,
+        not no_check,
+    )
     compile_first('regressor')
     with progress_bar() as progress:
-        found = identify_payload(model, with_load, without, arm, frame, way, progress)
+        found = weigh(request, progress)
     console = output()
     for line in found.lines():
         console.print(line, markup=False, soft_wrap=True)
-    warn(line for data in (without, with_load) if data for line in implausible(model, data))
+    recordings = (*with_load, *([without] if without else []))
+    warn(found.warnings)
+    warn(line for data in recordings for line in implausible(model, data))
     if json_file:
         save(found.save, json_file)
+    if report_file:
+        save(lambda path: write_load_report(path, model, found), report_file)

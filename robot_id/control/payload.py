@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.model import Robot
+from robot_id.model.payload import payload_columns
 
 Array = NDArray[np.float64]
 # Inertial parameters of a link in the standard order, the mass last.
@@ -91,17 +92,6 @@ def _agree(
     deviation = np.sqrt(np.diag(one[1] + other[1])[both])
     change = np.abs(one[0] - other[0])[both]
     return bool(np.all(change <= np.maximum(2.0 * deviation, 0.002 * np.abs(one[0][both]))))
-
-
-def payload_columns(robot: Robot) -> Array:
-    """(b, 10) change of the base parameters for each inertial parameter of the last link."""
-    columns = robot.inertial_index[-1]
-    G = np.zeros((len(robot.base), 10))
-    for k, column in enumerate(columns):
-        unit = np.zeros(len(robot.standard_names))
-        unit[column] = 1.0
-        G[:, k] = robot.base.from_standard(unit)
-    return G
 
 
 def estimate_payload(

@@ -1,96 +1,37 @@
 """
 The gains of all drives at once, from recordings without and with a load of known mass.
 
-Recorded torques y_j are wrong by a factor: g_j y_j = W_j chi without, W_j chi + W_j G p with the
+Recorded torques y_j are wrong by a factor: g_j y_j = W_j chi without, W_j chi + W_j G p with a
 load. All of it can be scaled, but for the mass in p, which is known and sets the scale. The noise
 is in y, so that y_j = k_j (W_j chi + W_j G p), k_j = 1 / g_j, is solved for k, chi and the rest of
-p (separable least squares); the linear form, which has y among its columns, is the start.
+p (separable least squares), p a body that exists. The linear form, which has y among its columns,
+is the start, and its total least squares solution is told beside it (Gautier and Briot 2011).
 """
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id import files
 from robot_id.data.dataset import Dataset
 from robot_id.exceptions import DataError, OptionError
+from robot_id.experiment.gain_result import DriveGains
+from robot_id.experiment.gain_rows import GainRows, gain_rows, total_gains
 from robot_id.experiment.payload.attachment import Attachment, last_link
-from robot_id.experiment.payload.rows import common_processing, joint_weights, rows_of
+from robot_id.experiment.payload.possible import nearest_possible
 from robot_id.experiment.payload.solution import solve
 from robot_id.model import Robot
 from robot_id.progress import Progress, silent
 
 Array = NDArray[np.float64]
-SCHEMA = 1
 # A deviation beyond this share of a gain: the load is too small to tell it.
 LARGEST_DEVIATION = 0.2
 ITERATIONS, CONVERGED = 50, 1e-9
 # Filters, dead band and time offset are derived from data with right gains in the last pass.
 PASSES = 2
-_MASS = 9
-
-
-@dataclass(frozen=True)
-class DriveGains:
-    """
-    Factors that the recorded torques are to be multiplied by.
-
-    :param joint_names: n names.
-    :param gains: (n,) 1 where the recorded scale is right.
-    :param deviations: (n,).
-    :param mass: of the known load, kg.
-    """
-
-    joint_names: tuple[str, ...]
-    gains: Array
-    deviations: Array
-    mass: float
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """One line for each drive whose sign is wrong."""
-        return tuple(
-            f"joint '{name}': gain {gain:.3g} is negative, a sign error of its torque or position"
-            for name, gain in zip(self.joint_names, self.gains)
-            if gain < 0.0
-        )
-
-    def lines(self) -> list[str]:
-        """Return one line for each joint, with the half width of the 95 % interval."""
-        rows = zip(self.joint_names, self.gains, self.deviations)
-        return [f'{name}: {gain:.4g} +- {1.96 * std:.2g}' for name, gain, std in rows]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        rows = zip(self.joint_names, self.gains, self.deviations)
-        return {
-            'schema': SCHEMA,
-            'mass': self.mass,
-            'gains': [
-                {'joint': name, 'value': float(gain), 'std': float(std)}
-                for name, gain, std in rows
-            ],
-            'warnings': list(self.warnings),
-        }
-
-    def save(self, path: str | Path) -> None:
-        """Write the JSON form to a file."""
-        files.write_text(path, json.dumps(self.to_dict(), indent=1) + '\n')
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """Weighted rows of all runs: X (M, n, b + 9), the known part F (M, n), Y (M, n)."""
-
-    X: list[Array]
-    F: list[Array]
-    Y: list[Array]
 
 
 def identify_drive_gains(
@@ -98,6 +39,7 @@ def identify_drive_gains(
     unloaded: Dataset,
     loaded: Dataset,
     mass: float,
+    unknown: Sequence[Dataset] = (),
     attachment: Attachment | None = None,
     progress: Progress = silent,
 ) -> DriveGains:
@@ -105,21 +47,30 @@ def identify_drive_gains(
     Return the gains of all drives relative to the scale of the recorded torques.
 
     :param mass: of the load, weighed, kg; its centre and inertia need not be known.
-    :param attachment: where the load hangs; None for the last link.
+    :param unknown: recordings with other loads, of which nothing need be known.
+    :param attachment: where the loads hang; None for the last link.
     """
     if not (np.isfinite(mass) and mass > 0.0):
         raise OptionError(f'mass: {mass:g} must be above 0 kg', key='mass', value=mass)
-    both = [data.select(robot.joint_names) for data in (unloaded, loaded)]
-    gains = np.ones(robot.n)
+    recordings = [data.select(robot.joint_names) for data in (unloaded, *unknown, loaded)]
+    place = attachment or last_link(robot)
+    gains, total = np.ones(robot.n), np.ones(robot.n)
     for k in range(PASSES):
         progress(k / PASSES, 'processing the recordings')
-        scaled = [_multiplied(data, gains) for data in both]
-        inverse, std = _solve(_rows(robot, scaled, mass, attachment or last_link(robot)), robot)
+        scaled = [_multiplied(data, gains) for data in recordings]
+        rows = gain_rows(robot, scaled, mass, place)
+        total = gains * total_gains(rows)
+        inverse, std = _solve(rows, robot, mass)
         # g = 1 / k, so dg = dk / k^2.
         deviations = np.abs(gains) * std / inverse**2
         gains = gains / inverse
     progress(1.0, 'done')
-    return DriveGains(robot.joint_names, gains, deviations, float(mass))
+    own = robot.drive_gains
+    written = tuple(
+        float(gain * own.get(name, 1.0)) if gain > 0.0 else None
+        for name, gain in zip(robot.joint_names, gains)
+    )
+    return DriveGains(robot.joint_names, gains, deviations, total, float(mass), written)
 
 
 def _multiplied(dataset: Dataset, gains: Array) -> Dataset:
@@ -127,44 +78,28 @@ def _multiplied(dataset: Dataset, gains: Array) -> Dataset:
     return replace(dataset, runs=runs)
 
 
-def _rows(robot: Robot, both: list[Dataset], mass: float, attachment: Attachment) -> _Rows:
-    processing, slope = common_processing(robot, both)
-    G = attachment.columns(robot)
-    unknowns = len(robot.base) + _MASS + robot.n
-    recordings = [rows_of(robot, data, processing, slope, unknowns) for data in both]
-    weights = joint_weights(recordings)
-    found = _Rows([], [], [])
-    for rows, load in zip(recordings, (np.zeros_like(G), G)):
-        for W, Y in zip(rows.W, rows.Y):
-            W = W * weights[:, None]
-            found.X.append(np.concatenate([W, W @ load[:, :_MASS]], axis=2))
-            found.F.append(W @ load[:, _MASS] * mass)
-            found.Y.append(Y * weights)
-    return found
-
-
-def _solve(rows: _Rows, robot: Robot) -> tuple[Array, Array]:
+def _solve(rows: GainRows, robot: Robot, mass: float) -> tuple[Array, Array]:
     """Return k = 1 / g with deviations: Gauss-Newton from the linear solution."""
     names, n, width = robot.joint_names, robot.n, rows.X[0].shape[2]
     linear = solve(
-        [np.concatenate([-X, _per_joint(Y)], axis=2) for X, Y in zip(rows.X, rows.Y)], rows.F
+        [np.concatenate([-X, per_joint(Y)], axis=2) for X, Y in zip(rows.X, rows.Y)],
+        rows.F,
+        deviations=False,
     )
     _refuse_undetermined(linear.determined[width:], names)
     x, g = linear.x[:width], linear.x[width:]
     k = 1.0 / np.where(np.abs(g) > 1e-6, g, 1e-6)
     for _ in range(ITERATIONS):
-        model = [X @ x + F for X, F in zip(rows.X, rows.F)]
-        J = [
-            np.concatenate([X * k[:, None], _per_joint(torque)], axis=2)
-            for X, torque in zip(rows.X, model)
-        ]
-        step = solve(J, [Y - torque * k for Y, torque in zip(rows.Y, model)])
-        x, k = x + step.x[:width], k + step.x[width:]
-        if np.max(np.abs(step.x[width:])) < CONVERGED * np.max(np.abs(k)):
+        J, rest = _linearised(rows, x, k)
+        step = solve(J, rest, deviations=False).x
+        x, k = x + step[:width], k + step[width:]
+        if np.max(np.abs(step[width:])) < CONVERGED * np.max(np.abs(k)):
             break
     else:
         raise DataError('the gains do not converge: the load is too small, or the motion too poor')
-    std = np.sqrt(np.diag(step.covariance)[width:])
+    found = solve(*_linearised(rows, x, k), last=n)
+    k = _of_a_body(x, k, found.covariance, found.determined, mass)
+    std = np.sqrt(np.diag(found.covariance)[width:])
     for j in range(n):
         if not std[j] < LARGEST_DEVIATION * abs(k[j]):
             raise DataError(
@@ -176,7 +111,39 @@ def _solve(rows: _Rows, robot: Robot) -> tuple[Array, Array]:
     return k, std
 
 
-def _per_joint(values: Array) -> Array:
+def _linearised(rows: GainRows, x: Array, k: Array) -> tuple[list[Array], list[Array]]:
+    """Return the rows of a Gauss-Newton step in (x, k), and what is left of the torques."""
+    model = [X @ x + F for X, F in zip(rows.X, rows.F)]
+    J = [
+        np.concatenate([X * k[:, None], per_joint(torque)], axis=2)
+        for X, torque in zip(rows.X, model)
+    ]
+    return J, [Y - torque * k for Y, torque in zip(rows.Y, model)]
+
+
+def _of_a_body(
+    x: Array, k: Array, covariance: Array, determined: NDArray[np.bool_], mass: float
+) -> Array:
+    """
+    Return the k that go with the nearest possible load of the known mass.
+
+    Least squares under a constraint on the load p moves k by C_kp C_pp^-1 (p' - p).
+    """
+    width = len(x)
+    place = np.arange(width - 9, width)
+    told = np.append(determined[place], True)
+    C = np.zeros((10, 10))
+    C[:9, :9] = covariance[np.ix_(place, place)]
+    C[9, 9] = (1e-6 * mass) ** 2
+    p = np.append(x[place], mass)
+    moved = (nearest_possible(p, C, told) - p)[:9] * determined[place]
+    if not np.any(moved):
+        return k
+    across = covariance[width:][:, place]
+    return k + across @ np.linalg.lstsq(C[:9, :9], moved, rcond=1e-12)[0]
+
+
+def per_joint(values: Array) -> Array:
     """(M, n) -> (M, n, n) with the values on the diagonals."""
     return np.asarray(values[:, :, None] * np.eye(values.shape[1]))
 
@@ -189,3 +156,6 @@ def _refuse_undetermined(determined: NDArray[np.bool_], names: tuple[str, ...]) 
                 'act on it, or it does not move',
                 joint=name,
             )
+
+
+__all__ = ['DriveGains', 'identify_drive_gains']

@@ -71,6 +71,21 @@ def payload_parameters(robot: Robot, payload: Payload, joint: str | None = None)
     return robot.base.from_standard(change)
 
 
+def payload_columns(robot: Robot, body: int | None = None) -> Array:
+    """
+    (b, 10) change of the base parameters for each inertial parameter that a load adds to a body.
+
+    :param body: index of the moving body that carries it; None for that of the last joint.
+    """
+    place = robot.kinematics.own_body(robot.n - 1) if body is None else body
+    G = np.zeros((len(robot.base), 10))
+    for k, column in enumerate(robot.inertial_index[place]):
+        unit = np.zeros(len(robot.standard_names))
+        unit[column] = 1.0
+        G[:, k] = robot.base.from_standard(unit)
+    return G
+
+
 def _matrix(six: tuple[float, ...]) -> Array:
     xx, xy, xz, yy, yz, zz = six
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])

@@ -1,7 +1,14 @@
 """The load on a robot's flange, from recordings with and without it."""
 
 from robot_id.experiment.payload.attachment import Attachment
-from robot_id.experiment.payload.identify import identify_payload
-from robot_id.experiment.payload.result import PayloadResult
+from robot_id.experiment.payload.identify import PayloadRequest, identify_payload, weigh
+from robot_id.experiment.payload.result import PayloadResult, Weighing
 
-__all__ = ['Attachment', 'PayloadResult', 'identify_payload']
+__all__ = [
+    'Attachment',
+    'PayloadRequest',
+    'PayloadResult',
+    'Weighing',
+    'identify_payload',
+    'weigh',
+]

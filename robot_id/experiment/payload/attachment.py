@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from robot_id.exceptions import DescriptionError, OptionError, did_you_mean
 from robot_id.model import Robot
+from robot_id.model.payload import payload_columns
 from robot_id.model.urdf import load_model
 from robot_id.regression.physical.pseudo_inertia import inertial_row, pseudo_inertia
 
@@ -37,13 +38,8 @@ class Attachment:
         """(b, 10) change of the base parameters for each parameter of a load in this frame."""
         X = np.eye(4)
         X[:3, :3], X[:3, 3] = self.rotation, self.translation
-        G = np.zeros((len(robot.base), 10))
-        for k, unit in enumerate(np.eye(10)):
-            change = np.zeros(len(robot.standard_names))
-            moved = X @ pseudo_inertia(unit) @ X.T
-            change[robot.inertial_index[self.body]] = inertial_row(moved)
-            G[:, k] = robot.base.from_standard(change)
-        return G
+        moved = inertial_row(X @ pseudo_inertia(np.eye(10)) @ X.T)
+        return payload_columns(robot, self.body) @ moved.T
 
 
 def last_link(robot: Robot) -> Attachment:

@@ -2,31 +2,78 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset
-from robot_id.estimation.parameters import parameters_for, robot_for
+from robot_id.estimation.friction_fit import fit_friction, is_linear
+from robot_id.estimation.parameters import robot_for
 from robot_id.estimation.result import Result
 from robot_id.exceptions import DataError, OptionError
+from robot_id.experiment.gate import CERTAIN, FATAL, look
 from robot_id.experiment.payload.attachment import Attachment, last_link
+from robot_id.experiment.payload.gears import drift_notes, without_load_terms
+from robot_id.experiment.payload.known import KnownPart
+from robot_id.experiment.payload.other_link import other_link
 from robot_id.experiment.payload.possible import nearest_possible
-from robot_id.experiment.payload.result import PayloadResult, of_standard
-from robot_id.experiment.payload.rows import common_processing, joint_weights, rows_of
-from robot_id.experiment.payload.same_motion import same_motion
-from robot_id.experiment.payload.solution import Solution, solve
-from robot_id.experiment.validation import Conditions
+from robot_id.experiment.payload.result import PayloadResult, Weighing, of_standard
+from robot_id.experiment.payload.rows import TooShort, settle
+from robot_id.experiment.payload.ways import Fit, subtracted, together, with_model
 from robot_id.model import Robot
-from robot_id.progress import Progress, silent
-from robot_id.regression.derivation import derive
+from robot_id.progress import Progress, part_of, silent
 
 Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 # A value this many deviations below zero is no noise.
 SURE = 3.0
 # A possible body this many deviations from the fit is said to be another.
 MOVED = 0.1
+# A centre farther off than this is no load of an arm's flange, m.
+FAR = 0.5
 # Diagonal of the inertia and mass: what no body has negative.
 _POSITIVE = np.array([0, 3, 5, 9])
+_NEEDS = {'b': '--params, an arm model', 'a': '--unloaded, a recording without load'}
+
+
+@dataclass(frozen=True)
+class PayloadRequest:
+    """
+    A load to be weighed.
+
+    :param robot: without load.
+    :param loaded: recordings, each with a load of its own.
+    :param unloaded: recording without it; not needed with `arm`.
+    :param arm: identified parameters of the robot without load.
+    :param places: frames that carry loads at the same time; empty for the last link.
+    :param known: part of the load at the first place that is not to be told.
+    :param way: a (same motion twice), b (arm model), c (all together); None lets the data say.
+    :param check: look at the recordings before the fit (see `robot-id check`).
+    """
+
+    robot: Robot
+    loaded: tuple[Dataset, ...]
+    unloaded: Dataset | None = None
+    arm: Result | None = None
+    places: tuple[Attachment, ...] = ()
+    known: KnownPart | None = None
+    way: str | None = None
+    check: bool = True
+
+    def __post_init__(self) -> None:
+        if self.unloaded is None and self.arm is None:
+            raise OptionError('payload: give --unloaded, a recording without load, or --params')
+        if self.way is not None:
+            missing = self.arm if self.way == 'b' else self.unloaded
+            if missing is None:
+                needed = _NEEDS.get(self.way, _NEEDS['a'])
+                raise OptionError(f'way {self.way} needs {needed}', key='way', value=self.way)
+        bodies = [place.body for place in self.places]
+        if len(set(bodies)) < len(bodies):
+            raise OptionError(
+                'two loads hang on the same link: they move together and can only be told as one'
+            )
 
 
 def identify_payload(
@@ -36,104 +83,143 @@ def identify_payload(
     arm: Result | None = None,
     attachment: Attachment | None = None,
     way: str | None = None,
-    progress: Progress = silent,
 ) -> PayloadResult:
-    """
-    Return mass, centre and inertia of the load that hangs on a robot.
+    """Return the one load of one recording, see `PayloadRequest`; the check is left out."""
+    places = (attachment,) if attachment else ()
+    return weigh(
+        PayloadRequest(robot, (loaded,), unloaded, arm, places, None, way, check=False)
+    ).loads[0]
 
-    :param loaded: recording with the load.
-    :param unloaded: recording without it; not needed with `arm`.
-    :param arm: identified parameters of the robot without load.
-    :param attachment: frame of the load; None for that of the last link.
-    :param way: a (same motion twice), b (arm model), c (both together); None takes c where there
-        is an unloaded recording, else b.
-    """
-    way = way or ('b' if unloaded is None else 'c')
-    if (arm is None) if way == 'b' else (unloaded is None):
-        needed = '--params, an arm model' if way == 'b' else '--unloaded, a recording without load'
-        raise OptionError(f'way {way} needs {needed}', key='way', value=way)
-    attachment = attachment or last_link(robot)
-    loaded = loaded.select(robot.joint_names)
-    progress(0.1, 'processing the recordings')
+
+def weigh(request: PayloadRequest, progress: Progress = silent) -> Weighing:
+    """Return mass, centre and inertia of the loads that hang on a robot."""
+    names = request.robot.joint_names
+    loaded = tuple(data.select(names) for data in request.loaded)
+    unloaded = None if request.unloaded is None else request.unloaded.select(names)
+    request = replace(
+        request,
+        loaded=loaded,
+        unloaded=unloaded,
+        places=request.places or (last_link(request.robot),),
+    )
+    progress(0.0, 'looking at the recordings')
+    findings = _findings(request, part_of(progress, 0.0, 0.3)) if request.check else ()
+    progress(0.3, 'fitting')
+    way, reason, fits, robot = _choose(request)
+    progress(0.8, 'finding the nearest bodies')
+    loads: list[PayloadResult] = []
+    notes: list[str] = []
+    count = len(request.places)
+    for k, data in enumerate(request.loaded):
+        fit = fits[k] if len(fits) > 1 else fits[0]
+        index = k if len(fits) == 1 else 0
+        notes += _told(robot, fit, index)
+        for i, place in enumerate(request.places):
+            first = -10 * count * (len(request.loaded) if len(fits) == 1 else 1)
+            start = first + 10 * (count * index + i)
+            known = request.known if i == 0 else None
+            load = _load(fit, start, place, way, known)
+            loads.append(replace(load, recording=data.source))
+        if count == 1:
+            notes += other_link(request.robot, robot, fit, request.places[0], index)
+    progress(1.0, 'done')
+    return Weighing(tuple(loads), way, reason, tuple(findings), tuple(dict.fromkeys(notes)))
+
+
+def _choose(request: PayloadRequest) -> tuple[str, str, list[Fit], Robot]:
+    """Return way, why, one fit of all recordings or one for each, and the robot they are of."""
+    way = request.way or ('b' if request.unloaded is None else 'c')
+    reason = 'as asked for' if request.way else ''
+    if way == 'c':
+        try:
+            fits, robot = _fit(request, 'c')
+            return 'c', reason or 'there are recordings with and without load', fits, robot
+        except TooShort as error:
+            if request.way:
+                raise
+            way = 'b' if request.arm is not None else 'a'
+            reason = f'not enough for all parameters of the arm ({error})'
+            try:
+                fits, robot = _fit(request, way)
+            except DataError:
+                raise error from None
+            return way, reason, fits, robot
+    fits, robot = _fit(request, way)
+    return way, reason or 'there is no recording without load', fits, robot
+
+
+def _fit(request: PayloadRequest, way: str) -> tuple[list[Fit], Robot]:
     if way == 'b':
-        assert arm is not None
-        robot = robot_for(robot, arm)
-        found = _with_model(robot, loaded, arm, attachment)
-    else:
-        assert unloaded is not None
-        both = unloaded.select(robot.joint_names), loaded
-        found = (_together if way == 'c' else _subtracted)(robot, *both, attachment)
-    progress(0.9, 'finding the nearest body')
-    p, covariance, determined = found.x[-10:], found.covariance[-10:, -10:], found.determined[-10:]
+        assert request.arm is not None
+        robot = robot_for(request.robot, request.arm)
+        G = [place.columns(robot) for place in request.places]
+        return [with_model(robot, data, request.arm, G) for data in request.loaded], robot
+    assert request.unloaded is not None
+    robot = without_load_terms(request.robot)
+    if not is_linear(robot):
+        settled = settle(robot, request.unloaded)
+        robot, _ = fit_friction(robot, request.unloaded, settled.processing, settled.slope)
+    G = [place.columns(robot) for place in request.places]
+    if way == 'c':
+        return [together(robot, request.unloaded, request.loaded, G)], robot
+    return [subtracted(robot, request.unloaded, data, G) for data in request.loaded], robot
+
+
+def _findings(request: PayloadRequest, progress: Progress) -> list[str]:
+    """Return what the check finds in each recording; refuse what is another robot's."""
+    found: list[str] = []
+    named = [('loaded', data) for data in request.loaded]
+    if request.unloaded is not None:
+        named.insert(0, ('unloaded', request.unloaded))
+    for k, (name, data) in enumerate(named):
+        for finding in look(request.robot, data, part_of(progress, k / len(named), 1.0)):
+            line = f'{name} recording {data.source}: {finding.line()}'
+            if finding.code in FATAL and finding.certainty >= CERTAIN:
+                raise DataError(f'{line}; mend it first, or look no further with --no-check')
+            found.append(line)
+    return found
+
+
+def _told(robot: Robot, fit: Fit, index: int) -> list[str]:
+    """Return notes on what changed between the recordings beside the load."""
+    place = fit.changes[index]
+    deviations = np.sqrt(np.maximum(np.diag(fit.solution.covariance)[place], 0.0))
+    return drift_notes(robot, fit.chi, fit.solution.x[place], deviations)
+
+
+def _load(
+    fit: Fit, start: int, place: Attachment, way: str, known: KnownPart | None
+) -> PayloadResult:
+    """Return the load whose parameters begin at a place of the unknowns, counted from the end."""
+    size = len(fit.solution.x)
+    part = slice(size + start, size + start + 10)
+    p, determined = fit.solution.x[part].copy(), fit.solution.determined[part]
+    covariance = fit.solution.covariance[part, part].copy()
+    notes: list[str] = []
     _refuse_swapped(p, covariance, determined, way)
+    if known is not None:
+        p -= known.standard
+        covariance += np.diag(known.deviations**2)
+        notes.append(f'without the known part, {known.name}')
+        if determined[9] and p[9] < -SURE * np.sqrt(covariance[9, 9]):
+            raise DataError(
+                f'the known part ({known.standard[9]:.3g} kg) is heavier than all of the load '
+                f'({p[9] + known.standard[9]:.3g} kg)'
+            )
     possible = nearest_possible(p, covariance, determined)
-    notes: tuple[str, ...] = ()
     deviations = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     if np.any((np.abs(possible - p) > MOVED * deviations)[determined]):
-        notes = ('the fit alone gives no possible body: the nearest one that exists is told',)
-    progress(1.0, 'done')
-    return of_standard(possible, covariance, determined, way, attachment.name, notes)
+        notes.append('the fit alone gives no possible body: the nearest one that exists is told')
+    found = of_standard(possible, covariance, determined, way, place.name, tuple(notes))
+    off = float(np.linalg.norm(np.nan_to_num(found.values[1:4])))
+    doubt = 2.0 * float(np.linalg.norm(np.nan_to_num(found.deviations[1:4])))
+    if 'mass' in found.determined and off > FAR + doubt:
+        text = f'the centre lies {off:.2g} m off {place.name}: is that the frame of the flange?'
+        found = replace(found, notes=(*found.notes, text))
+    return found
 
 
-def _together(
-    robot: Robot, unloaded: Dataset, loaded: Dataset, attachment: Attachment
-) -> Solution:
-    """Way c: [Y_u; Y_l] = [W_u 0; W_l W_l G] [chi; p]."""
-    processing, slope = common_processing(robot, [loaded, unloaded])
-    G = attachment.columns(robot)
-    unknowns = len(robot.base) + 10
-    recordings = [rows_of(robot, d, processing, slope, unknowns) for d in (unloaded, loaded)]
-    weights = joint_weights(recordings)
-    A, y = [], []
-    for rows, columns in zip(recordings, (np.zeros_like(G), G)):
-        for W, Y in zip(rows.W, rows.Y):
-            A.append(np.concatenate([W, W @ columns], axis=2) * weights[:, None])
-            y.append(Y * weights)
-    return solve(A, y)
-
-
-def _with_model(robot: Robot, loaded: Dataset, arm: Result, attachment: Attachment) -> Solution:
-    """Way b: Y_l - W_l chi = W_l G p; the uncertainty of chi is passed on."""
-    chi = parameters_for(robot, arm)
-    conditions = Conditions.of(arm, loaded.rate)
-    slope = conditions.coulomb_slope
-    processing = derive(conditions.processing, loaded, robot, slope).processing
-    G = attachment.columns(robot)
-    rows = rows_of(robot, loaded, processing, slope, 10)
-    weights = joint_weights([rows])
-    A = [W @ G * weights[:, None] for W in rows.W]
-    found = solve(A, [(Y - W @ chi) * weights for W, Y in zip(rows.W, rows.Y)])
-    Q, R = np.linalg.qr(np.concatenate([a.reshape(-1, 10) for a in A]) @ found.basis)
-    W_arm = np.concatenate([(W * weights[:, None]).reshape(-1, len(chi)) for W in rows.W])
-    J = found.basis @ np.linalg.solve(R, Q.T @ W_arm)
-    known = np.isfinite(np.diag(arm.covariance))
-    of_arm = np.where(np.outer(known, known), np.nan_to_num(arm.covariance), 0.0)
-    return Solution(found.x, found.basis, found.covariance + J @ of_arm @ J.T, found.determined)
-
-
-def _subtracted(
-    robot: Robot, unloaded: Dataset, loaded: Dataset, attachment: Attachment
-) -> Solution:
-    """
-    Way a: Y_l - Y_u = W_l G p + (W_l - W_u) chi at the same instants of the same motion.
-
-    A load changes how the loop follows: what that small difference of the motions moves of the arm
-    is taken out with a fit of the unloaded recording.
-    """
-    unloaded, loaded = same_motion(unloaded, loaded)
-    processing, slope = common_processing(robot, [loaded, unloaded])
-    G = attachment.columns(robot)
-    without, rows = (rows_of(robot, d, processing, slope, 10) for d in (unloaded, loaded))
-    weights = joint_weights([without, rows])
-    used = [np.any(W != 0.0, axis=2) & np.any(V != 0.0, axis=2) for V, W in zip(without.W, rows.W)]
-    A = [W @ G * (weights * u)[:, :, None] for W, u in zip(rows.W, used)]
-    chi = solve([V * weights[:, None] for V in without.W], [Z * weights for Z in without.Y]).x
-    pairs = zip(without.W, without.Y, rows.W, rows.Y, used)
-    y = [(Y - Z - (W - V) @ chi) * weights * u for V, Z, W, Y, u in pairs]
-    return solve(A, y)
-
-
-def _refuse_swapped(p: Array, covariance: Array, determined: NDArray[np.bool_], way: str) -> None:
+def _refuse_swapped(p: Array, covariance: Array, determined: Flags, way: str) -> None:
     """Refuse what no load can be: a mass, or an inertia about an axis, clearly below zero."""
     deviations = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     if determined[9]:

@@ -17,6 +17,7 @@ SCHEMA = 1
 STANDARD = ('XX', 'XY', 'XZ', 'YY', 'YZ', 'ZZ', 'MX', 'MY', 'MZ', 'M')
 INERTIA = ('xx', 'xy', 'xz', 'yy', 'yz', 'zz')
 NAMES = ('mass', *(f'centre_{k}' for k in 'xyz'), *(f'inertia_{k}' for k in INERTIA))
+UNITS = ('kg', 'm', 'm', 'm', *['kg m2'] * 6)
 WAYS = {
     'a': 'the same motion twice, torques subtracted',
     'b': 'identified arm model, loaded recording',
@@ -40,6 +41,7 @@ class PayloadResult:
     :param way: a, b or c.
     :param frame: where it is attached.
     :param notes: one line each.
+    :param recording: where it was found.
     """
 
     values: Array
@@ -49,6 +51,7 @@ class PayloadResult:
     way: str
     frame: str
     notes: tuple[str, ...] = ()
+    recording: str = ''
 
     @property
     def determined(self) -> tuple[str, ...]:
@@ -74,26 +77,72 @@ class PayloadResult:
             'standard': {name: _pair(v, s) for name, v, s in own},
             'way': self.way,
             'frame': self.frame,
+            'recording': self.recording,
             'determined': list(self.determined),
             'notes': list(self.notes),
         }
 
-    def save(self, path: str | Path) -> None:
-        """Write the JSON form to a file."""
-        files.write_text(path, json.dumps(self.to_dict(), indent=1) + '\n')
-
     def lines(self) -> list[str]:
         """Return what to print: value and half width of the 95 % interval."""
-        units = ('kg', 'm', 'm', 'm', *['kg m2'] * 6)
-        found = [f'way {self.way}: {WAYS[self.way]}; frame: {self.frame}']
-        for name, value, std, unit in zip(NAMES, self.values, self.deviations, units):
+        found = [f'frame: {self.frame}']
+        for name, value, std, unit in zip(NAMES, self.values, self.deviations, UNITS):
             known = np.isfinite(std)
             text = f'{value:.4g} +- {1.96 * std:.2g} {unit}' if known else 'not determined'
             found.append(f'{name:11s} {text}')
         missing = [name for name in NAMES if name not in self.determined]
         if missing:
-            found.append(f'this motion does not determine well: {", ".join(missing)}')
+            found.append(
+                f'this motion does not determine well: {", ".join(missing)}; robot-id excite '
+                '--for payload finds one that does'
+            )
         return [*found, *self.notes]
+
+
+@dataclass(frozen=True)
+class Weighing:
+    """
+    All loads of some recordings.
+
+    :param loads: for each loaded recording one at each place.
+    :param way: a, b or c.
+    :param reason: why this way.
+    :param findings: what looks wrong in the recordings.
+    :param notes: one line each.
+    """
+
+    loads: tuple[PayloadResult, ...]
+    way: str
+    reason: str
+    findings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """One line each."""
+        return (*self.findings, *self.notes)
+
+    def lines(self) -> list[str]:
+        """Return what to print."""
+        found = [f'way {self.way}: {WAYS[self.way]} ({self.reason})']
+        for load in self.loads:
+            if len(self.loads) > 1:
+                found.append(f'load of {load.recording or "the recording"}')
+            found += load.lines()
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON form: the first load, and all of them under `loads`."""
+        return {
+            **self.loads[0].to_dict(),
+            'reason': self.reason,
+            'findings': list(self.findings),
+            'warnings': list(self.notes),
+            'loads': [load.to_dict() for load in self.loads],
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write the JSON form to a file."""
+        files.write_text(path, json.dumps(self.to_dict(), indent=1) + '\n')
 
 
 def _pair(value: float, std: float) -> dict[str, float | None]:

@@ -1,4 +1,4 @@
-"""The rows of recordings, filtered alike and kept in memory."""
+"""The rows of recordings, each filtered as its own noise asks for, kept in memory."""
 
 from __future__ import annotations
 
@@ -22,6 +22,10 @@ Array = NDArray[np.float64]
 MEMORY_MB = 1024.0
 
 
+class TooShort(DataError):
+    """A recording that holds too little for what is asked of it."""
+
+
 @dataclass(frozen=True)
 class RecordingRows:
     """
@@ -42,33 +46,46 @@ class RecordingRows:
         return int(sum(np.count_nonzero(np.any(W != 0.0, axis=2)) for W in self.W))
 
 
-def common_processing(
-    robot: Robot, datasets: Sequence[Dataset]
-) -> tuple[Processing, float | None]:
-    """Return the processing and the friction slope of recordings, from the first of them."""
-    rates = [dataset.rate for dataset in datasets]
-    if max(rates) > 1.01 * min(rates):
-        raise DataError(
-            f'the recordings have {" and ".join(f"{rate:.4g}" for rate in rates)} Hz: record both '
-            'at the same rate'
-        )
-    alignment = align(robot, datasets[0], 'auto')
+@dataclass(frozen=True)
+class Settled:
+    """
+    How a recording is processed.
+
+    :param processing: nothing left to derive.
+    :param slope: of the friction, None for sign(dq).
+    """
+
+    processing: Processing
+    slope: float | None
+
+
+def settle(robot: Robot, dataset: Dataset, slope: float | str | None = 'auto') -> Settled:
+    """
+    Return the processing of a recording: its own delay, cut-off and dead band.
+
+    :param slope: of the friction; 'auto' finds it.
+    """
+    alignment = align(robot, dataset, slope)
     processing = alignment.apply(Processing())[0]
-    slope = alignment.slope
-    derived = derive(processing, datasets[0], robot, slope, dead_band=slope is None)
-    return derived.processing, slope
+    found = alignment.slope
+    derived = derive(processing, dataset, robot, found, dead_band=found is None)
+    return Settled(derived.processing, found)
 
 
-def rows_of(
-    robot: Robot, dataset: Dataset, processing: Processing, slope: float | None, unknowns: int
-) -> RecordingRows:
+def settle_all(robot: Robot, datasets: Sequence[Dataset]) -> list[Settled]:
+    """Return the processing of each recording; friction turns in all as in the first."""
+    first = settle(robot, datasets[0])
+    return [first, *(settle(robot, data, first.slope) for data in datasets[1:])]
+
+
+def rows_of(robot: Robot, dataset: Dataset, settled: Settled, unknowns: int) -> RecordingRows:
     """
     Return the rows of a recording.
 
     :param unknowns: parameters to find; twice as many rows are asked for, and twice as many values
         as the band of a robot's torques holds in that time: oversampling tells nothing new.
     """
-    observation = Observation(robot, dataset, processing, slope, MEMORY_MB)
+    observation = Observation(robot, dataset, settled.processing, settled.slope, MEMORY_MB)
     sigma = System(observation.factors()).joint_weights()[1]
     kept = np.ones(len(robot.base), dtype=bool)
     found = weighted_rows(observation, kept, np.ones(robot.n))
@@ -78,7 +95,7 @@ def rows_of(
     seconds = sum(run.duration for run in dataset.runs)
     values = min(rows.count, int(2.0 * LARGEST_BAND_HZ * seconds * robot.n))
     if values < 2 * unknowns:
-        raise DataError(
+        raise TooShort(
             f'{dataset.source or "recording"}: too short, {seconds:.3g} s hold {values} '
             f'independent torques for {unknowns} parameters; record a longer motion'
         )

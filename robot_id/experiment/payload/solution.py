@@ -1,4 +1,4 @@
-"""Least squares that says which parameters the rows determine."""
+"""Least squares that says which parameters the rows determine, and what model errors cost."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg as sl
 from numpy.typing import NDArray
 
 from robot_id.regression.deviations import least_squares_covariance
@@ -33,12 +34,17 @@ class Solution:
     determined: NDArray[np.bool_]
 
 
-def solve(A: Sequence[Array], y: Sequence[Array]) -> Solution:
+def solve(
+    A: Sequence[Array], y: Sequence[Array], last: int | None = None, deviations: bool = True
+) -> Solution:
     """
     Solve weighted rows.
 
     :param A: for each run (M, n, p), zero where a row is left out.
     :param y: for each run (M, n).
+    :param last: unknowns at the end that are asked for; the tension between the joints is that in
+        them. None for all.
+    :param deviations: False leaves the covariance NaN.
     """
     p = A[0].shape[2]
     R = triangle(np.concatenate([np.c_[a.reshape(-1, p), b.ravel()] for a, b in zip(A, y)]))
@@ -49,7 +55,52 @@ def solve(A: Sequence[Array], y: Sequence[Array]) -> Solution:
     V = Vt[:rank].T
     basis = V / scale[:, None]
     x = basis @ (U[:, :rank].T @ R[:, p] / s[:rank])
-    residual = [b - a @ x for a, b in zip(A, y)]
-    inner = least_squares_covariance([a @ basis for a in A], residual)
     determined = np.linalg.norm(V, axis=1) > 1.0 - SHARE
-    return Solution(x, basis, basis @ inner @ basis.T, determined)
+    if not deviations:
+        return Solution(x, basis, np.full((p, p), np.nan), determined)
+    rows = [a @ basis for a in A]
+    residual = [b - a @ x for a, b in zip(A, y)]
+    covariance = basis @ least_squares_covariance(rows, residual) @ basis.T
+    asked = determined & (np.arange(p) >= (0 if last is None else p - last))
+    if asked.any():
+        covariance *= tension(rows, residual, basis[asked], np.diag(covariance)[asked])
+    return Solution(x, basis, covariance, determined)
+
+
+def tension(
+    A: Sequence[Array], residual: Sequence[Array], asked: Array, variances: Array
+) -> float:
+    """
+    Return by how much the joints disagree beyond noise, at least 1: a factor of the variances.
+
+    Errors of the model (friction that is none of its terms) go with the motion and do not average
+    out in time, but they differ from joint to joint and from run to run. Each of these groups g
+    pulls the estimate by T Z_g' rho_g, with orthonormal rows Z and the estimate T Z' y; the pulls
+    add up to zero. With white noise of variance s^2 their squares have the mean
+    s^2 T (H_g - H_g^2) T', H_g = Z_g' Z_g: what they have more is the tension.
+
+    :param A: for each run (M, n, r) rows of full rank; residual (M, n).
+    :param asked: (q, r) which combinations of the unknowns are asked for.
+    :param variances: (q,) of these, without the tension.
+    """
+    r = A[0].shape[2]
+    X = np.concatenate([a.reshape(-1, r) for a in A])
+    R = triangle(X)
+    T = sl.solve_triangular(R, asked.T, trans='T').T
+    sizes = np.linalg.norm(T, axis=1)
+    T = T / sizes[:, None]
+    rows = int(np.count_nonzero(np.any(X != 0.0, axis=1)))
+    noise = sum(float(np.sum(rho**2)) for rho in residual) / max(rows - r, 1)
+    if noise <= 0.0:
+        return 1.0
+    pulled = expected = 0.0
+    for a, rho in zip(A, residual):
+        for j in range(a.shape[1]):
+            Z = sl.solve_triangular(R, a[:, j].T, trans='T').T
+            H = Z.T @ Z
+            pulled += float(np.sum((T @ (Z.T @ rho[:, j])) ** 2))
+            expected += noise * float(np.sum((T @ (H - H @ H)) * T))
+    if expected <= 0.0:
+        return 1.0
+    counted = float(np.mean(variances / (noise * sizes**2)))
+    return max(1.0, pulled / expected / counted)

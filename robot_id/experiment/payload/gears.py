@@ -1,0 +1,87 @@
+"""
+What gears do between two recordings, so that it is not taken for a load.
+
+Friction and offsets drift with temperature from one recording to the next: each loaded recording
+has its own. Teeth that carry a load rub more, Fl_j sign(dq_j) |tau_j|: a load would otherwise look
+heavier one way and lighter the other.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.model import Robot
+from robot_id.model.friction import COLUMNS, ROTOR
+from robot_id.model.other_friction import with_friction
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+def friction_parameters(robot: Robot) -> Indices:
+    """Return the places of friction and offset among the base parameters."""
+    terms = robot.terms
+    own = set(robot.term_index[terms.parameter[terms.kind != ROTOR]].tolist())
+    return np.array([i for i, c in enumerate(robot.base.columns) if int(c) in own], np.intp)
+
+
+def coulomb_parameters(robot: Robot) -> list[tuple[int, int]]:
+    """Return (joint, place among the base parameters) of the Coulomb friction of each joint."""
+    terms, found = robot.terms, []
+    columns = robot.base.columns.tolist()
+    for parameter, kind, row in zip(terms.parameter, terms.kind, terms.row):
+        if kind == ROTOR or COLUMNS[kind - 1][0].name != 'coulomb':
+            continue
+        column = int(robot.term_index[parameter])
+        own = terms.names[parameter] == COLUMNS[kind - 1][1].name.format(row + 1)
+        if own and column in columns:
+            found.append((int(row), columns.index(column)))
+    return found
+
+
+def without_load_terms(robot: Robot) -> Robot:
+    """Return the robot without friction that grows with the load, which has columns of its own."""
+    loaded = {term.name for term, _ in COLUMNS if term.modulation == 'load'}
+    kept = {joint.name: [t for t in joint.friction if t not in loaded] for joint in robot.joints}
+    if all(len(kept[joint.name]) == len(joint.friction) for joint in robot.joints):
+        return robot
+    return with_friction(robot, kept)
+
+
+def rubbing(robot: Robot, W: Array, torque: Array) -> Array:
+    """
+    Return the columns of friction that grows with the load.
+
+    :param W: (M, n, b) rows, whose Coulomb columns tell the direction.
+    :param torque: (M, n) of rigid bodies, rotors and load.
+    :return: (M, n, c) sign(dq_j) |torque_j| for each joint with Coulomb friction.
+    """
+    places = coulomb_parameters(robot)
+    columns = np.zeros((*torque.shape, len(places)))
+    for k, (joint, place) in enumerate(places):
+        columns[:, joint, k] = W[:, joint, place] * np.abs(torque[:, joint])
+    return columns
+
+
+def drift_notes(robot: Robot, chi: Array, change: Array, deviations: Array) -> list[str]:
+    """
+    Return one line where friction clearly differs between the recordings.
+
+    :param chi: (b,) with the friction of the unloaded recording.
+    :param change: (f,) of the friction parameters; deviations (f,).
+    """
+    places = friction_parameters(robot)
+    clear = [
+        f'{robot.base.names[i]} {chi[i]:.3g} -> {chi[i] + d:.3g}'
+        for i, d, s in zip(places, change, deviations)
+        if abs(d) > SURE * s and abs(d) > LARGE * abs(chi[i])
+    ]
+    if not clear:
+        return []
+    more = f' and {len(clear) - 3} more' if len(clear) > 3 else ''
+    return [f'friction differs between the recordings: {", ".join(clear[:3])}{more}']
+
+
+# A change is told beyond so many deviations and this share of the friction.
+SURE, LARGE = 4.0, 0.2
