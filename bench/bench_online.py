@@ -18,7 +18,7 @@ from robot_id import dynamics
 from robot_id.dynamics import Simulation
 from robot_id.experiment import perform
 from robot_id.model import Robot, load_robot
-from robot_id.online import ud
+from robot_id.online import ud, ud_prediction
 from robot_id.online.ekf import ExtendedKalmanFilter
 from robot_id.online.identifier import OnlineIdentifier
 from robot_id.online.memory import Memory
@@ -139,7 +139,7 @@ def bench_time_update() -> list[Figure]:
     q[:12] = 1e-4
     L, d = ud.factorise(np.eye(72))
     top = F[:12].copy()
-    general = float(np.median(each(lambda k: ud.predict(L, d, F, q), 300, 30)))
-    ours = each(lambda k: ud.predict_constant_tail(L, d, top, q[:12]), 300, 30)
+    general = float(np.median(each(lambda k: ud_prediction.predict(L, d, F, q), 300, 30)))
+    ours = each(lambda k: ud_prediction.predict_constant_tail(L, d, top, q[:12]), 300, 30)
     us = 1e6 * float(np.median(ours))
     return [Figure('EKF time update, 72 states', us, 'us', 'the general one', 1e6 * general / us)]

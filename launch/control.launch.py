@@ -12,6 +12,7 @@ from robot_id.ros.launch_support import (
     lifecycle_node,
     nodes_in_one_process,
     plain_node,
+    switch,
 )
 
 LOOP = {
@@ -32,66 +33,7 @@ def generate_launch_description() -> LaunchDescription:
     """Return controller and generator, and the simulator where it is asked for."""
     return LaunchDescription(
         [
-            DeclareLaunchArgument(
-                'sim',
-                default_value='false',
-                choices=['true', 'false'],
-                description='Simulate the robot; false: its driver must be running.',
-            ),
-            *arguments('control.yaml', use_sim_time=LaunchConfiguration('sim')),
-            DeclareLaunchArgument(
-                'rate_hz',
-                default_value='1000.0',
-                description='Rate of the joint states and of the reference [Hz].',
-            ),
-            DeclareLaunchArgument(
-                'lock_step',
-                default_value=LaunchConfiguration('sim'),
-                choices=['true', 'false'],
-                description='Simulator and controller wait for each other (repeatable); '
-                'false with sim:=true runs in real time, which needs a machine that is not busy.',
-            ),
-            DeclareLaunchArgument(
-                'parameters',
-                default_value='',
-                description='Result file (JSON) with the model; empty: the a priori values.',
-            ),
-            DeclareLaunchArgument(
-                'learning',
-                default_value='false',
-                choices=['true', 'false'],
-                description='Update the model from the first cycle on (ILIC).',
-            ),
-            DeclareLaunchArgument(
-                'trajectory',
-                default_value='',
-                description="Motion: a standard one, 'lively' or a file; empty: the robot file's.",
-            ),
-            DeclareLaunchArgument(
-                'autostart',
-                default_value=LaunchConfiguration('sim'),
-                choices=['true', 'false'],
-                description='Start the motion at the first joint state; false: call '
-                'trajectory_generator/start.',
-            ),
-            DeclareLaunchArgument(
-                'composed',
-                default_value='true',
-                choices=['true', 'false'],
-                description='Generator and controller in one process; false: a process each, as a '
-                'reference from another node needs.',
-            ),
-            DeclareLaunchArgument(
-                'dry_run',
-                default_value='false',
-                choices=['true', 'false'],
-                description='Compute the commands and show them; send none to the robot.',
-            ),
-            DeclareLaunchArgument(
-                'real_time_priority',
-                default_value='0',
-                description='Priority of SCHED_FIFO (1 to 98) with memory locked; 0: none.',
-            ),
+            *_declared(),
             OpaqueFunction(function=check_and_show),
             *lifecycle_node(
                 'ddm_simulator',
@@ -116,3 +58,50 @@ def generate_launch_description() -> LaunchDescription:
             ),
         ]
     )
+
+
+def _declared() -> list[DeclareLaunchArgument]:
+    """Return the arguments of this launch file."""
+    return [
+        switch('sim', 'false', 'Simulate the robot; false: its driver must be running.'),
+        *arguments('control.yaml', use_sim_time=LaunchConfiguration('sim')),
+        DeclareLaunchArgument(
+            'rate_hz',
+            default_value='1000.0',
+            description='Rate of the joint states and of the reference [Hz].',
+        ),
+        switch(
+            'lock_step',
+            LaunchConfiguration('sim'),
+            'Simulator and controller wait for each other (repeatable); '
+            'false with sim:=true runs in real time, which needs a machine that is not busy.',
+        ),
+        DeclareLaunchArgument(
+            'parameters',
+            default_value='',
+            description='Result file (JSON) with the model; empty: the a priori values.',
+        ),
+        switch('learning', 'false', 'Update the model from the first cycle on (ILIC).'),
+        DeclareLaunchArgument(
+            'trajectory',
+            default_value='',
+            description="Motion: a standard one, 'lively' or a file; empty: the robot file's.",
+        ),
+        switch(
+            'autostart',
+            LaunchConfiguration('sim'),
+            'Start the motion at the first joint state; false: call trajectory_generator/start.',
+        ),
+        switch(
+            'composed',
+            'true',
+            'Generator and controller in one process; false: a process each, as a '
+            'reference from another node needs.',
+        ),
+        switch('dry_run', 'false', 'Compute the commands and show them; send none to the robot.'),
+        DeclareLaunchArgument(
+            'real_time_priority',
+            default_value='0',
+            description='Priority of SCHED_FIFO (1 to 98) with memory locked; 0: none.',
+        ),
+    ]

@@ -17,7 +17,13 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
-from robot_id.ros.launch_support import arguments, check_and_show, configuration, plain_node
+from robot_id.ros.launch_support import (
+    arguments,
+    check_and_show,
+    configuration,
+    plain_node,
+    switch,
+)
 
 # After Ctrl-C: a busy machine takes a while to close a recording.
 PATIENCE_S = '20'
@@ -42,64 +48,9 @@ def generate_launch_description() -> LaunchDescription:
     )
     return LaunchDescription(
         [
-            DeclareLaunchArgument(
-                'sim',
-                default_value='true',
-                choices=['true', 'false'],
-                description='Simulate the robot; false: its driver and a motion must be running.',
-            ),
-            *arguments('identification.yaml', use_sim_time=LaunchConfiguration('sim')),
-            DeclareLaunchArgument(
-                'data_directory',
-                default_value='~/.ros/robot_id',
-                description='Directory of recordings and results.',
-            ),
-            DeclareLaunchArgument(
-                'method', default_value='idim_wls', description='Identification method.'
-            ),
-            DeclareLaunchArgument(
-                'record_s', default_value='10.0', description='Length of the recording [s].'
-            ),
-            DeclareLaunchArgument(
-                'settle_s',
-                default_value='1.0',
-                description='Time to wait before the recording starts [s].',
-            ),
-            DeclareLaunchArgument(
-                'online',
-                default_value='false',
-                choices=['true', 'false'],
-                description='Run the on-line identifier as well.',
-            ),
-            DeclareLaunchArgument(
-                'identify',
-                default_value='true',
-                choices=['true', 'false'],
-                description='Record and identify at once, then end; false: wait for calls.',
-            ),
+            *_declared(),
             OpaqueFunction(function=check_and_show),
-            # Scoped: what is said to the simulation must not be said to the nodes below.
-            GroupAction(
-                [
-                    IncludeLaunchDescription(
-                        PythonLaunchDescriptionSource(
-                            PathJoinSubstitution(
-                                [FindPackageShare('robot_id'), 'launch', 'simulate.launch.py']
-                            )
-                        ),
-                        launch_arguments={
-                            'robot': LaunchConfiguration('robot'),
-                            'namespace': LaunchConfiguration('namespace'),
-                            'use_sim_time': LaunchConfiguration('use_sim_time'),
-                            'rviz': 'false',
-                            'params_file': PathJoinSubstitution(
-                                [FindPackageShare('robot_id'), 'config', 'simulation.yaml']
-                            ),
-                        }.items(),
-                    )
-                ],
-                condition=IfCondition(LaunchConfiguration('sim')),
-            ),
+            _simulation(),
             plain_node(
                 'data_logger',
                 {'data_directory': configuration('data_directory')},
@@ -122,4 +73,60 @@ def generate_launch_description() -> LaunchDescription:
                 condition=IfCondition(LaunchConfiguration('identify')),
             ),
         ]
+    )
+
+
+def _declared() -> list[DeclareLaunchArgument]:
+    """Return the arguments of this launch file."""
+    return [
+        switch(
+            'sim', 'true', 'Simulate the robot; false: its driver and a motion must be running.'
+        ),
+        *arguments('identification.yaml', use_sim_time=LaunchConfiguration('sim')),
+        DeclareLaunchArgument(
+            'data_directory',
+            default_value='~/.ros/robot_id',
+            description='Directory of recordings and results.',
+        ),
+        DeclareLaunchArgument(
+            'method', default_value='idim_wls', description='Identification method.'
+        ),
+        DeclareLaunchArgument(
+            'record_s', default_value='10.0', description='Length of the recording [s].'
+        ),
+        DeclareLaunchArgument(
+            'settle_s',
+            default_value='1.0',
+            description='Time to wait before the recording starts [s].',
+        ),
+        switch('online', 'false', 'Run the on-line identifier as well.'),
+        switch(
+            'identify', 'true', 'Record and identify at once, then end; false: wait for calls.'
+        ),
+    ]
+
+
+def _simulation() -> GroupAction:
+    """Return the simulated robot and its motion, where it is asked for."""
+    # Scoped: what is said to the simulation must not be said to the nodes below.
+    return GroupAction(
+        [
+            IncludeLaunchDescription(
+                PythonLaunchDescriptionSource(
+                    PathJoinSubstitution(
+                        [FindPackageShare('robot_id'), 'launch', 'simulate.launch.py']
+                    )
+                ),
+                launch_arguments={
+                    'robot': LaunchConfiguration('robot'),
+                    'namespace': LaunchConfiguration('namespace'),
+                    'use_sim_time': LaunchConfiguration('use_sim_time'),
+                    'rviz': 'false',
+                    'params_file': PathJoinSubstitution(
+                        [FindPackageShare('robot_id'), 'config', 'simulation.yaml']
+                    ),
+                }.items(),
+            )
+        ],
+        condition=IfCondition(LaunchConfiguration('sim')),
     )

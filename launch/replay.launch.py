@@ -7,7 +7,13 @@ from launch.event_handlers import OnProcessExit
 from launch.events import Shutdown
 from launch.substitutions import LaunchConfiguration
 
-from robot_id.ros.launch_support import arguments, check_and_show, configuration, plain_node
+from robot_id.ros.launch_support import (
+    arguments,
+    check_and_show,
+    configuration,
+    plain_node,
+    switch,
+)
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -42,18 +48,8 @@ def generate_launch_description() -> LaunchDescription:
                 default_value='0.0',
                 description='Start time, counted from the first joint state [s].',
             ),
-            DeclareLaunchArgument(
-                'loop',
-                default_value='false',
-                choices=['true', 'false'],
-                description='Start again at the end.',
-            ),
-            DeclareLaunchArgument(
-                'online',
-                default_value='false',
-                choices=['true', 'false'],
-                description='Run the on-line identifier on the recording.',
-            ),
+            switch('loop', 'false', 'Start again at the end.'),
+            switch('online', 'false', 'Run the on-line identifier on the recording.'),
             OpaqueFunction(function=check_and_show),
             plain_node(
                 'online_identifier', {}, condition=IfCondition(LaunchConfiguration('online'))

@@ -9,6 +9,7 @@ from robot_id.ros.launch_support import (
     configuration,
     lifecycle_node,
     plain_node,
+    switch,
 )
 
 
@@ -34,23 +35,17 @@ def generate_launch_description() -> LaunchDescription:
                 default_value='1000.0',
                 description='Rate of the joint states and of the reference [Hz].',
             ),
-            DeclareLaunchArgument(
+            switch(
                 'lock_step',
-                default_value='false',
-                choices=['true', 'false'],
-                description='The simulator waits for the reference: repeatable, at full speed.',
+                'false',
+                'The simulator waits for the reference: repeatable, at full speed.',
             ),
             DeclareLaunchArgument(
                 'trajectory',
                 default_value='',
                 description="Motion: a standard one, 'lively' or a file; empty: the robot file's.",
             ),
-            DeclareLaunchArgument(
-                'autostart',
-                default_value='true',
-                choices=['true', 'false'],
-                description='Start the motion at the first joint state.',
-            ),
+            switch('autostart', 'true', 'Start the motion at the first joint state.'),
             OpaqueFunction(function=check_and_show),
             *lifecycle_node(
                 'ddm_simulator',

@@ -1,8 +1,7 @@
 """
-Arms of example-robot-data on MuJoCo, an engine that is not ours: recordings with a known truth.
+Arms of example-robot-data: a chain of a URDF becomes a robot of its own, mounted anywhere.
 
-A chain of a URDF becomes a robot of its own (its other joints fixed), is mounted anywhere, gets
-friction, rotor inertia and a stiff controller, and plays a random motion within its limits.
+`mujoco_recordings` moves them on MuJoCo, an engine that is not ours.
 """
 
 from __future__ import annotations
@@ -11,13 +10,10 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import yaml
 from numpy.typing import NDArray
-
-from robot_id.data.dataset import Dataset, Run
 
 Array = NDArray[np.float64]
 
@@ -187,183 +183,3 @@ def random_mount(rng: np.random.Generator) -> Array:
         return 9.81 * axes[rng.integers(1, 6)]
     g = rng.normal(size=3)
     return 9.81 * g / np.linalg.norm(g)
-
-
-def compile_model(urdf: Path, gravity: Array) -> Any:
-    """Return the MuJoCo model of a chain."""
-    import mujoco
-
-    text = urdf.read_text()
-    options = (
-        '<mujoco><compiler fusestatic="true" discardvisual="true" balanceinertia="true" '
-        'boundmass="1e-4" boundinertia="1e-7"/></mujoco>'
-    )
-    head = text.index('>', text.index('<robot')) + 1
-    model = mujoco.MjModel.from_xml_string(text[:head] + options + text[head:])
-    model.opt.gravity[:] = gravity
-    model.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
-    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
-    model.jnt_limited[:] = 0
-    model.dof_damping[:] = 0.0
-    model.dof_frictionloss[:] = 0.0
-    return model
-
-
-@dataclass(frozen=True)
-class Motion:
-    """
-    A random Fourier series of each joint.
-
-    :param seconds: length of the recording.
-    :param rate: Hz.
-    :param still: joints that hold their position.
-    :param amplitude: fraction of the usual amplitude.
-    :param synchronous: all joints follow one and the same sine.
-    """
-
-    seconds: float = 16.0
-    rate: float = 250.0
-    still: tuple[int, ...] = ()
-    amplitude: float = 1.0
-    synchronous: bool = False
-
-
-PLAIN = Motion()
-
-
-def reference(model: Any, motion: Motion, rng: np.random.Generator) -> tuple[Array, Array, Array]:
-    """Return (N, n) position, velocity and acceleration of a random motion within the limits."""
-    n = model.nv
-    t = np.arange(int(motion.seconds * motion.rate)) / motion.rate
-    harmonics = np.arange(1, 7)
-    w = 2 * np.pi * rng.uniform(0.08, 0.15) * harmonics
-    a, b = rng.normal(size=(2, n, harmonics.size)) / np.sqrt(harmonics)
-    if motion.synchronous:
-        a, b = np.zeros_like(a), np.zeros_like(b)
-        b[:, 0] = 1.0
-    c, s = np.cos(np.outer(t, w)), np.sin(np.outer(t, w))
-    q, dq, ddq = c @ a.T + s @ b.T, (c * w) @ b.T - (s * w) @ a.T, -(c * w**2) @ a.T
-    ddq -= (s * w**2) @ b.T
-    low, high = model.jnt_range[:, 0].copy(), model.jnt_range[:, 1].copy()
-    free = ~((high > low) & np.isfinite(high - low))
-    low[free], high[free] = -np.pi, np.pi
-    slides = model.jnt_type == 2
-    reach = np.minimum(0.45 * (high - low), np.where(slides, 1.0, rng.uniform(0.7, 1.4, n)))
-    scale = motion.amplitude * reach / np.abs(q).max(axis=0)
-    scale = np.minimum(scale, 3.0 / np.maximum(np.abs(dq).max(axis=0), 1e-9))
-    scale[list(motion.still)] = 0.0
-    room = np.maximum(0.5 * (high - low) - np.abs(q * scale).max(axis=0), 0.0)
-    middle = 0.5 * (low + high) + rng.uniform(-1, 1, n) * np.minimum(room, 1.0)
-    return q * scale + middle, dq * scale, ddq * scale
-
-
-@dataclass(frozen=True)
-class Recording:
-    """
-    What was recorded.
-
-    :param dataset: of the recording, SI on the joint side.
-    :param rotor: (n,) rotor inertias of the plant, kg.m^2.
-    """
-
-    dataset: Dataset
-    rotor: Array
-
-
-def record(
-    arm: Arm,
-    rng: np.random.Generator,
-    motion: Motion = PLAIN,
-    velocity: bool = True,
-    noise: float = 1.0,
-    inertia_spread: float = 0.0,
-) -> Recording:
-    """
-    Simulate an arm under computed torque with rotor inertia, friction and noise.
-
-    :param noise: 1: encoder steps of 2e-5 rad to 2e-4 rad, torque noise of 0.3 to 1.5 %.
-    :param inertia_spread: standard deviation (of the logarithm) by which the masses of the plant
-        differ from those of the URDF.
-    """
-    import mujoco
-
-    model = compile_model(arm.urdf, arm.gravity)
-    n = model.nv
-    if inertia_spread:
-        factor = np.exp(rng.normal(0.0, inertia_spread, model.nbody))
-        model.body_mass[:] *= factor
-        model.body_inertia[:] *= factor[:, None]
-    q_r, dq_r, ddq_r = reference(model, motion, rng)
-    data = mujoco.MjData(model)
-    rigid = _rigid(model, data, q_r, dq_r, ddq_r)
-    size = np.maximum(np.sqrt((rigid**2).mean(axis=0)), 0.05 * np.abs(rigid).max())
-    M = _inertias(model, data, q_r[:: max(len(q_r) // 20, 1)])
-    model.dof_armature[:] = M * rng.uniform(0.1, 0.6, n)
-    model.dof_frictionloss[:] = size * rng.uniform(0.03, 0.15, n)
-    speed = np.maximum(np.sqrt((dq_r**2).mean(axis=0)), 0.05)
-    model.dof_damping[:] = size * rng.uniform(0.03, 0.12, n) / speed
-    mujoco.mj_setConst(model, data)
-    q, dq, tau = _closed_loop(model, data, motion.rate, q_r, dq_r, ddq_r, M)
-    step = noise * 10 ** rng.uniform(np.log10(2e-5), np.log10(2e-4), n)
-    if noise:
-        q = np.round(q / step) * step
-        peak = np.sqrt((tau**2).mean(axis=0))
-        tau = tau + noise * rng.normal(size=tau.shape) * peak * rng.uniform(0.003, 0.015, n)
-        dq = dq + noise * rng.normal(size=dq.shape) * 2e-3
-    names = tuple(mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, j) for j in range(n))
-    t = np.arange(len(q)) / motion.rate
-    run = Run(time=t, position=q, torque=tau, velocity=dq if velocity else None)
-    return Recording(Dataset(names, (run,), arm.name), model.dof_armature.copy())
-
-
-def _rigid(model: Any, data: Any, q: Array, dq: Array, ddq: Array) -> Array:
-    """(M, n) torques of the rigid bodies along a motion, one sample in ten."""
-    import mujoco
-
-    out = []
-    for k in range(0, len(q), 10):
-        data.qpos[:], data.qvel[:], data.qacc[:] = q[k], dq[k], ddq[k]
-        mujoco.mj_inverse(model, data)
-        out.append(data.qfrc_inverse.copy())
-    return np.array(out)
-
-
-def _inertias(model: Any, data: Any, q: Array) -> Array:
-    """(n,) mean of M_jj over some postures."""
-    import mujoco
-
-    M, diagonals = np.zeros((model.nv, model.nv)), []
-    for each in q:
-        data.qpos[:], data.qvel[:] = each, 0.0
-        mujoco.mj_forward(model, data)
-        mujoco.mj_fullM(model, data, M)
-        diagonals.append(np.diag(M).copy())
-    return np.mean(diagonals, axis=0)
-
-
-def _closed_loop(
-    model: Any, data: Any, rate: float, q_r: Array, dq_r: Array, ddq_r: Array, J: Array
-) -> tuple[Array, Array, Array]:
-    """Run the controller at the rate of the recording, the plant at 1 kHz or faster."""
-    import mujoco
-
-    substeps = max(1, round(1000.0 / rate))
-    model.opt.timestep = 1.0 / rate / substeps
-    N, n = q_r.shape
-    q, dq, tau = np.empty((N, n)), np.empty((N, n)), np.empty((N, n))
-    inertia = J + model.dof_armature
-    w = 2 * np.pi * min(5.0, rate / 40)
-    data.qpos[:], data.qvel[:] = q_r[0], dq_r[0]
-    for k in range(N):
-        mujoco.mj_forward(model, data)
-        q[k], dq[k] = data.qpos, data.qvel
-        a = ddq_r[k] + 2 * w * (dq_r[k] - dq[k]) + w**2 * (q_r[k] - q[k])
-        friction = model.dof_frictionloss * np.tanh(50 * dq_r[k]) + model.dof_damping * dq_r[k]
-        tau[k] = inertia * a + data.qfrc_bias + 0.8 * friction
-        data.qfrc_applied[:] = tau[k]
-        for _ in range(substeps):
-            mujoco.mj_step(model, data)
-    # The command acts from one sample to the next: the mean with the one before lines it up.
-    held = tau.copy()
-    held[1:] = 0.5 * (tau[1:] + tau[:-1])
-    return q, dq, held

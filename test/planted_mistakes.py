@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from mujoco_arms import Arm, Motion, make_arm, random_mount, record, write_robot
+from mujoco_arms import Arm, make_arm, random_mount, write_robot
+from mujoco_recordings import Motion, record
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset, Run

@@ -24,6 +24,8 @@ from robot_id.trajectory.reference_bag import write_reference_bag
 from robot_id.trajectory.reference_csv import write_reference_csv
 from robot_id.trajectory.store import save_trajectory
 
+KERNELS = ('regressor', 'regressor_slopes', 'inverse_dynamics', 'inertia_matrix', 'simulate')
+
 
 @click.command()
 @click.option('--robot', required=True, help='A shipped name, a robot file or a URDF.')
@@ -32,7 +34,7 @@ from robot_id.trajectory.store import save_trajectory
 @click.option(
     '--evaluations',
     type=int,
-    help='Of the criterion by each worker, instead of --budget: no matter how fast the machine.',
+    help='Evaluations per worker; replaces --budget and makes the search repeatable.',
 )
 @click.option('--target', default=0.0, help='Stop early once the criterion is no larger.')
 @click.option('--kind', type=click.Choice(FAMILIES), default='fourier', show_default=True)
@@ -63,7 +65,7 @@ from robot_id.trajectory.store import save_trajectory
 @click.option(
     '--posture',
     metavar='Q,Q,...',
-    help='Where the robot stands: ways from there and back are added.',
+    help='Home posture; approach and return moves are added.',
 )
 @click.option('--out', metavar='FILE.csv', help='Write FILE.csv, FILE.yaml and a bag FILE_bag.')
 @click.option('--json', 'json_file', metavar='FILE', help='Write figures and deviations as JSON.')
@@ -97,11 +99,7 @@ def command(
     """Find a motion that excites all parameters, and predict what it will identify."""
     places = _places(out, force)
     model = load_robot(robot)
-    stand = _numbers(posture, '--posture')
-    if stand is not None and len(stand) != model.n:
-        raise OptionError(f'--posture: expected {model.n} numbers, got {len(stand)}')
-    if not rate > 0.0:
-        raise OptionError(f'--rate: the sampling rate must be positive, got {rate:g} Hz')
+    stand = _posture(posture, model.n)
     options = excitation.ExcitationOptions(
         kind=kind,
         seconds=seconds,
@@ -119,32 +117,36 @@ def command(
         rate_hz=rate,
     )
     clearance = None if no_clearance else clearance_of(model, margin, not no_floor)
-    compile_first(
-        'regressor', 'regressor_slopes', 'inverse_dynamics', 'inertia_matrix', 'simulate'
-    )
+    compile_first(*KERNELS)
     with progress_bar() as progress:
         found = excitation.excite(model, options, clearance, progress)
         progress(1.0, 'simulating an identification')
         found = rehearsed(model, found)
     _report(found)
     if places:
-        csv, yaml, bag = places
-        motion = _with_ways(found, stand, clearance)
-        reference = motion.sampled(rate)
-        save(lambda path: write_reference_csv(reference, path, model.joint_names), csv)
-        save(lambda path: save_trajectory(motion, path, model.joint_names), yaml)
-        save(
-            lambda path: write_reference_bag(reference, path, model.joint_names), bag, folder=True
-        )
-        output().print(f'written: {csv}, {yaml}, {bag}', markup=False, soft_wrap=True)
+        _write_motion(_with_ways(found, stand, clearance), rate, model.joint_names, places)
     if json_file:
-        save(
-            lambda path: files.write_text(path, json.dumps(found.to_dict(), indent=1) + '\n'),
-            json_file,
-        )
+        text = json.dumps(found.to_dict(), indent=1) + '\n'
+        save(lambda path: files.write_text(path, text), json_file)
     if picture:
-        title = f'{model.name}: {CRITERIA[criterion].text}'
-        save(lambda p: plot_motion(found.trajectory, found.limits, p, title), picture)
+        save(lambda path: _draw(found, path), picture)
+
+
+def _write_motion(
+    motion: Trajectory, rate: float, names: tuple[str, ...], places: tuple[Path, Path, Path]
+) -> None:
+    """Write a motion as samples (csv and bag) and as its formula (yaml)."""
+    csv, yaml, bag = places
+    reference = motion.sampled(rate)
+    save(lambda path: write_reference_csv(reference, path, names), csv)
+    save(lambda path: save_trajectory(motion, path, names), yaml)
+    save(lambda path: write_reference_bag(reference, path, names), bag, folder=True)
+    output().print(f'written: {csv}, {yaml}, {bag}', markup=False, soft_wrap=True)
+
+
+def _draw(found: excitation.Excitation, path: str | Path) -> None:
+    title = f'{found.robot}: {CRITERIA[found.options.criterion].text}'
+    plot_motion(found.trajectory, found.limits, path, title)
 
 
 def _with_ways(
@@ -213,6 +215,14 @@ def _places(out: str | None, force: bool) -> tuple[Path, Path, Path] | None:
             advice = 'remove it' if place.is_dir() else 'remove it or give --force'
             raise DataError(f'{place}: exists already, {advice}')
     return places
+
+
+def _posture(text: str | None, n: int) -> tuple[float, ...] | None:
+    """Return the home posture, one number for each joint."""
+    posture = _numbers(text, '--posture')
+    if posture is not None and len(posture) != n:
+        raise OptionError(f'--posture: expected {n} numbers, got {len(posture)}')
+    return posture
 
 
 def _limit(text: str) -> tuple[str, float]:

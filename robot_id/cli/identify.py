@@ -8,9 +8,9 @@ from robot_id import options
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, details, output, progress_bar, save, warn
 from robot_id.experiment.friction import selection_lines
-from robot_id.experiment.identify import Request, identify
+from robot_id.experiment.identify import Identification, Request, identify
 from robot_id.report.html import write_report
-from robot_id.report.html.provenance import provenance
+from robot_id.report.html.provenance import Provenance, provenance
 from robot_id.report.plots import plot_prediction
 from robot_id.report.tables import (
     error_table,
@@ -92,6 +92,20 @@ def command(
     )
     with progress_bar() as progress:
         found = identify(request, progress)
+    _show(found)
+    if json_file:
+        save(found.result.save, json_file)
+    if plot_directory:
+        title = f'{found.robot.name}, {method}'
+        for path in plot_prediction(found.prediction, plot_directory, title):
+            output().print(f'picture: {path}', markup=False, soft_wrap=True)
+    if report_file:
+        words = _command_line(click.get_current_context())
+        _write_report(found, report_file, provenance(words, (*paths, *others)))
+
+
+def _show(found: Identification) -> None:
+    """Print findings, parameters, errors, verdict and warnings."""
     result, validation = found.result, found.validation
     details(f'option {key} = {value}' for key, value in result.options.items())
     console = output()
@@ -107,28 +121,24 @@ def command(
     for line in verdict_lines(result):
         console.print(line, markup=False, soft_wrap=True, style=STYLES.get(result.verdict or ''))
     warn(found.warnings[len(found.findings) :])
-    if json_file:
-        save(result.save, json_file)
-    if plot_directory:
-        title = f'{found.robot.name}, {method}'
-        for path in plot_prediction(found.prediction, plot_directory, title):
-            console.print(f'picture: {path}', markup=False, soft_wrap=True)
-    if report_file:
-        source = provenance(_command_line(click.get_current_context()), (*paths, *others))
-        save(
-            lambda path: write_report(
-                path,
-                found.robot,
-                found.dataset,
-                result,
-                found.prediction,
-                source,
-                validation,
-                found.findings,
-            ),
-            report_file,
-        )
-        console.print(f'report: {report_file}', markup=False, soft_wrap=True)
+
+
+def _write_report(found: Identification, file: str, source: Provenance) -> None:
+    """Write the page to open in a browser."""
+    save(
+        lambda path: write_report(
+            path,
+            found.robot,
+            found.dataset,
+            found.result,
+            found.prediction,
+            source,
+            found.validation,
+            found.findings,
+        ),
+        file,
+    )
+    output().print(f'report: {file}', markup=False, soft_wrap=True)
 
 
 def _holdout(text: str) -> float | tuple[str, ...]:

@@ -112,3 +112,41 @@ class StampWatch:
             'late': self.late,
             'restarts': self.restarts,
         }
+
+
+class RateWatch:
+    """
+    Compares the rate of joint states, by their stamps, with the one that was given.
+
+    :param wanted_hz: the given rate.
+    """
+
+    TOLERANCE = 0.2
+
+    def __init__(self, wanted_hz: float) -> None:
+        self.wanted_hz = wanted_hz
+        self.clear()
+
+    def clear(self) -> None:
+        """Start counting anew."""
+        self._count = 0
+        self._since: int | None = None
+
+    def tick(self) -> None:
+        """Count one joint state."""
+        self._count += 1
+
+    def complaint(self, last: int | None) -> str:
+        """
+        Return what is wrong with the rate since the last call, '' when it is right.
+
+        :param last: stamp of the last joint state [ns].
+        """
+        count, begun = self._count, self._since
+        self._count, self._since = 0, last
+        if begun is None or last is None or last <= begun or not count:
+            return ''
+        rate = SECOND * count / (last - begun)
+        if abs(rate - self.wanted_hz) <= self.TOLERANCE * self.wanted_hz:
+            return ''
+        return f'joint states come at {rate:.4g} Hz, rate_hz is {self.wanted_hz:.4g}'

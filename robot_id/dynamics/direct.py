@@ -5,12 +5,12 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from robot_id.dynamics.cholesky import cholesky_solve
 from robot_id.dynamics.friction import add_rotors, remove_friction
 from robot_id.dynamics.generated.library import code_for
 from robot_id.dynamics.kernels import (
     FAST,
     INLINED,
-    cholesky_solve,
     composite,
     motions,
     newton_euler,

@@ -106,6 +106,29 @@ def motions(tree, R, p, dq, ddq, w, dw, a):
 
 
 @numba.njit(**INLINED)
+def axes(parent, ancestor, prismatic, axis, R, p, Z, V):
+    """
+    Fill Z, V (nb, nb, 3) for the joints j that move body i.
+
+    Z_ij is the axis of joint j, V_ij the velocity of the origin of body i per unit speed of joint
+    j, both in frame i.
+    """
+    for i in range(parent.shape[0]):
+        u = parent[i]
+        for j in range(i):
+            if ancestor[i, j]:
+                zx, zy, zz = Z[u, j, 0], Z[u, j, 1], Z[u, j, 2]
+                cx, cy, cz = cross(zx, zy, zz, p[i, 0], p[i, 1], p[i, 2])
+                Z[i, j, 0], Z[i, j, 1], Z[i, j, 2] = into_body(R, i, zx, zy, zz)
+                V[i, j, 0], V[i, j, 1], V[i, j, 2] = into_body(
+                    R, i, V[u, j, 0] + cx, V[u, j, 1] + cy, V[u, j, 2] + cz
+                )
+        for r in range(3):
+            Z[i, i, r] = 0.0 if prismatic[i] else axis[i, r]
+            V[i, i, r] = axis[i, r] if prismatic[i] else 0.0
+
+
+@numba.njit(**INLINED)
 def newton_euler(tree, inertia, R, p, w, dw, a, force, moment, tau):
     """Fill tau (n,) with the rigid-body torques; force, moment (nb, 3) are scratch."""
     nb = tree.parent.shape[0]
@@ -230,42 +253,3 @@ def _add_to_parent(R, p, C, i, u):
 def _row_times(XX, XY, XZ, YY, YZ, ZZ, x, y, z):
     """Return I v of a symmetric I."""
     return XX * x + XY * y + XZ * z, XY * x + YY * y + YZ * z, XZ * x + YZ * y + ZZ * z
-
-
-@numba.njit(**INLINED)
-def cholesky(M):
-    """Overwrite M by its Cholesky factor (below the diagonal); return False if not positive."""
-    n = M.shape[0]
-    for j in range(n):
-        d = M[j, j]
-        for k in range(j):
-            d -= M[j, k] * M[j, k]
-        if not d > 0.0:
-            return False
-        d = math.sqrt(d)
-        M[j, j] = d
-        for i in range(j + 1, n):
-            s = M[i, j]
-            for k in range(j):
-                s -= M[i, k] * M[j, k]
-            M[i, j] = s / d
-    return True
-
-
-@numba.njit(**INLINED)
-def cholesky_solve(M, x):
-    """Overwrite M by its Cholesky factor and x by M^-1 x; return False if M is not positive."""
-    if not cholesky(M):
-        return False
-    n = M.shape[0]
-    for i in range(n):
-        s = x[i]
-        for k in range(i):
-            s -= M[i, k] * x[k]
-        x[i] = s / M[i, i]
-    for i in range(n - 1, -1, -1):
-        s = x[i]
-        for k in range(i + 1, n):
-            s -= M[k, i] * x[k]
-        x[i] = s / M[i, i]
-    return True

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from robot_id.dynamics.friction import atom_speed, is_load, term_value
 from robot_id.dynamics.generated.library import code_for
-from robot_id.dynamics.kernels import FAST, cross, into_body, motions, poses
+from robot_id.dynamics.kernels import FAST, axes, cross, motions, poses
 from robot_id.dynamics.load import load_kernel, rigid_parameters, takes_load
 from robot_id.dynamics.states import Array, as_states, slope_value
 from robot_id.dynamics.tree import split_parameters, tree_of
@@ -34,8 +34,8 @@ def regressor_kernel(tree, body_columns, term_columns, Q, DQ, DDQ, slope, W):
         W[s] = 0.0
         poses(tree, Q[s], R, p)
         motions(tree, R, p, DQ[s], DDQ[s], w, dw, a)
+        axes(tree.parent, tree.ancestor, tree.prismatic, tree.axis, R, p, Z, V)
         for i in range(nb):
-            u = tree.parent[i]
             wx, wy, wz = w[i, 0], w[i, 1], w[i, 2]
             dx, dy, dz = dw[i, 0], dw[i, 1], dw[i, 2]
             ax, ay, az = a[i, 0], a[i, 1], a[i, 2]
@@ -43,19 +43,8 @@ def regressor_kernel(tree, body_columns, term_columns, Q, DQ, DDQ, slope, W):
             for j in range(i + 1):
                 if not tree.ancestor[i, j]:
                     continue
-                if i == j:
-                    zx = zy = zz = vx = vy = vz = 0.0
-                    if tree.prismatic[i]:
-                        vx, vy, vz = tree.axis[i, 0], tree.axis[i, 1], tree.axis[i, 2]
-                    else:
-                        zx, zy, zz = tree.axis[i, 0], tree.axis[i, 1], tree.axis[i, 2]
-                else:
-                    zx, zy, zz = Z[u, j, 0], Z[u, j, 1], Z[u, j, 2]
-                    cx, cy, cz = cross(zx, zy, zz, p[i, 0], p[i, 1], p[i, 2])
-                    vx, vy, vz = into_body(R, i, V[u, j, 0] + cx, V[u, j, 1] + cy, V[u, j, 2] + cz)
-                    zx, zy, zz = into_body(R, i, zx, zy, zz)
-                Z[i, j, 0], Z[i, j, 1], Z[i, j, 2] = zx, zy, zz
-                V[i, j, 0], V[i, j, 1], V[i, j, 2] = vx, vy, vz
+                zx, zy, zz = Z[i, j, 0], Z[i, j, 1], Z[i, j, 2]
+                vx, vy, vz = V[i, j, 0], V[i, j, 1], V[i, j, 2]
                 # z . (I dw + w x I w) = z . I dw + (z x w) . I w
                 ux, uy, uz = cross(zx, zy, zz, wx, wy, wz)
                 row[0] = zx * dx + ux * wx

@@ -16,7 +16,8 @@ import numpy as np
 from robot_id.dynamics.direct import _direct, direct_dynamics
 from robot_id.dynamics.inverse import _inertia, _inverse, inertia_matrix, inverse_dynamics
 from robot_id.dynamics.regressor import regressor, regressor_kernel
-from robot_id.dynamics.regressor_slopes import _slopes, regressor_slopes
+from robot_id.dynamics.regressor_slopes import regressor_slopes
+from robot_id.dynamics.slopes_kernel import slopes_kernel
 from robot_id.model import Robot, RobotDescription, build_robot
 from robot_id.progress import Progress, silent
 
@@ -42,7 +43,7 @@ class Kernel(NamedTuple):
 # Name -> kernel; rooms above add their own.
 KERNELS: dict[str, Kernel] = {
     'regressor': Kernel(regressor_kernel, lambda robot, chi, x: regressor(robot, x, x, x)),
-    'regressor_slopes': Kernel(_slopes, _regressor_slopes),
+    'regressor_slopes': Kernel(slopes_kernel, _regressor_slopes),
     'inverse_dynamics': Kernel(
         _inverse, lambda robot, chi, x: inverse_dynamics(robot, chi, x, x, x)
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from robot_id.estimation.outcome import Outcome, assemble, confined
 from robot_id.estimation.recorded import Track, thinned
 from robot_id.estimation.result import Iteration, Result
 from robot_id.exceptions import IdentificationError, OptionError
+from robot_id.model import Robot
 from robot_id.online.ekf import ExtendedKalmanFilter
 from robot_id.online.kalman import KalmanFilter
 from robot_id.online.settings import per_item
@@ -77,11 +78,10 @@ class Ekf:
     def __post_init__(self) -> None:
         check(self)
 
-    def estimate(self, robot: Any, dataset: Dataset, progress: Progress = silent) -> Result:
+    def estimate(self, robot: Robot, dataset: Dataset, progress: Progress = silent) -> Result:
         """
         Filter the recording and return the last estimate with its way there.
 
-        :param robot: the Robot.
         :param dataset: measurements with at least the robot's joints.
         :param progress: called with the fraction done.
         """
@@ -92,20 +92,10 @@ class Ekf:
         factor = max(int(np.ceil(dataset.rate / self.highest_rate_hz - 1e-6)), 1)
         chi, spread = self._start(robot, dataset, part_of(progress, 0.0, 0.1, 'start values'))
         setting = self._noise(robot, dataset, processing, factor)
-        guard = _guard(dataset)
+        guard, step = _guard(dataset), dataset.runs[0].step * factor
         history, tracks, moved, filtering = [], [], 0, 0.0
         for k in range(self.passes):
-            kalman = self.filter_class(
-                robot,
-                dataset.runs[0].step * factor,
-                chi,
-                spread,
-                drift_std=per_item('drift_std', self.drift_std, robot.base.names),
-                discretisation=self.discretisation,
-                coulomb_slope=self.coulomb_slope,
-                guard=guard,
-                **setting,
-            )
+            kalman = self._filter(robot, step, chi, spread, guard, setting)
             share = 0.9 / self.passes
             part = part_of(progress, 0.1 + k * share, 0.1 + (k + 1) * share, f'pass {k + 1}')
             before = time.perf_counter()
@@ -139,6 +129,28 @@ class Ekf:
             found = confined(found, robot)
         prediction = predict(robot, found.chi, dataset, processing, self.coulomb_slope)
         return assemble(self, robot, dataset, derived, found, prediction, started)
+
+    def _filter(
+        self,
+        robot: Robot,
+        step: float,
+        chi: Array,
+        spread: Array,
+        guard: Array,
+        setting: dict[str, Array],
+    ) -> KalmanFilter:
+        """Return the filter of one pass, at its start."""
+        return self.filter_class(
+            robot,
+            step,
+            chi,
+            spread,
+            drift_std=per_item('drift_std', self.drift_std, robot.base.names),
+            discretisation=self.discretisation,
+            coulomb_slope=self.coulomb_slope,
+            guard=guard,
+            **setting,
+        )
 
     def _run(
         self, kalman: KalmanFilter, dataset: Dataset, factor: int, progress: Progress
@@ -178,7 +190,7 @@ class Ekf:
             'larger process_std, if not run robot-id check on the data'
         )
 
-    def _start(self, robot: Any, dataset: Dataset, progress: Progress) -> tuple[Array, Array]:
+    def _start(self, robot: Robot, dataset: Dataset, progress: Progress) -> tuple[Array, Array]:
         """Return start values and their standard deviations."""
         names, b = robot.base.names, len(robot.base)
         chi, spread = np.zeros(b), np.full(b, np.sqrt(1e5))
@@ -206,7 +218,7 @@ class Ekf:
         return chi, spread
 
     def _noise(
-        self, robot: Any, dataset: Dataset, processing: Processing, factor: int
+        self, robot: Robot, dataset: Dataset, processing: Processing, factor: int
     ) -> dict[str, Array]:
         """Return the standard deviations of state, process and measurement."""
         n, step = robot.n, dataset.runs[0].step * factor

@@ -1,4 +1,4 @@
-"""What the methods share that simulate the closed loop: options, start, step control, result."""
+"""What the methods share that simulate the closed loop: options, start, result."""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ from robot_id.excitation.parameter_weights import expected_values, weights_of_pa
 from robot_id.excitation.search import SearchResult, search
 from robot_id.model import Robot
 from robot_id.progress import Progress, silent
+from robot_id.ranges import Frequency, check
 from robot_id.trajectory.limits import MotionLimits, motion_limits
 from robot_id.trajectory.trajectory import Array, Trajectory
 
@@ -35,8 +36,8 @@ class ExcitationOptions:
     :param criterion: a key of CRITERIA.
     :param budget_s: wall seconds of the search.
     :param target: end the search early once the criterion is no larger; 0 uses all the time.
-    :param evaluations: of the criterion by each worker, instead of the seconds: the motion does
-        not depend on how fast the machine is.
+    :param evaluations: of the criterion per worker; replaces the seconds and makes the search
+        repeatable.
     :param workers: threads.
     :param seed: of the random starts.
     :param fraction: share of every limit that the motion may use.
@@ -61,7 +62,10 @@ class ExcitationOptions:
     joint_weights: tuple[float, ...] | None = None
     parameter_floor: float = 0.02
     torque_std: tuple[float, ...] | None = None
-    rate_hz: float = 1000.0
+    rate_hz: Frequency = 1000.0
+
+    def __post_init__(self) -> None:
+        check(self)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from robot_id.control.learning import Learning
 from robot_id.control.loops import loop_setting
 from robot_id.control.torque_control import Mode, TorqueControl
 from robot_id.data.joint_order import joint_order
-from robot_id.data.stamps import SECOND, Order
+from robot_id.data.stamps import SECOND, Order, RateWatch
 from robot_id.dynamics.simulation import sample_configurations
 from robot_id.exceptions import DataError
 from robot_id.nodes.ctc_model import ControllerModel
@@ -37,8 +37,6 @@ Array = NDArray[np.float64]
 COMMANDS = 'effort_commands'
 # Time for which a second controller listens to the first.
 LISTEN_S = 0.5
-# Between the rate of the joint states and the one that was given.
-RATE_TOLERANCE = 0.2
 
 
 class CtcController(RobotLifecycleNode):
@@ -94,8 +92,7 @@ class CtcController(RobotLifecycleNode):
         self.refused, self.last_refusal, self._trips, self._saturated = 0, '', 0, 0
         self._pending: tuple[int, Any] | None = None
         self._answered: tuple[int, Any] | None = None
-        self._answers = 0
-        self._since: int | None = None
+        self._rate_watch = RateWatch(1e9 / self._period_ns)
         self._stale = True
         self._make_topics()
         learns = s['learning'] and not s['dry_run']
@@ -121,7 +118,7 @@ class CtcController(RobotLifecycleNode):
         self._control.restart()
         self._states.watch.clear()
         self._answered = None
-        self._answers, self._since = 0, None
+        self._rate_watch.clear()
         self._stale = True
         # By a steady clock: a dead simulator takes the simulated one with it.
         self._timeout_s = self.settings['state_timeout_s']
@@ -213,7 +210,7 @@ class CtcController(RobotLifecycleNode):
         self._answered = ns, command.torque
         self._heard, self._stale = time.monotonic(), False
         self._meter.tick()
-        self._answers += 1
+        self._rate_watch.tick()
         self._saturated += bool(control.controller.saturated().any())
         if control.mode is not before:
             self._tell_mode(before)
@@ -256,17 +253,6 @@ class CtcController(RobotLifecycleNode):
         """Return how many others can send commands."""
         return self.count_publishers(COMMANDS) - (not self._dry_run)
 
-    def _wrong_rate(self) -> str:
-        """Return what is wrong with the rate of the joint states, by their stamps."""
-        last, begun = self._states.watch.last, self._since
-        count, self._answers, self._since = self._answers, 0, last
-        if begun is None or last is None or last <= begun or not count or self._lock_step:
-            return ''
-        rate, wanted = 1e9 * count / (last - begun), 1e9 / self._period_ns
-        if abs(rate - wanted) <= RATE_TOLERANCE * wanted:
-            return ''
-        return f'joint states come at {rate:.4g} Hz, rate_hz is {wanted:.4g}'
-
     def _report(self) -> Report:
         control = self._control
         values: dict[str, Any] = {
@@ -286,7 +272,7 @@ class CtcController(RobotLifecycleNode):
         control.peak_error[:] = 0.0
         if not self.active:
             return OK, 'inactive', values
-        wrong_rate = self._wrong_rate()
+        wrong_rate = '' if self._lock_step else self._rate_watch.complaint(self._states.watch.last)
         if self._dry_run:
             return OK, f'dry run, {control.mode.value}', values
         if control.mode is Mode.STOPPED:

@@ -24,12 +24,12 @@ from robot_id.exceptions import (
     did_you_mean,
 )
 from robot_id.model.payload import Payload
+from robot_id.nodes.ddm_parameters import TABLE
 from robot_id.ros.base import end, run
 from robot_id.ros.diagnostics import ERROR, OK, WARN, LatencyMeter, RateMeter, Report
 from robot_id.ros.effort_commands import CommandReader
 from robot_id.ros.lifecycle import RobotLifecycleNode
 from robot_id.ros.messages import WrongState
-from robot_id.ros.parameter_table import REAL_TIME_PRIORITY, Row
 from robot_id.ros.qos import LOCK_STEP, STREAM
 from robot_id.ros.stamps import to_stamp
 from robot_id.ros.wire import EFFORTS, POINT, STATE, Layout
@@ -38,32 +38,6 @@ from robot_id_msgs.srv import ResetSimulation, SetPayload
 # In lock-step a state that nobody answers is sent again: when somebody has come, and else after
 # so many looks, in case an answer was lost while two nodes found each other.
 REPEAT_S, PATIENCE = 0.25, 8
-
-TABLE = (
-    Row('mode', 'plant', "plant: takes effort commands; closed_loop: follows a reference with the "
-        "robot's own controller.", choices=('plant', 'closed_loop')),
-    Row('loop', 'default', "Loop of the robot file that is the robot's own controller."),
-    Row('rate_hz', 0.0, 'Sample rate [Hz]; 0: 1000 Hz, in closed_loop the rate of the loop.',
-        0.0, 1e5),
-    Row('lock_step', False, 'Wait for the command (in closed_loop: the reference) to each state: '
-        'repeatable to the last bit, as fast as the machine allows.'),
-    Row('real_time_factor', 1.0, 'Simulated seconds per second of wall time; not in lock-step.',
-        1e-3, 1e3),
-    Row('parameters', '', 'Result file (JSON) with the true parameters; empty: `truth` of the '
-        'robot file.'),
-    Row('noise', True, 'Add the encoder steps and the noise of the robot file.'),
-    Row('seed', 0, 'Seed of the noise.', 0, 2**31 - 1),
-    Row('joints', [], "Order of the joints in effort_commands; empty: the robot's order.",
-        items=str),
-    Row('initial_position', [], 'Initial joint positions [rad or m]; empty: zeros.'),
-    Row('command_timeout_s', 0.1, 'Age at which a command or reference is stale [s].',
-        1e-3, 10.0),
-    Row('on_stale', 'zero', 'Reaction to a stale command: zero torque, or hold the position with '
-        "the robot's own loop.", choices=('zero', 'hold')),
-    Row('clock_rate_hz', 100.0, 'Rate of /clock in simulated time [Hz]; 0: one per state. '
-        'The nodes of robot_id use the stamps of joint_states.', 0.0, 1e5),
-    REAL_TIME_PRIORITY,
-)  # fmt: skip
 
 
 class DdmSimulator(RobotLifecycleNode):

@@ -3,7 +3,7 @@
 from robot_id.nodes import (
     ctc_parameters,
     data_logger,
-    ddm_simulator,
+    ddm_parameters,
     identification_server,
     identify_once,
     online_settings,
@@ -15,7 +15,7 @@ from robot_id.ros.parameter_table import AUTOSTART, ROBOT, Row
 TABLES: dict[str, tuple[Row, ...]] = {
     'ctc_controller': (ROBOT, AUTOSTART, *ctc_parameters.TABLE),
     'data_logger': data_logger.TABLE,
-    'ddm_simulator': (ROBOT, AUTOSTART, *ddm_simulator.TABLE),
+    'ddm_simulator': (ROBOT, AUTOSTART, *ddm_parameters.TABLE),
     'identification_server': identification_server.TABLE,
     'identify_once': identify_once.TABLE,
     'online_identifier': online_settings.TABLE,

@@ -6,7 +6,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.online import state_kernels, ud
+from robot_id.online import state_kernels, ud, ud_prediction
 from robot_id.online.kalman import KalmanFilter
 
 Array = NDArray[np.float64]
@@ -68,9 +68,9 @@ def _run(model, z, good, L, d, Q, acting, guard, noise, r, slope, step, midpoint
         z[:] = ahead
         if drift:
             full[:n2] = F
-            ud.predict(L, d, full, noise)
+            ud_prediction.predict(L, d, full, noise)
         else:
-            ud.predict_constant_tail(L, d, F, noise[:n2])
+            ud_prediction.predict_constant_tail(L, d, F, noise[:n2])
         for j in range(n):
             h[n + j] = 1.0
             counters[1] += ud.observe(z, L, d, h, Q[k, j], r[j], gain)

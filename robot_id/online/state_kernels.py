@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.dynamics import tangent
+from robot_id.dynamics.cholesky import cholesky, cholesky_solve
 from robot_id.dynamics.direct import acceleration, scratch
 from robot_id.dynamics.friction import add_rotors
 from robot_id.dynamics.generated.library import code_for
 from robot_id.dynamics.generated.pointer import derivatives_at, state_at
-from robot_id.dynamics.kernels import FAST, cholesky, cholesky_solve, composite, poses
+from robot_id.dynamics.kernels import FAST, composite, poses
 from robot_id.dynamics.load import load_kernel, rigid_parameters, takes_load
 from robot_id.dynamics.regressor import column_maps, regressor_kernel
 from robot_id.dynamics.tree import Tree, tree_of

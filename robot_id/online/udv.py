@@ -32,7 +32,7 @@ def observe_instrument(
 
     P <- P - (P z)(h'P) / (1 + h'P z) and x <- x + P z (y - h'x) / (1 + h'P z). With z = h it is
     the ordinary update. P is not symmetric, so a partial sum 1 + ... may vanish: such a row is
-    left out.
+    left out. (Over 60 lines: one pass over the columns, whose scalars the second loop needs.)
 
     :param Lu: (b, b) transpose of U, updated.
     :param Lv: (b, b) transpose of V, updated.

@@ -23,6 +23,13 @@ PACKAGE = 'robot_id'
 VIEWERS = ('robot_state_publisher', 'rviz2')
 
 
+def switch(name: str, default: Any, description: str) -> DeclareLaunchArgument:
+    """Return an argument that is true or false."""
+    return DeclareLaunchArgument(
+        name, default_value=default, choices=['true', 'false'], description=description
+    )
+
+
 def arguments(params_file: str, use_sim_time: str) -> list[DeclareLaunchArgument]:
     """
     Return the arguments that every launch file has.
@@ -39,22 +46,18 @@ def arguments(params_file: str, use_sim_time: str) -> list[DeclareLaunchArgument
         DeclareLaunchArgument(
             'namespace', default_value='', description='Namespace of all nodes and topics.'
         ),
-        DeclareLaunchArgument(
+        switch(
             'use_sim_time',
-            default_value=use_sim_time,
-            choices=['true', 'false'],
-            description='Take the time from /clock, which the simulator publishes.',
+            use_sim_time,
+            'Take the time from /clock, which the simulator publishes.',
         ),
         DeclareLaunchArgument(
             'params_file',
             default_value=PathJoinSubstitution([FindPackageShare(PACKAGE), 'config', params_file]),
             description='Parameter file for all nodes; its key is /**:',
         ),
-        DeclareLaunchArgument(
-            'rviz',
-            default_value='false',
-            choices=['true', 'false'],
-            description='Show the robot in RViz (starts robot_state_publisher and rviz2).',
+        switch(
+            'rviz', 'false', 'Show the robot in RViz (starts robot_state_publisher and rviz2).'
         ),
     ]
 

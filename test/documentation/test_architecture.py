@@ -1,5 +1,6 @@
 """The rooms point one way (.importlinter holds it), and doc/architecture.md draws all of them."""
 
+import ast
 import re
 import shutil
 import subprocess
@@ -10,6 +11,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / 'robot_id'
+FOLDERS = ('robot_id', 'launch', 'bench', 'tools', 'test')
+MOST_LINES, MOST_IN_A_FUNCTION = 300, 60
 ROOMS = sorted(p.name for p in PACKAGE.iterdir() if (p / '__init__.py').is_file())
 
 
@@ -70,3 +73,30 @@ def test_every_room_is_drawn_listed_and_held():
         assert room in drawing, room
         assert f'`{room}`' in table, room
         assert re.search(rf'\b{room}\b', contract), room
+
+
+def sources():
+    """Return all files of Python with their text."""
+    for folder in FOLDERS:
+        for path in sorted((ROOT / folder).rglob('*.py')):
+            yield path.relative_to(ROOT), path.read_text()
+
+
+def test_no_file_is_longer_than_300_lines():
+    long = {str(path): n for path, text in sources() if (n := text.count('\n')) > MOST_LINES}
+    assert not long
+
+
+def test_no_function_is_longer_than_60_lines_unless_it_says_why():
+    long = []
+    for path, text in sources():
+        for node in ast.walk(ast.parse(text)):
+            if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                continue
+            length = node.end_lineno - node.lineno + 1
+            if (
+                length > MOST_IN_A_FUNCTION
+                and 'over 60 lines' not in (ast.get_docstring(node) or '').lower()
+            ):
+                long.append(f'{path}: {node.name} has {length} lines')
+    assert not long

@@ -11,6 +11,7 @@ from robot_id.model import load_robot
 
 pytest.importorskip('mujoco')
 mujoco_arms = pytest.importorskip('mujoco_arms')
+mujoco_recordings = pytest.importorskip('mujoco_recordings')
 
 if mujoco_arms.robots_folder() is None:
     pytest.skip('example-robot-data is not installed', allow_module_level=True)
@@ -23,8 +24,8 @@ def recordings(tmp_path_factory):
     for name, rate, noise in (('a1', 200.0, 1.0), ('ur5', 125.0, 3.0)):
         rng = np.random.default_rng(7)
         arm = mujoco_arms.make_arm(name, folder, rng)
-        motion = mujoco_arms.Motion(seconds=16.0, rate=rate)
-        recorded = mujoco_arms.record(arm, rng, motion, noise=noise).dataset
+        motion = mujoco_recordings.Motion(seconds=16.0, rate=rate)
+        recorded = mujoco_recordings.record(arm, rng, motion, noise=noise).dataset
         made[name] = load_robot(arm.robot_file), recorded
     return made
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robot_id.exceptions import IdentificationError
-from robot_id.online import ud, udv
+from robot_id.online import ud, ud_prediction, udv
 
 
 def random_covariance(rng, b, spread=1.0):
@@ -67,7 +67,7 @@ def test_filter_equals_the_plain_one(seed, b):
         q = 10.0 ** rng.uniform(-3, 0, b)
         x, P = F @ x, F @ P @ F.T + np.diag(q)
         z = F @ z
-        ud.predict(L, d, F, q)
+        ud_prediction.predict(L, d, F, q)
         h, y, r = rng.standard_normal(b), rng.standard_normal(), 10.0 ** rng.uniform(-2, 0)
         x, P = plain_observe(x, P, h, y, r)
         ud.observe(z, L, d, h, y, r, gain)
@@ -87,7 +87,7 @@ def test_structured_prediction_equals_the_general_one(seed, m, tail):
     q[:m] = rng.uniform(0, 1, m)
     P = random_covariance(rng, b)
     L, d = ud.factorise(P)
-    ud.predict_constant_tail(L, d, F[:m].copy(), q[:m])
+    ud_prediction.predict_constant_tail(L, d, F[:m].copy(), q[:m])
     expected = F @ P @ F.T + np.diag(q)
     assert np.allclose(ud.compose(L, d), expected, atol=1e-10 * np.abs(expected).max())
     assert np.allclose(np.triu(L, 1), 0)

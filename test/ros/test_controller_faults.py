@@ -1,7 +1,6 @@
 """The controller against a robot that misbehaves: the test itself is the robot."""
 
 import json
-import time
 
 import numpy as np
 import pytest
@@ -12,13 +11,13 @@ pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is no
 
 from lifecycle_msgs.msg import Transition
 from rclpy.qos import QoSProfile, ReliabilityPolicy
+from ros_helpers.played_robot import MS, PlayedRobot
 from rosgraph_msgs.msg import Clock
 from running.client import Client
 from running.node_process import NodeProcess
 from running.robot_graph import START_S, Health, bring_up, node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_id.model import load_robot
 from robot_id.ros.qos import LATCHED, SERVICE
@@ -26,55 +25,7 @@ from robot_id.ros.stamps import to_stamp
 from robot_id_msgs.msg import DynamicParameters, ErrorCode
 from robot_id_msgs.srv import EnableLearning, SetDynamicParameters
 
-MS = 1_000_000
-NAMES = ('shoulder', 'elbow')
 ORDER = ['elbow', 'shoulder']
-
-
-class Robot:
-    """A SCARA played by the test, one joint state at a time."""
-
-    def __init__(self, client):
-        self.client = client
-        self.ns = 10 * 10**9
-        self.commands = client.collect(Float64MultiArray, 'effort_commands', 100)
-        self.states = client.node.create_publisher(JointState, 'joint_states', 10)
-        self._references = client.node.create_publisher(JointTrajectory, 'reference', 10)
-        client.spin_until(
-            lambda: (
-                self.states.get_subscription_count() and self._references.get_subscription_count()
-            ),
-            START_S,
-            'the controller listens',
-        )
-
-    def send(self, position, names=NAMES, step=MS, ns=None):
-        """Send a state; return the answer, None when there is none."""
-        self.ns = self.ns + step if ns is None else self.ns
-        at = len(self.commands)
-        self.publish(position, names, self.ns if ns is None else ns)
-        deadline = time.monotonic() + 0.4
-        while len(self.commands) == at and time.monotonic() < deadline:
-            self.client.spin_for(0.005)
-        return self.commands[-1] if len(self.commands) > at else None
-
-    def publish(self, position, names=NAMES, ns=None):
-        """Send a state and wait for nothing; without a stamp it is the next sample."""
-        if ns is None:
-            self.ns += MS
-        message = JointState(name=list(names), position=[float(x) for x in position])
-        message.header.stamp = to_stamp(self.ns if ns is None else ns)
-        self.states.publish(message)
-
-    def refer(self, position, ns):
-        """Send one point of a reference at rest."""
-        point = JointTrajectoryPoint(
-            positions=[float(x) for x in position], velocities=[0.0] * 2, accelerations=[0.0] * 2
-        )
-        message = JointTrajectory(joint_names=list(NAMES), points=[point])
-        message.header.stamp = to_stamp(ns)
-        self._references.publish(message)
-        self.client.spin_for(0.05)
 
 
 @pytest.fixture(scope='module')
@@ -91,7 +42,7 @@ def controller(tmp_path_factory):
         ) as process,
     ):  # fmt: skip
         bring_up(client, 'ctc_controller')
-        robot = Robot(client)
+        robot = PlayedRobot(client)
         robot.folder, robot.process, robot.health = folder, process, Health(client)
         yield robot
 

@@ -27,107 +27,130 @@ SIMULATOR = {**PATIENT, 'command_timeout_s': 0.5, 'noise': False}
 CONTROLLER = {**PATIENT, 'state_timeout_s': 0.5, 'reference_timeout_s': 0.2, 'largest_error': 0.5}
 
 
-def test_two_robots_and_kill_9_of_each_node_in_turn(tmp_path):
-    slow = tmp_path / 'slow.yaml'
-    way = [[0.0], [0.2], [0.0]]
-    save_trajectory(Quintic(way, 3.0, periodic=True), slow, ('carriage',))
-    with contextlib.ExitStack() as stack:
-        client = stack.enter_context(Client())
-        health = Health(client)
-        rate = {'rate_hz': 200.0}
-        left = {'robot': 'emps', **rate}
-        motion = {'trajectory': str(slow)}
-        right = {'robot': 'scara', **rate}
-        # All at once: nobody depends on the order.
-        generator, controller, simulator, *_ = stack.enter_context(
-            graph(
-                ('trajectory_generator', 'left', {**left, **motion}),
-                ('ctc_controller', 'left', {**left, **CONTROLLER}),
-                ('ddm_simulator', 'left', {**left, **SIMULATOR}),
-                ('ddm_simulator', 'right', {**right, **SIMULATOR, 'mode': 'closed_loop'}),
-                ('trajectory_generator', 'right', {**right, 'autostart': True}),
-            )
-        )
-        states = {
-            side: client.collect(JointState, f'{side}/joint_states', EVERYTHING)
+RATE = {'rate_hz': 200.0}
+LEFT = {'robot': 'emps', **RATE}
+RIGHT = {'robot': 'scara', **RATE}
+
+
+class TwoRobots:
+    """An EMPS on the left under our controller, a SCARA on the right under its own."""
+
+    def __init__(self, stack, folder):
+        self.stack = stack
+        self.client = stack.enter_context(Client())
+        self.health = Health(self.client)
+        slow = folder / 'slow.yaml'
+        way = [[0.0], [0.2], [0.0]]
+        save_trajectory(Quintic(way, 3.0, periodic=True), slow, ('carriage',))
+        self.motion = {'trajectory': str(slow)}
+        self.states = {
+            side: self.client.collect(JointState, f'{side}/joint_states', EVERYTHING)
             for side in ('left', 'right')
         }
-        commands = client.collect(Float64MultiArray, 'left/effort_commands', EVERYTHING)
+        self.commands = self.client.collect(Float64MultiArray, 'left/effort_commands', EVERYTHING)
 
-        def mode():
-            return health.values('left/ctc_controller: control').get('mode')
-
-        def message(of):
-            status = health.of(of)
-            return status.message if status else ''
-
-        client.spin_until(lambda: mode() == 'holding', START_S, 'the left robot is held')
-        answer = client.call(Trigger, 'left/trajectory_generator/start')
-        assert answer.success, answer.message
-        client.spin_until(lambda: mode() == 'following', START_S, 'the left robot follows')
-        client.spin_until(
-            lambda: np.ptp([s.position[0] for s in states['left']]) > 0.1, 60.0, 'it moves'
-        )
-        client.spin_until(
-            lambda: np.ptp([s.position[0] for s in states['right']]) > 0.02, 60.0, 'so does it'
-        )
-        for side, names in (('left', ['carriage']), ('right', ['shoulder', 'elbow'])):
-            assert {tuple(s.name) for s in states[side]} == {tuple(names)}
-            assert np.all(np.diff(stamps(states[side])) > 0)
-
-        # The generator dies: the controller brakes and holds.
-        generator.kill()
-        client.spin_until(lambda: mode() == 'holding', 30.0, 'held without a generator')
-        client.spin_until(
-            lambda: np.ptp([s.position[0] for s in states['left'][-20:]]) < 1e-4, 30.0, 'at rest'
-        )
-
-        # The controller dies: the simulator stops safely, here with zero torque.
-        controller.kill()
-        client.spin_until(
-            lambda: 'safe stop' in message('left/ddm_simulator: simulation'), 30.0, 'safe stop'
-        )
-        client.spin_until(lambda: states['left'][-1].effort[0] == 0.0, 30.0, 'zero torque')
-
-        # Both come back, late, and it goes on.
-        stack.enter_context(
+    def start(self):
+        """Start all nodes at once, since nobody depends on the order; return those on the left."""
+        return self.stack.enter_context(
             graph(
-                ('ctc_controller', 'left', {**left, **CONTROLLER}),
-                ('trajectory_generator', 'left', {**left, **motion, 'autostart': True}),
+                ('trajectory_generator', 'left', {**LEFT, **self.motion}),
+                ('ctc_controller', 'left', {**LEFT, **CONTROLLER}),
+                ('ddm_simulator', 'left', {**LEFT, **SIMULATOR}),
+                ('ddm_simulator', 'right', {**RIGHT, **SIMULATOR, 'mode': 'closed_loop'}),
+                ('trajectory_generator', 'right', {**RIGHT, 'autostart': True}),
             )
-        )
-        client.spin_until(
-            lambda: message('left/ddm_simulator: simulation') == 'running', START_S, 'running'
-        )
-        client.spin_until(lambda: mode() == 'following', START_S, 'it follows again')
+        )[:3]
 
-        # The robot dies: zero torque until it is back, then it is held, not thrown.
-        simulator.kill()
-        client.spin_until(
-            lambda: 'zero torque' in message('left/ctc_controller: control'), 30.0, 'watchdog'
-        )
-        client.spin_until(lambda: list(commands[-1].data) == [0.0], 30.0, 'zero torque')
-        stack.enter_context(node('ddm_simulator', 'left', **left, **SIMULATOR))
-        client.spin_until(lambda: mode() in ('holding', 'following'), START_S, 'it is back')
-        answer = client.call(Trigger, 'left/trajectory_generator/stop')
-        # Services of one robot do not reach the other.
-        request = SetPayload.Request(inertia=Inertia(m=0.5))
-        answer = client.call(SetPayload, 'right/ddm_simulator/set_payload', request)
-        assert answer.error_code == ErrorCode.SUCCESS, answer.error_string
-        request = EnableLearning.Request(enable=True)
-        assert client.call(EnableLearning, 'left/ctc_controller/enable_learning', request).enabled
-        payload = {'left': 'False', 'right': 'True'}
-        client.spin_until(
-            lambda: all(
-                health.values(f'{side}/ddm_simulator: simulation').get('payload') == loaded
-                for side, loaded in payload.items()
-            ),
-            30.0,
-            'the payload of the right robot alone',
-        )
+    def mode(self):
+        return self.health.values('left/ctc_controller: control').get('mode')
+
+    def message(self, of):
+        status = self.health.of(of)
+        return status.message if status else ''
+
+    def wait(self, condition, seconds, what):
+        self.client.spin_until(condition, seconds, what)
+
+    def moves(self, side, by):
+        """Return whether the first joint has moved by so much."""
+        return np.ptp([s.position[0] for s in self.states[side]]) > by
+
+
+def test_two_robots_and_kill_9_of_each_node_in_turn(tmp_path):
+    with contextlib.ExitStack() as stack:
+        two = TwoRobots(stack, tmp_path)
+        generator, controller, simulator = two.start()
+        both_move(two)
+        generator_and_controller_die(two, generator, controller)
+        both_come_back_and_the_robot_dies(two, simulator)
+        services_reach_one_robot_alone(two)
         # Of all that the right robot did, nothing was disturbed.
-        assert np.all(np.diff(stamps(states['right'])) > 0)
-        assert message('right/ddm_simulator: simulation') == 'running'
+        assert np.all(np.diff(stamps(two.states['right'])) > 0)
+        assert two.message('right/ddm_simulator: simulation') == 'running'
+
+
+def both_move(two):
+    two.wait(lambda: two.mode() == 'holding', START_S, 'the left robot is held')
+    answer = two.client.call(Trigger, 'left/trajectory_generator/start')
+    assert answer.success, answer.message
+    two.wait(lambda: two.mode() == 'following', START_S, 'the left robot follows')
+    two.wait(lambda: two.moves('left', 0.1), 60.0, 'it moves')
+    two.wait(lambda: two.moves('right', 0.02), 60.0, 'so does it')
+    for side, names in (('left', ['carriage']), ('right', ['shoulder', 'elbow'])):
+        assert {tuple(s.name) for s in two.states[side]} == {tuple(names)}
+        assert np.all(np.diff(stamps(two.states[side])) > 0)
+
+
+def generator_and_controller_die(two, generator, controller):
+    """The controller brakes and holds; then the simulator stops safely, here with zero torque."""
+    left = two.states['left']
+    generator.kill()
+    two.wait(lambda: two.mode() == 'holding', 30.0, 'held without a generator')
+    two.wait(lambda: np.ptp([s.position[0] for s in left[-20:]]) < 1e-4, 30.0, 'at rest')
+    controller.kill()
+    two.wait(
+        lambda: 'safe stop' in two.message('left/ddm_simulator: simulation'), 30.0, 'safe stop'
+    )
+    two.wait(lambda: left[-1].effort[0] == 0.0, 30.0, 'zero torque')
+
+
+def both_come_back_and_the_robot_dies(two, simulator):
+    """It goes on; then zero torque until the robot is back, which is held, not thrown."""
+    two.stack.enter_context(
+        graph(
+            ('ctc_controller', 'left', {**LEFT, **CONTROLLER}),
+            ('trajectory_generator', 'left', {**LEFT, **two.motion, 'autostart': True}),
+        )
+    )
+    two.wait(
+        lambda: two.message('left/ddm_simulator: simulation') == 'running', START_S, 'running'
+    )
+    two.wait(lambda: two.mode() == 'following', START_S, 'it follows again')
+    simulator.kill()
+    two.wait(
+        lambda: 'zero torque' in two.message('left/ctc_controller: control'), 30.0, 'watchdog'
+    )
+    two.wait(lambda: list(two.commands[-1].data) == [0.0], 30.0, 'zero torque')
+    two.stack.enter_context(node('ddm_simulator', 'left', **LEFT, **SIMULATOR))
+    two.wait(lambda: two.mode() in ('holding', 'following'), START_S, 'it is back')
+    two.client.call(Trigger, 'left/trajectory_generator/stop')
+
+
+def services_reach_one_robot_alone(two):
+    request = SetPayload.Request(inertia=Inertia(m=0.5))
+    answer = two.client.call(SetPayload, 'right/ddm_simulator/set_payload', request)
+    assert answer.error_code == ErrorCode.SUCCESS, answer.error_string
+    request = EnableLearning.Request(enable=True)
+    assert two.client.call(EnableLearning, 'left/ctc_controller/enable_learning', request).enabled
+    payload = {'left': 'False', 'right': 'True'}
+    two.wait(
+        lambda: all(
+            two.health.values(f'{side}/ddm_simulator: simulation').get('payload') == loaded
+            for side, loaded in payload.items()
+        ),
+        30.0,
+        'the payload of the right robot alone',
+    )
 
 
 @pytest.mark.parametrize(

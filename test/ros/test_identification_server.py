@@ -7,15 +7,14 @@ import os
 import shutil
 import signal
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
+from ros_helpers.identification import SLOW, ask, runs, send, workers_of
 
 pytestmark = [pytest.mark.ros, pytest.mark.real_processes, pytest.mark.timeout(400)]
 
 NAMESPACE = 'cell/robot'
-SLOW = {'optimizer': 'nelder_mead', 'simulations': '1000000', 'start': 'a_priori'}
 
 
 @pytest.fixture(scope='module')
@@ -59,31 +58,6 @@ def client(server):
 
     with Client(namespace=NAMESPACE) as client:
         yield client
-
-
-def request(kind, bag='run', method='idim_wls', robot='', **options):
-    return kind(
-        robot=robot,
-        bag=bag,
-        method=method,
-        option_keys=list(options),
-        option_values=[str(value) for value in options.values()],
-    )
-
-
-def send(client, **fields):
-    from robot_id_msgs.action import Identify
-
-    goal = request(Identify.Goal, **fields)
-    return client.send_goal(Identify, 'identification_server/identify', goal)
-
-
-def ask(client, **fields):
-    from robot_id_msgs.srv import Identify
-
-    return client.call(
-        Identify, 'identification_server/identify', request(Identify.Request, **fields), 60.0
-    )
 
 
 def test_action_gives_what_the_method_gives(client, folder):
@@ -233,18 +207,6 @@ def test_worker_that_dies_is_told_and_replaced(client, server):
     assert answer.error_code == ErrorCode.INTERNAL_ERROR
     assert 'ended with -9' in answer.error_string
     assert ask(client).error_code == 0
-
-
-def runs(pid):
-    try:
-        return Path(f'/proc/{pid}/stat').read_text().rsplit(')', 1)[1].split()[0] != 'Z'
-    except OSError:
-        return False
-
-
-def workers_of(server):
-    task = Path(f'/proc/{server.process.pid}/task')
-    return [int(pid) for file in task.glob('*/children') for pid in file.read_text().split()]
 
 
 def test_time_limit(client):

@@ -39,6 +39,36 @@ def latched(client, kind, topic):
     return client.collect(kind, topic, LATCHED)
 
 
+def check_estimate(status, last, sent, nominal):
+    """Check the last message against the truth and against the last status."""
+    from robot_id.model import load_robot
+    from robot_id.online.sizes import nominal_sizes
+    from robot_id_msgs.msg import OnlineStatus
+
+    robot = load_robot('emps')
+    assert list(last.names) == list(robot.base.names)
+    # A machine that is too busy loses some; they are gaps, and the estimate goes on.
+    assert status.samples + status.rejected == sent or status.gaps
+    assert status.samples > 0.5 * sent
+    assert last.update > 3
+    found, truth = dict(zip(last.names, last.values)), dict(zip(last.names, robot.truth()))
+    start_error = robot.a_priori() - robot.truth()
+    for name, error in zip(last.names, start_error):
+        if not name.startswith('Off'):
+            assert found[name] == pytest.approx(truth[name], rel=0.1), name
+            assert abs(found[name] - truth[name]) < 0.5 * abs(error), name
+    assert status.relative_error_percent < 30
+    assert 1.0 < status.condition_number < 1e4
+    assert status.smallest_singular_value > 0.0
+    if status.header == last.header and set(status.states) == {OnlineStatus.LIVE}:
+        relative = np.array(last.standard_deviations) / nominal_sizes(last.names, nominal)
+        assert status.covariance_trace == pytest.approx(np.sum(relative**2), rel=1e-6)
+    assert status.covariance_trace > 0.0
+    assert set(status.states) <= {
+        OnlineStatus.LIVE, OnlineStatus.FROZEN, OnlineStatus.PARTIAL,
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize('method', ['rls', 'riv'])
 def test_parameters_come_near_the_truth(bag, tmp_path, method):
     from running.client import Client
@@ -47,7 +77,6 @@ def test_parameters_come_near_the_truth(bag, tmp_path, method):
     from robot_id.data import load
     from robot_id.estimation import registry
     from robot_id.model import load_robot
-    from robot_id.online.sizes import nominal_sizes
     from robot_id_msgs.msg import DynamicParameters, OnlineStatus
     from robot_id_msgs.srv import ResetEstimate
 
@@ -76,30 +105,8 @@ def test_parameters_come_near_the_truth(bag, tmp_path, method):
             'the last sample is used',
         )
         status, last = statuses[-1], parameters[-1]
-        assert (last.robot, last.method, list(last.names)) == (
-            'emps', method, list(robot.base.names),
-        )  # fmt: skip
-        # A machine that is too busy loses some; they are gaps, and the estimate goes on.
-        assert status.samples + status.rejected == sent or status.gaps
-        assert status.samples > 0.5 * sent
-        assert last.update > 3
-        found, truth = dict(zip(last.names, last.values)), dict(zip(last.names, robot.truth()))
-        start_error = robot.a_priori() - robot.truth()
-        for name, error in zip(last.names, start_error):
-            if not name.startswith('Off'):
-                assert found[name] == pytest.approx(truth[name], rel=0.1), name
-                assert abs(found[name] - truth[name]) < 0.5 * abs(error), name
-        assert status.relative_error_percent < 30
-        assert 1.0 < status.condition_number < 1e4
-        assert status.smallest_singular_value > 0.0
-        if status.header == last.header and set(status.states) == {OnlineStatus.LIVE}:
-            relative = np.array(last.standard_deviations) / nominal_sizes(last.names, nominal)
-            assert status.covariance_trace == pytest.approx(np.sum(relative**2), rel=1e-6)
-        assert status.covariance_trace > 0.0
-        assert set(status.states) <= {
-            OnlineStatus.LIVE, OnlineStatus.FROZEN, OnlineStatus.PARTIAL,
-        }  # fmt: skip
-        print(method, found, status.samples, status.rejected, status.gaps)
+        assert (last.robot, last.method) == ('emps', method)
+        check_estimate(status, last, sent, nominal)
         # A reset starts again from the values that are given.
         request = ResetEstimate.Request()
         request.parameters.names = [last.names[0], 'Fc9']

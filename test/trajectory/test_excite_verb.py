@@ -73,7 +73,7 @@ def test_a_motion_in_all_its_forms(run, tmp_path: Path) -> None:
         (('--out', 'none/traj.csv'), 'no folder'),
         (('--use', '1.5'), 'fraction of the limits'),
         (('--posture', '0', '--out', 'traj.csv', '--budget', '0.5'), 'expected 2 numbers'),
-        (('--rate', '0'), 'sampling rate must be positive'),
+        (('--rate', '0'), 'rate_hz must be a positive number'),
     ],
 )
 def test_mistakes_are_one_clear_line(run, arguments, words: str) -> None:

@@ -19,7 +19,6 @@ from robot_id.trajectory import (
     cycle,
     emps_cycle,
     load_trajectory,
-    make_trajectory,
     save_trajectory,
     standard_trajectory,
 )
@@ -215,72 +214,6 @@ def test_playback_is_exact_on_what_its_order_can_hold() -> None:
                 np.testing.assert_allclose(a, b, atol=1e-9)
 
 
-@pytest.mark.parametrize(
-    ('spec', 'words'),
-    [
-        ({}, "key 'kind'"),
-        ([], "key 'kind'"),
-        ({'kind': 'quintik'}, "'quintic'"),
-        ({'kind': 'quintic', 'waypoints': [[0], [1]]}, "missing key 'durations'"),
-        ({'kind': 'quintic', 'waypoint': [[0], [1]]}, "did you mean 'waypoints'"),
-        ({'kind': 'quintic', 'waypoints': [[0], [1, 2]], 'durations': 1}, 'unequal length'),
-        ({'kind': 'quintic', 'waypoints': [[0], ['x']], 'durations': 1}, 'not numbers'),
-        ({'kind': 'quintic', 'waypoints': [[0], [np.nan]], 'durations': 1}, 'not finite'),
-        ({'kind': 'quintic', 'waypoints': [[0], [1]], 'durations': 0}, 'positive'),
-        ({'kind': 'quintic', 'waypoints': [[0], [1]], 'durations': [1, 2]}, 'expected 1'),
-        ({'kind': 'quintic', 'waypoints': [[0]], 'durations': 1}, 'at least 2'),
-        (
-            {'kind': 'quintic', 'waypoints': [[0], [1]], 'durations': 1, 'periodic': True},
-            'close on itself',
-        ),
-        (
-            {'kind': 'quintic', 'waypoints': [[0], [1]], 'durations': 1, 'periodic': 'yes'},
-            'true or false',
-        ),
-        (
-            {'kind': 'trapezoid', 'waypoints': [[0], [1]], 'velocity': 0, 'acceleration': 1},
-            'velocity must be positive',
-        ),
-        (
-            {
-                'kind': 'trapezoid',
-                'waypoints': [[0], [1]],
-                'velocity': 1,
-                'acceleration': 1,
-                'durations': [1],
-            },
-            'move 1 needs 2 s',
-        ),
-        (
-            {'kind': 'fourier', 'duration': -1, 'offset': [0], 'sine': [[1]], 'cosine': [[1]]},
-            'positive',
-        ),
-        (
-            {'kind': 'fourier', 'duration': 1, 'offset': [0], 'sine': [[1]], 'cosine': [[1, 2]]},
-            'shape',
-        ),
-        ({'kind': 'playback', 'time': [0, 1, 1], 'position': [0, 1, 2]}, 'must increase'),
-        ({'kind': 'playback', 'time': [0, 1, 2], 'position': [0, 1, 2]}, 'needs 6'),
-        ({'kind': 'concatenation', 'parts': []}, 'no parts'),
-        ({'kind': 'concatenation', 'parts': 3}, 'must be a list'),
-        (
-            {
-                'kind': 'concatenation',
-                'parts': [
-                    {'kind': 'quintic', 'waypoints': [[0], [1]], 'durations': 1},
-                    {'kind': 'quintic', 'waypoints': [[2], [1]], 'durations': 1},
-                ],
-            },
-            'position of joint 1 jumps from 1 to 2',
-        ),
-    ],
-)
-def test_bad_specifications_are_one_clear_line(spec, words: str) -> None:
-    with pytest.raises(TrajectoryError, match=words) as caught:
-        make_trajectory(spec)
-    assert '\n' not in str(caught.value)
-
-
 def test_files_match_joints_by_name(tmp_path) -> None:
     trajectory = some('fourier')
     path = tmp_path / 'motion.yaml'
@@ -296,18 +229,3 @@ def test_files_match_joints_by_name(tmp_path) -> None:
     (tmp_path / 'broken.yaml').write_text('kind: [')
     with pytest.raises(TrajectoryError, match='not a YAML'):
         load_trajectory(tmp_path / 'broken.yaml')
-
-
-def test_bad_requests_are_one_clear_line() -> None:
-    trajectory = Quintic([[0.0], [1.0]], 2.0)
-    for rate in (0.0, -1.0, np.nan):
-        with pytest.raises(TrajectoryError, match='rate must be positive'):
-            trajectory.sampled(rate)
-    with pytest.raises(TrajectoryError, match='does not close'):
-        trajectory.sampled(100.0, cycles=2)
-    with pytest.raises(TrajectoryError, match='fewer than 2 samples'):
-        trajectory.sampled(0.1)
-    with pytest.raises(TrajectoryError, match='not finite'):
-        trajectory.sample([np.nan])
-    with pytest.raises(TrajectoryError, match="did you mean 'emps_cycle'"):
-        standard_trajectory('emps_cycl')

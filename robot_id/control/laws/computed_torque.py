@@ -16,9 +16,10 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id.dynamics.cholesky import cholesky_solve
 from robot_id.dynamics.controller import Controller, Law
 from robot_id.dynamics.friction import add_rotors
-from robot_id.dynamics.kernels import FAST, INLINED, cholesky_solve, composite, poses
+from robot_id.dynamics.kernels import FAST, INLINED, composite, poses
 from robot_id.dynamics.law import model_torque, own_velocity, torque_kernel
 from robot_id.dynamics.tree import split_parameters
 from robot_id.model import Loop, Robot

@@ -20,7 +20,7 @@ from robot_id.dynamics.generated.pure import pure
 from robot_id.dynamics.generated.symbols import Condition, Scalar, Trace
 from robot_id.dynamics.inverse import _inertia, _inverse
 from robot_id.dynamics.regressor import column_maps, regressor_kernel
-from robot_id.dynamics.regressor_slopes import _slopes
+from robot_id.dynamics.slopes_kernel import slopes_kernel
 from robot_id.dynamics.tree import Tree, split_parameters, tree_of
 from robot_id.model import Robot
 
@@ -171,7 +171,7 @@ def slopes(r: Numbers, q: Any, dq: Any, x: Any, slope: Any, G: Any) -> dict[str,
     for k in range(r.b):
         for j in range(r.n):
             scaled[0, j, k] = G[0, j, k] * r.factor[k]
-    pure(_slopes)(r.tree, r.bodies, r.terms, q, dq, x, slope, scaled, *parts.values())
+    pure(slopes_kernel)(r.tree, r.bodies, r.terms, q, dq, x, slope, scaled, *parts.values())
     return parts
 
 

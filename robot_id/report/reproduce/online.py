@@ -117,18 +117,25 @@ def _cost(b: int = 60) -> tuple[float, float]:
 
 
 def _claims(robot, bias, scatter, wander, drift, cost):  # type: ignore[no-untyped-def]
+    return (
+        *_bias_claims(robot, bias, scatter),
+        Claim(
+            'the integral model drifts with a slow disturbance',
+            wander['integral'] > 5.0 * wander['rls'],
+            f'Fc1 wanders by {100 * wander["integral"]:.0f} % (recursive LS with model filtering: '
+            f'{100 * wander["rls"]:.2g} %)',
+        ),
+        *_supervision_claims(drift, cost),
+    )
+
+
+def _bias_claims(robot, bias, scatter):  # type: ignore[no-untyped-def]
     inertial = [robot.base.index(name) for name in INERTIAL]
     friction = [robot.base.index(name) for name in FRICTION]
     labels = {f'{m}, {f}': label for m, f, label in study.CURVES}
     plain, riv, inputs, model, integral = (
         np.abs(100.0 * bias[labels[key]])
         for key in ('rls, none', 'riv, none', 'rls, input', 'rls, model', 'integral, none')
-    )
-    noticed = [OF_JOINT_2.index(name) for name in ('LMY2', 'Fv2', 'Fc2')]
-    loose = float(np.max(drift['none']))
-    cheap, eigen = (
-        float(drift['norms and angles'].max()),
-        float(drift['eigenvalues'][noticed].max()),
     )
     return (
         Claim(
@@ -166,12 +173,17 @@ def _claims(robot, bias, scatter, wander, drift, cost):  # type: ignore[no-untyp
             bool(integral[inertial].max() < 0.05 * plain[inertial].min()),
             f'inertias off by at most {integral[inertial].max():.2g} %',
         ),
-        Claim(
-            'the integral model drifts with a slow disturbance',
-            wander['integral'] > 5.0 * wander['rls'],
-            f'Fc1 wanders by {100 * wander["integral"]:.0f} % (recursive LS with model filtering: '
-            f'{100 * wander["rls"]:.2g} %)',
-        ),
+    )  # fmt: skip
+
+
+def _supervision_claims(drift, cost):  # type: ignore[no-untyped-def]
+    noticed = [OF_JOINT_2.index(name) for name in ('LMY2', 'Fv2', 'Fc2')]
+    loose = float(np.max(drift['none']))
+    cheap, eigen = (
+        float(drift['norms and angles'].max()),
+        float(drift['eigenvalues'][noticed].max()),
+    )
+    return (
         Claim(
             'a parameter that is not excited drifts; excluded by supervision it keeps its value',
             loose > 30.0 and cheap < 0.01 and eigen < 0.01,
