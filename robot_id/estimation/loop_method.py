@@ -108,11 +108,7 @@ class LoopMethod(ABC):
         known = self.loop != 'default' or 'default' in robot.description.loops
         assumed = None if known else assumed_loop(robot, dataset)
         loop = robot.loop(self.loop) if assumed is None else assumed.loop
-        if loop.rate_hz > FASTEST_LOOP * dataset.rate:
-            raise IdentificationError(
-                f"the data have {dataset.rate:.3g} samples a second, the loop '{self.loop}' "
-                f"{loop.rate_hz:.4g}: is the unit of time right? Else name another 'loop'"
-            )
+        self._check_rate(loop.rate_hz, dataset.rate)
         alignment = align(robot, dataset, self.coulomb_slope or 'auto')
         slope = alignment.slope or self._slope(robot, dataset, known)
         processing, reasons = self.processing, dict[str, str]()
@@ -157,6 +153,13 @@ class LoopMethod(ABC):
         prediction = predict(robot, found.chi, dataset, processing, slope)
         progress(1.0, 'done')
         return assemble(self, robot, dataset, derived, found, prediction, started)
+
+    def _check_rate(self, loop_hz: float, data_hz: float) -> None:
+        if loop_hz > FASTEST_LOOP * data_hz:
+            raise IdentificationError(
+                f"the data have {data_hz:.3g} samples a second, the loop '{self.loop}' "
+                f"{loop_hz:.4g}: is the unit of time right? Else name another 'loop'"
+            )
 
     def _slope(self, robot: Robot, dataset: Dataset, known_loop: bool) -> float:
         """Return alpha of the friction in the plant."""
