@@ -51,7 +51,7 @@ setup(
     python_requires='>=3.10',
     install_requires=requirements('core'),
     extras_require={
-        **{extra: requirements(extra) for extra in ('plots', 'physical', 'campaign')},
+        **{extra: requirements(extra) for extra in ('bags', 'plots', 'physical', 'campaign')},
         'test': requirements('develop'),
     },
     zip_safe=False,

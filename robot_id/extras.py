@@ -6,6 +6,9 @@ from robot_id.exceptions import RobotIdError
 
 # Top-level module -> the extra that brings it.
 EXTRAS = {
+    'rosbags': 'bags',
+    'lz4': 'bags',
+    'backports': 'bags',
     'matplotlib': 'plots',
     'clarabel': 'physical',
     'dask': 'campaign',

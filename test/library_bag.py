@@ -2,8 +2,7 @@
 
 import numpy as np
 from rosbags.rosbag2 import StoragePlugin, Writer
-
-from robot_id.data.collector import typestore
+from running.typestore import typestore
 
 NAMES = ('a', 'b')
 

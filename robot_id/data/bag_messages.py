@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
-from rosbags.rosbag2 import Reader
-
 from robot_id.data.bag_metadata import read_metadata
+from robot_id.data.bag_storage import open_storage
 from robot_id.data.mcap_records import Damage
 from robot_id.data.mcap_scan import CUT, MAGIC, McapScan, summary
 from robot_id.exceptions import DataError
+from robot_id.extras import MissingExtra
 
 SUFFIXES = ('.mcap', '.db3')
 _LATEST_NS = 1 << 63
@@ -119,11 +120,12 @@ class BagMessages:
     def _list_topics(self, path: Path) -> None:
         """Note the topics of what the storage library reads for us."""
         try:
-            with Reader(path) as reader:
-                for connection in reader.connections:
-                    self.topics[connection.topic] = connection.msgtype
-                    count = self.counts.get(connection.topic, 0)
-                    self.counts[connection.topic] = count + connection.msgcount
+            with closing(open_storage(path)) as storage:
+                self.topics |= storage.topics
+                for topic, count in storage.counts.items():
+                    self.counts[topic] = self.counts.get(topic, 0) + count
+        except MissingExtra:
+            raise
         except Exception as error:
             # Whatever the storage libraries raise on a damaged file is the file's fault.
             reason = ' '.join(str(error).split()) or type(error).__name__
@@ -132,9 +134,16 @@ class BagMessages:
     def _scan(self, path: Path, topics: set[str]) -> Iterator[tuple[str, int, bytes]]:
         scan = McapScan(path)
         count = 0
-        for item in scan.messages(topics):
-            count += 1
-            yield item
+        try:
+            for item in scan.messages(topics):
+                count += 1
+                yield item
+        except MissingExtra:
+            # Chunks are compressed, and what unpacks them is not here: ROS 2 itself may be.
+            if count:
+                raise
+            yield from self._read(path, topics)
+            return
         if not scan.complete:
             share = 100.0 * (1.0 - scan.reached / max(scan.length, 1))
             where = '' if scan.damage == CUT else f', byte {scan.reached} of {scan.length}'
@@ -144,16 +153,15 @@ class BagMessages:
     def _read(self, path: Path, topics: set[str]) -> Iterator[tuple[str, int, bytes]]:
         count = empty = 0
         try:
-            with Reader(path) as reader:
-                wanted = [c for c in reader.connections if c.topic in topics]
-                if not wanted:
-                    return
-                for connection, received, data in reader.messages(wanted):
+            with closing(open_storage(path)) as storage:
+                for topic, received, data in storage.messages(topics):
                     if not isinstance(data, (bytes, memoryview)) or not 0 <= received < _LATEST_NS:
                         empty += 1
                         continue
                     count += 1
-                    yield connection.topic, received, bytes(data)
+                    yield topic, received, bytes(data)
+        except MissingExtra:
+            raise
         except Exception as error:
             # Each storage and compression library has errors of its own for damaged data.
             self._stopped(path, count, ' '.join(str(error).split()) or type(error).__name__)

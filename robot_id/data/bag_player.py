@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from robot_id.data.bag_messages import BagMessages
-from robot_id.data.bags import JOINT_STATE, MULTI_ARRAY, TRAJECTORY, find_topic
+from robot_id.data.bag_types import JOINT_STATE, MULTI_ARRAY, TRAJECTORY
+from robot_id.data.bags import find_topic
 from robot_id.data.stamps import SECOND, header_stamp_ns
 from robot_id.exceptions import DataError
 

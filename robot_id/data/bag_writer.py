@@ -9,12 +9,13 @@ from types import TracebackType
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.data import cdr
-from robot_id.data.collector import typestore
-from robot_id.data.growing_bag import GrowingBag, channel
+from robot_id.data import bag_types, cdr
+from robot_id.data.growing_bag import GrowingBag
 
 Array = NDArray[np.float64]
 
+# Topic, type, an example, where its numbers are, and the channels that they come from.
+Part = tuple[str, str, bytes, cdr.Layout, tuple[str, ...]]
 _REFERENCE = ('reference_position', 'reference_velocity', 'reference_acceleration')
 
 
@@ -37,7 +38,7 @@ class BagWriter:
             self._parts.append(self._trajectories())
         if 'control' in self._channels:
             self._parts.append(self._commands())
-        channels = [channel(topic, kind) for topic, kind, *_ in self._parts]
+        channels = [bag_types.channel(topic, kind) for topic, kind, *_ in self._parts]
         self._recording = GrowingBag(self._path, channels)
         return self
 
@@ -70,52 +71,22 @@ class BagWriter:
             ]
         )
 
-    def _joint_states(self):  # type: ignore[no-untyped-def]
-        types, zeros = typestore().types, np.zeros(len(self._names))
-        empty = np.empty(0)
-        message = types['sensor_msgs/msg/JointState'](
-            header=self._header(),
-            name=list(self._names),
-            position=zeros,
-            velocity=zeros if 'velocity' in self._channels else empty,
-            effort=zeros,
-        )
+    def _joint_states(self) -> Part:
         channels = ('position', 'velocity', 'torque')
-        return self._part('/joint_states', message, cdr.joint_state_layout, channels)
+        zeros = np.zeros(len(self._names))
+        velocity = zeros if 'velocity' in self._channels else np.empty(0)
+        template = bag_types.joint_state(self._names, zeros, velocity, zeros)
+        layout = cdr.joint_state_layout(template)
+        return '/joint_states', bag_types.JOINT_STATE, template, layout, channels
 
-    def _trajectories(self):  # type: ignore[no-untyped-def]
-        types, zeros = typestore().types, np.zeros(len(self._names))
-        filled = [zeros if name in self._channels else np.empty(0) for name in _REFERENCE]
-        point = types['trajectory_msgs/msg/JointTrajectoryPoint'](
-            positions=filled[0],
-            velocities=filled[1],
-            accelerations=filled[2],
-            effort=np.empty(0),
-            time_from_start=types['builtin_interfaces/msg/Duration'](sec=0, nanosec=0),
-        )
-        message = types['trajectory_msgs/msg/JointTrajectory'](
-            header=self._header(), joint_names=list(self._names), points=[point]
-        )
-        return self._part('/reference', message, cdr.trajectory_layout, (*_REFERENCE, ''))
+    def _trajectories(self) -> Part:
+        zeros = np.zeros(len(self._names))
+        point = [zeros if name in self._channels else np.empty(0) for name in _REFERENCE]
+        template = bag_types.trajectory(self._names, [point], [0])
+        layout = cdr.trajectory_layout(template)
+        return '/reference', bag_types.TRAJECTORY, template, layout, (*_REFERENCE, '')
 
-    def _commands(self):  # type: ignore[no-untyped-def]
-        types, n = typestore().types, len(self._names)
-        dimension = types['std_msgs/msg/MultiArrayDimension'](
-            label=','.join(self._names), size=n, stride=n
-        )
-        message = types['std_msgs/msg/Float64MultiArray'](
-            layout=types['std_msgs/msg/MultiArrayLayout'](dim=[dimension], data_offset=0),
-            data=np.zeros(n),
-        )
-        return self._part('/effort_commands', message, cdr.multi_array_layout, ('control',))
-
-    def _part(self, topic, message, layout, channels):  # type: ignore[no-untyped-def]
-        kind = message.__msgtype__
-        template = bytes(typestore().serialize_cdr(message, kind))
-        return topic, kind, template, layout(template), channels
-
-    def _header(self):  # type: ignore[no-untyped-def]
-        types = typestore().types
-        return types['std_msgs/msg/Header'](
-            stamp=types['builtin_interfaces/msg/Time'](sec=0, nanosec=0), frame_id=''
-        )
+    def _commands(self) -> Part:
+        template = bag_types.multi_array(self._names, np.zeros(len(self._names)))
+        layout = cdr.multi_array_layout(template)
+        return '/effort_commands', bag_types.MULTI_ARRAY, template, layout, ('control',)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from robot_id.data import collector
 from robot_id.data.bag_messages import BagMessages
+from robot_id.data.bag_types import JOINT_STATE, MULTI_ARRAY, TRAJECTORY
 from robot_id.data.cleaning import Raw
 from robot_id.data.collector import Collector, Key
 from robot_id.data.mapping import Topics
@@ -17,9 +18,6 @@ from robot_id.exceptions import DataError
 
 Array = NDArray[np.float64]
 
-JOINT_STATE = 'sensor_msgs/msg/JointState'
-TRAJECTORY = 'trajectory_msgs/msg/JointTrajectory'
-MULTI_ARRAY = 'std_msgs/msg/Float64MultiArray'
 # Stamps after this are since 1970, not since the start of a simulation.
 _EPOCH_NS = 10**17
 

@@ -4,12 +4,13 @@ Joint messages in bulk: CDR has a fixed layout while names and lengths do not ch
 sensor_msgs/JointState and trajectory_msgs/JointTrajectory are a stamp, strings and arrays of
 doubles. As long as the strings stay the same, all messages of a topic have the same length and
 differ only in the stamp and the doubles, so thousands are taken apart (or put together) by one
-numpy operation. Whatever differs from the pattern goes through the generic deserialiser.
+numpy operation. Whatever differs from the pattern is taken apart by itself (`single`).
 """
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,11 +19,12 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 _HEADER = 4
+_SHORT = 'the message is shorter than it says'
 _STAMP = slice(4, 12)
 
 
 class LayoutError(Exception):
-    """The bytes are not the plain little-endian layout; use the generic way."""
+    """The bytes are no such message."""
 
 
 @dataclass(frozen=True)
@@ -33,33 +35,36 @@ class Layout:
     :param names: joint names of the message.
     :param arrays: for each array of doubles its first byte and its length.
     :param size: of the message in bytes.
+    :param order: of the bytes of a number, '<' (usual) or '>'.
     """
 
     names: tuple[str, ...]
     arrays: tuple[tuple[int, int], ...]
     size: int
+    order: str = '<'
 
 
 class _Cursor:
     """Reads a CDR buffer from its beginning; positions are aligned from after the header."""
 
     def __init__(self, data: bytes) -> None:
-        if data[:2] != b'\x00\x01':
-            raise LayoutError
+        if data[:2] not in (b'\x00\x01', b'\x00\x00'):
+            raise LayoutError('an encoding that is not plain CDR')
         self.data, self.at = data, _HEADER
+        self.order = '<' if data[1] else '>'
 
     def integer(self) -> int:
         self.at += -(self.at - _HEADER) % 4
         if self.at + 4 > len(self.data):
-            raise LayoutError
-        (value,) = struct.unpack_from('<I', self.data, self.at)
+            raise LayoutError(_SHORT)
+        (value,) = struct.unpack_from(f'{self.order}I', self.data, self.at)
         self.at += 4
         return value
 
     def string(self) -> str:
         length = self.integer()
         if self.at + length > len(self.data):
-            raise LayoutError
+            raise LayoutError(_SHORT)
         text = self.data[self.at : self.at + length].rstrip(b'\x00').decode()
         self.at += length
         return text
@@ -72,7 +77,7 @@ class _Cursor:
         place = (self.at, count)
         self.at += 8 * count
         if self.at > len(self.data):
-            raise LayoutError
+            raise LayoutError(_SHORT)
         return place
 
 
@@ -83,7 +88,7 @@ def joint_state_layout(data: bytes) -> Layout:
     cursor.string()
     names = tuple(cursor.string() for _ in range(cursor.integer()))
     arrays = tuple(cursor.doubles() for _ in range(3))
-    return Layout(names, arrays, len(data))
+    return Layout(names, arrays, len(data), cursor.order)
 
 
 def trajectory_layout(data: bytes) -> Layout:
@@ -92,10 +97,11 @@ def trajectory_layout(data: bytes) -> Layout:
     cursor.at += 8
     cursor.string()
     names = tuple(cursor.string() for _ in range(cursor.integer()))
-    if cursor.integer() != 1:
-        raise LayoutError
+    points = cursor.integer()
+    if points != 1:
+        raise LayoutError(f'{points} points, a reference has one')
     arrays = tuple(cursor.doubles() for _ in range(4))
-    return Layout(names, arrays, len(data))
+    return Layout(names, arrays, len(data), cursor.order)
 
 
 def multi_array_layout(data: bytes) -> Layout:
@@ -107,7 +113,28 @@ def multi_array_layout(data: bytes) -> Layout:
         cursor.integer()
         cursor.integer()
     cursor.integer()
-    return Layout(names, (cursor.doubles(),), len(data))
+    return Layout(names, (cursor.doubles(),), len(data), cursor.order)
+
+
+def single(
+    data: bytes, find: Callable[[bytes], Layout], stamped: bool = True
+) -> tuple[tuple[str, ...], int, list[Array]]:
+    """
+    Take one message apart, of either byte order.
+
+    :param find: one of the layouts above.
+    :return: names, stamp in ns (0 without one) and the arrays.
+    """
+    layout = find(data)
+    stamp = 0
+    if stamped:
+        seconds, nanoseconds = struct.unpack_from(f'{layout.order}iI', data, _HEADER)
+        stamp = seconds * 1_000_000_000 + nanoseconds
+    arrays = [
+        np.frombuffer(data, f'{layout.order}f8', count, at).astype(float) if count else np.empty(0)
+        for at, count in layout.arrays
+    ]
+    return layout.names, stamp, arrays
 
 
 def unpack(
@@ -161,3 +188,40 @@ def pack(
             raw = np.ascontiguousarray(values, dtype='<f8').view(np.uint8)
             table[:, start : start + 8 * count] = raw
     return table
+
+
+class Writer:
+    """Puts one message together, value by value (little-endian)."""
+
+    def __init__(self) -> None:
+        self._data = bytearray(b'\x00\x01\x00\x00')
+
+    def data(self) -> bytes:
+        """Return the message so far."""
+        return bytes(self._data)
+
+    def integer(self, value: int) -> None:
+        """Add an unsigned number of four bytes."""
+        self._align(4)
+        self._data += struct.pack('<I', value)
+
+    def time(self, ns: int) -> None:
+        """Add a Time or Duration."""
+        self._align(4)
+        self._data += struct.pack('<iI', ns // 1_000_000_000, ns % 1_000_000_000)
+
+    def string(self, text: str) -> None:
+        """Add a text with its length and its end."""
+        content = text.encode() + b'\x00'
+        self.integer(len(content))
+        self._data += content
+
+    def doubles(self, values: Array) -> None:
+        """Add an array (count,) with its length."""
+        self.integer(len(values))
+        if len(values):
+            self._align(8)
+            self._data += np.ascontiguousarray(values, '<f8').tobytes()
+
+    def _align(self, size: int) -> None:
+        self._data += bytes(-(len(self._data) - _HEADER) % size)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rosbags.typesys import Stores, get_typestore
 
 from robot_id.data import cdr
 from robot_id.exceptions import DataError
@@ -23,12 +22,6 @@ _BLOCK = 1 << 20
 _LARGEST = 1 << 24
 # More patterns than this for messages of one size: take them one by one.
 _PATTERNS = 8
-
-
-@lru_cache(maxsize=1)
-def typestore() -> Any:
-    """Return the message definitions of ROS 2."""
-    return get_typestore(Stores.ROS2_JAZZY)
 
 
 class Growing:
@@ -100,7 +93,6 @@ class Collector:
 
     :param topic: for messages to the user.
     :param layout: finds the numbers in a message, see cdr.py.
-    :param generic: gives names, stamp in ns and arrays of a message that has another layout.
     :param stamped: whether the messages begin with a header.
     :param expected: number of messages, where it is known.
     """
@@ -109,14 +101,13 @@ class Collector:
         self,
         topic: str,
         layout: Callable[[bytes], cdr.Layout],
-        generic: Callable[[bytes], tuple[tuple[str, ...], int, list[Array]]],
         stamped: bool = True,
         expected: int = 0,
     ) -> None:
         self.topic = topic
         self.groups: dict[Key, Group] = {}
         self.count = 0
-        self._layout, self._generic, self._stamped = layout, generic, stamped
+        self._layout, self._stamped = layout, stamped
         self._expected = expected or _BLOCK
         self._patterns: dict[int, list[tuple[bytes, cdr.Layout]]] = {}
         self._data: list[bytes] = []
@@ -161,20 +152,22 @@ class Collector:
         if len(patterns) >= _PATTERNS:
             return False
         try:
-            patterns.append((data, self._layout(data)))
+            layout = self._layout(data)
         except (cdr.LayoutError, UnicodeDecodeError):
             return False
-        return True
+        # The other byte order is rare: one by one.
+        if layout.order == '<':
+            patterns.append((data, layout))
+        return layout.order == '<'
 
     def _one_by_one(self, data: list[bytes], received: Any, index: NDArray[np.intp]) -> None:
         for i in index:
             try:
-                names, stamp, arrays = self._generic(data[i])
-            except Exception as error:
-                # The deserialiser raises many kinds of errors on bytes that are no such message.
+                names, stamp, arrays = cdr.single(data[i], self._layout, self._stamped)
+            except (cdr.LayoutError, UnicodeDecodeError, struct.error) as error:
                 raise DataError(
                     f'topic {self.topic}: message {self.count + int(i) + 1} cannot be read '
-                    f'({" ".join(str(error).split()) or type(error).__name__})'
+                    f'({error})'
                 ) from error
             self._store(
                 names,
@@ -197,39 +190,14 @@ class Collector:
 
 def joint_states(topic: str, expected: int = 0) -> Collector:
     """Return a collector of position, velocity and effort."""
-
-    def generic(data: bytes) -> tuple[tuple[str, ...], int, list[Array]]:
-        message = typestore().deserialize_cdr(data, 'sensor_msgs/msg/JointState')
-        arrays = [message.position, message.velocity, message.effort]
-        return tuple(message.name), _nanoseconds(message), [np.asarray(a, float) for a in arrays]
-
-    return Collector(topic, cdr.joint_state_layout, generic, expected=expected)
+    return Collector(topic, cdr.joint_state_layout, expected=expected)
 
 
 def trajectories(topic: str, expected: int = 0) -> Collector:
     """Return a collector of the positions, velocities, accelerations (and effort) of one point."""
-
-    def generic(data: bytes) -> tuple[tuple[str, ...], int, list[Array]]:
-        message = typestore().deserialize_cdr(data, 'trajectory_msgs/msg/JointTrajectory')
-        if len(message.points) != 1:
-            raise ValueError(f'{len(message.points)} points, a reference has one')
-        point = message.points[0]
-        arrays = [point.positions, point.velocities, point.accelerations, point.effort]
-        names = tuple(message.joint_names)
-        return names, _nanoseconds(message), [np.asarray(a, float) for a in arrays]
-
-    return Collector(topic, cdr.trajectory_layout, generic, expected=expected)
+    return Collector(topic, cdr.trajectory_layout, expected=expected)
 
 
 def multi_arrays(topic: str, expected: int = 0) -> Collector:
     """Return a collector of the values of a Float64MultiArray."""
-
-    def generic(data: bytes) -> tuple[tuple[str, ...], int, list[Array]]:
-        message = typestore().deserialize_cdr(data, 'std_msgs/msg/Float64MultiArray')
-        return (), 0, [np.asarray(message.data, float)]
-
-    return Collector(topic, cdr.multi_array_layout, generic, stamped=False, expected=expected)
-
-
-def _nanoseconds(message: Any) -> int:
-    return int(message.header.stamp.sec) * 1_000_000_000 + int(message.header.stamp.nanosec)
+    return Collector(topic, cdr.multi_array_layout, stamped=False, expected=expected)

@@ -9,18 +9,11 @@ from typing import Any
 
 import yaml
 
-from robot_id.data.collector import typestore
 from robot_id.data.mcap_writer import Channel, McapWriter
 
 VERSION = 9
 # What the metadata say about the end of a recording, under `custom_data`.
 STATE, OPEN, CLOSED = 'robot_id_recording', 'open', 'closed'
-
-
-def channel(topic: str, type_name: str) -> Channel:
-    """Return the channel of a topic whose type ROS 2 defines (sensor_msgs and the like)."""
-    definition, _ = typestore().generate_msgdef(type_name, ros_version=2)
-    return Channel(topic, type_name, definition, typestore().hash_rihs01(type_name))
 
 
 class GrowingBag:
@@ -31,7 +24,7 @@ class GrowingBag:
     that rosbag2 of ROS 2 Jazzy writes.
 
     :param path: directory to create; its parent must exist.
-    :param channels: the topics, see `channel`.
+    :param channels: the topics, see `bag_types.channel`.
     """
 
     def __init__(self, path: Path, channels: Sequence[Channel]) -> None:

@@ -5,16 +5,10 @@ from __future__ import annotations
 import struct
 import sys
 import zlib
-from typing import NamedTuple
-
-import lz4.frame  # type: ignore[import-untyped]
+from typing import Any, NamedTuple
 
 from robot_id import budget
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
+from robot_id.extras import MissingExtra, missing_extra
 
 MAGIC = b'\x89MCAP0\r\n'
 HEADER, FOOTER, SCHEMA, CHANNEL, MESSAGE, CHUNK = range(1, 7)
@@ -104,16 +98,32 @@ def chunk(record: bytes, length: int) -> tuple[bytes, bool]:
 
 def _unpacked(data: bytes, compression: str, size: int) -> bytes:
     """Decompress at most `size` bytes; a stream that is cut gives what is there of it."""
+    if compression == '':
+        return data
+    if compression not in ('zstd', 'lz4'):
+        raise Damage(f"a chunk with the unknown compression '{compression[:20]}'")
+    unpacker = _unpacker(compression)
     try:
-        if compression == '':
-            return data
-        if compression == 'zstd':
-            return zstd.ZstdDecompressor().decompress(data, max_length=size)
-        if compression == 'lz4':
-            return bytes(lz4.frame.LZ4FrameDecompressor().decompress(data, max_length=size))
-    except (zstd.ZstdError, RuntimeError, ValueError, EOFError, MemoryError) as error:
+        return bytes(unpacker.decompress(data, max_length=size))
+    except Exception as error:
+        # Each library has errors of its own for bytes that it did not pack.
         raise Damage(f'a chunk that cannot be unpacked ({error})') from error
-    raise Damage(f"a chunk with the unknown compression '{compression[:20]}'")
+
+
+def _unpacker(compression: str) -> Any:
+    """Return what unpacks one chunk; only compressed recordings need its library."""
+    try:
+        if compression == 'lz4':
+            import lz4.frame  # type: ignore[import-untyped]
+
+            return lz4.frame.LZ4FrameDecompressor()
+        if sys.version_info >= (3, 14):
+            from compression import zstd
+        else:
+            from backports import zstd
+        return zstd.ZstdDecompressor()
+    except ModuleNotFoundError as error:
+        raise (missing_extra(error) or MissingExtra('rosbags')) from error
 
 
 def counts(record: bytes) -> dict[int, int]:

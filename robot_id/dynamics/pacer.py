@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 # A process that has fallen behind by more than this lets the time go.
 MOST_BEHIND_S = 0.1
@@ -10,27 +11,32 @@ MOST_BEHIND_S = 0.1
 
 class Pacer:
     """
-    Counts the samples that wall time asks for.
+    Counts the samples that wall time asks for; to be asked once in each period.
+
+    Sample k is due from half a period before k / rate on: a timer that ticks at k / rate, now a
+    little early and now a little late, gets one sample each time, not none and then two.
 
     :param rate_hz: samples per second of wall time.
+    :param clock: seconds, steady.
+    :ivar slips: how often time was let go.
     """
 
-    def __init__(self, rate_hz: float) -> None:
-        self._rate = rate_hz
+    def __init__(self, rate_hz: float, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._rate, self._clock = rate_hz, clock
         self.slips = 0
         self.restart()
 
     def restart(self) -> None:
         """Begin to count now."""
-        self._start, self._done = time.perf_counter(), 0
+        self._start, self._done = self._clock(), 0
 
     def due(self) -> int:
         """Return how many samples must be done now; they count as done."""
-        count = int((time.perf_counter() - self._start) * self._rate) - self._done
+        count = int((self._clock() - self._start) * self._rate + 0.5) - self._done
         if count > max(MOST_BEHIND_S * self._rate, 2.0):
             self.slips += 1
             self.restart()
-            self._done = 1
             return 1
+        count = max(count, 0)
         self._done += count
         return count

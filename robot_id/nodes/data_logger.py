@@ -13,7 +13,7 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_id.data.bag_thread import BagThread, Limits
-from robot_id.data.growing_bag import channel
+from robot_id.data.bag_types import channel
 from robot_id.exceptions import OptionError, RobotIdError
 from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.data_directory import DATA_DIRECTORY, shortened
@@ -61,9 +61,6 @@ class DataLogger(NodeBase, Node):
             raise OptionError(
                 f'parameter data_directory: {self._root} cannot be made ({error.strerror})'
             ) from error
-        # Message definitions take a moment the first time: not while somebody waits.
-        for topic, _, kind in TOPICS:
-            channel(topic, kind)
         self._bag: BagThread | None = None
         self._listeners: list[Listener] = []
         self._last: RecordingStatus | None = None

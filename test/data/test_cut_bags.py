@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from library_bag import NAMES, Bag, stamps, value
 from rosbags.rosbag2 import StoragePlugin
+from running.typestore import typestore
 
 from robot_id import data
-from robot_id.data.collector import typestore
 from robot_id.exceptions import DataError
 
 

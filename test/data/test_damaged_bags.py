@@ -7,10 +7,10 @@ import struct
 import numpy as np
 import pytest
 from rosbags.rosbag2 import StoragePlugin, Writer
+from running.typestore import typestore
 
 from robot_id import data
 from robot_id.data import Dataset, Run
-from robot_id.data.collector import typestore
 from robot_id.data.mcap_scan import McapScan
 from robot_id.exceptions import DataError
 

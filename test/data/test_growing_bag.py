@@ -12,10 +12,11 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rosbags.rosbag2 import Reader, StoragePlugin, Writer
+from running.typestore import typestore
 
 from robot_id.data import Mapping, load
-from robot_id.data.collector import typestore
-from robot_id.data.growing_bag import GrowingBag, channel
+from robot_id.data.bag_types import channel
+from robot_id.data.growing_bag import GrowingBag
 from robot_id.data.mapping import Topics
 from robot_id.data.mcap_scan import McapScan
 from robot_id.data.stamp_statistics import StampStatistics

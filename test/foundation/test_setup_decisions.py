@@ -228,7 +228,7 @@ def test_lock_holds_all_that_is_asked_for():
     for path in (ROOT / 'requirements').glob('*.in'):
         for line in path.read_text().splitlines():
             if line and not line.startswith('#'):
-                name = re.split(r'[\[<>=]', line)[0].strip()
+                name = re.split(r'[\[<>=; ]', line)[0]
                 assert re.sub('[-_.]+', '-', name).lower() in locked, f'{path.name}: {name}'
 
 

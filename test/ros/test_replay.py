@@ -21,7 +21,7 @@ def bag(tmp_path_factory):
 
 def as_sqlite3(bag, path):
     """Copy a bag the way `ros2 bag record --storage sqlite3` lays it out."""
-    from robot_id.data.collector import typestore
+    from running.typestore import typestore
 
     with (
         Reader(bag) as reader,

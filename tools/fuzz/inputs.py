@@ -13,10 +13,10 @@ from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, W
 
 from robot_id import data
 from robot_id.data import Dataset, Run
-from robot_id.data.collector import typestore
 from robot_id.estimation.result import Result
 from robot_id.model import load_robot
 from robot_id.model.files import share_directory
+from tools.running.typestore import typestore
 
 MAPPING = """rate_hz: 1000
 rows: [1, 300]

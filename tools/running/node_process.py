@@ -109,6 +109,12 @@ class NodeProcess:
         return self._process
 
     @property
+    def processor_s(self) -> float:
+        """Processor time of all its threads so far [s]."""
+        tasks = Path(f'/proc/{self.process.pid}/task').glob('*/schedstat')
+        return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
+
+    @property
     def log(self) -> str:
         """Everything the node has printed so far; also after its end."""
         if self._log_path.exists():

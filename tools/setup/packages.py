@@ -16,7 +16,15 @@ ROOT = Path(__file__).resolve().parents[2]
 REQUIREMENTS = ROOT / 'requirements'
 LOCK = REQUIREMENTS / 'lock.txt'
 # Nothing of a sourced ROS 2 is replaced; these name what robot_id and its tests need.
-WANTED = ('core.in', 'plots.in', 'physical.in', 'campaign.in', 'develop.in', 'colcon.in')
+WANTED = (
+    'core.in',
+    'bags.in',
+    'plots.in',
+    'physical.in',
+    'campaign.in',
+    'develop.in',
+    'colcon.in',
+)
 
 
 def create(venv: Path, python: str, ros: Ros) -> None:

@@ -1,0 +1,118 @@
+"""
+Storage of a bag that we do not read ourselves: sqlite3, and compressed files or messages.
+
+`rosbag2_py` reads it where ROS 2 is sourced, the library `rosbags` (extra `bags`) where it is not:
+two readers of one kind, so the rest of robot_id does not know which one it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+from robot_id.data.bag_metadata import read_metadata
+from robot_id.extras import MissingExtra
+
+
+class Storage(Protocol):
+    """
+    An open recording.
+
+    :ivar topics: type by name.
+    :ivar counts: messages by topic.
+    """
+
+    topics: dict[str, str]
+    counts: dict[str, int]
+
+    def messages(self, topics: set[str]) -> Iterator[tuple[str, int, Any]]:
+        """Yield topic, receive time in ns and the serialised message, of these topics only."""
+
+    def close(self) -> None:
+        """Let the files go."""
+
+
+class Rosbag2Storage:
+    """A recording read by ROS 2 itself."""
+
+    def __init__(self, path: Path) -> None:
+        import rosbag2_py
+
+        self._library = rosbag2_py
+        compressed = path.is_dir() and read_metadata(path).compressed
+        kind = 'SequentialCompressionReader' if compressed else 'SequentialReader'
+        self._reader = getattr(rosbag2_py, kind)()
+        self._reader.open(
+            rosbag2_py.StorageOptions(uri=str(path), storage_id=''),
+            rosbag2_py.ConverterOptions('', ''),
+        )
+        self.topics = {each.name: each.type for each in self._reader.get_all_topics_and_types()}
+        self.counts = {
+            each.topic_metadata.name: each.message_count
+            for each in self._reader.get_metadata().topics_with_message_count
+        }
+
+    def messages(self, topics: set[str]) -> Iterator[tuple[str, int, Any]]:
+        """Yield topic, receive time and bytes."""
+        wanted = sorted(topics & set(self.topics))
+        if not wanted:
+            return
+        self._reader.set_filter(self._library.StorageFilter(topics=wanted))
+        while self._reader.has_next():
+            topic, data, received = self._reader.read_next()
+            yield topic, received, data
+
+    def close(self) -> None:
+        """Let the files go."""
+        self._reader = None
+
+
+class RosbagsStorage:
+    """A recording read by the library rosbags, without ROS."""
+
+    def __init__(self, path: Path) -> None:
+        from rosbags.rosbag2 import Reader
+
+        self._reader = Reader(path)
+        self._reader.open()
+        self.topics: dict[str, str] = {}
+        self.counts: dict[str, int] = {}
+        for each in self._reader.connections:
+            self.topics[each.topic] = each.msgtype
+            self.counts[each.topic] = self.counts.get(each.topic, 0) + each.msgcount
+
+    def messages(self, topics: set[str]) -> Iterator[tuple[str, int, Any]]:
+        """Yield topic, receive time and bytes."""
+        wanted = [each for each in self._reader.connections if each.topic in topics]
+        if wanted:
+            for connection, received, data in self._reader.messages(wanted):
+                yield connection.topic, received, data
+
+    def close(self) -> None:
+        """Let the files go."""
+        self._reader.close()
+
+
+# In the order of preference, by the module that each needs.
+STORAGES: dict[str, Callable[[Path], Storage]] = {
+    'rosbag2_py': Rosbag2Storage,
+    'rosbags': RosbagsStorage,
+}
+
+
+def open_storage(path: Path) -> Storage:
+    """
+    Open a recording with what is installed.
+
+    :raises MissingExtra: when nothing is.
+    """
+    for module, storage in STORAGES.items():
+        try:
+            import_module(module)
+        except ImportError:
+            # Not there, or built for another Python than this one.
+            continue
+        return storage(path)
+    raise MissingExtra('rosbags')
