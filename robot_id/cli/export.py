@@ -81,6 +81,9 @@ def save_all(made: Exported, out: Path) -> list[str]:
     save(write, out)
     for ending, text in made.others.items():
         path = out.with_suffix(ending)
+        if path.is_file() and path.read_bytes() == text.encode():
+            lines.append(f'beside it, as before: {path}')
+            continue
         save(partial(files.write_text, text=text), path)
         lines.append(f'beside it: {path}')
     return lines

@@ -21,8 +21,8 @@ from robot_id.report.tables import validation_table
     '--params',
     required=True,
     metavar='FILE',
-    help='JSON file that identify wrote, a URDF of the same robot (its inertias, damping and '
-    "friction), or 'urdf': the inertias of the robot's own URDF, without friction.",
+    help='JSON file that identify wrote, a URDF, SDF or MJCF of the same robot (its inertias, '
+    "damping and friction), or 'urdf': the inertias of the robot's own URDF, without friction.",
 )
 @click.option(
     '--data',

@@ -1,13 +1,15 @@
-"""The model of a URDF in place of a result: what its own inertias and friction are worth."""
+"""The model of a URDF, SDF or MJCF in place of a result: what its own parameters are worth."""
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.estimation.result import Result
+from robot_id.estimation.torque_model import mjcf_parameters, sdf_parameters
 from robot_id.exceptions import DataError, DescriptionError
 from robot_id.model import Robot
 from robot_id.model.kinematics import Kinematics
@@ -19,17 +21,20 @@ OWN = 'urdf'
 _SAME = 1e-4
 
 
+ENDINGS = ('.urdf', '.sdf', '.xml', '.mjcf')
+
+
 def is_model(params: str | Path) -> bool:
-    """Whether `params` names a model: the word `urdf`, or a file with that ending."""
-    return str(params) == OWN or Path(params).suffix.lower() == '.urdf'
+    """Whether `params` names a model: the word `urdf`, or a file with such an ending."""
+    return str(params) == OWN or Path(params).suffix.lower() in ENDINGS
 
 
 def load_result_or_model(robot: Robot, params: str | Path) -> Result:
     """
     Return the result in a JSON file, or a model in its place.
 
-    :param params: a JSON file that identify wrote; a URDF file; or `urdf`, the inertias of the
-        robot's own URDF without any friction.
+    :param params: a JSON file that identify wrote; a URDF, SDF or MJCF file; or `urdf`, the
+        inertias of the robot's own URDF without any friction.
     """
     if not is_model(params):
         return Result.load(params)
@@ -45,12 +50,32 @@ def own_model(robot: Robot) -> Result:
 
 def model_of(robot: Robot, path: Path) -> Result:
     """
-    Return the inertias, damping and friction of a URDF of the same robot.
+    Return the parameters of a URDF, SDF or MJCF of the same robot.
 
     :raises DataError: when its joints or frames are not those of the robot.
     """
     if not path.is_file():
         raise DataError(f'{path}: no such file')
+    kind = _first_tag(path)
+    if kind == 'mujoco':
+        return _as_result(robot, 'mjcf', mjcf_parameters(robot, path))
+    if kind == 'sdf':
+        return _as_result(robot, 'sdf', sdf_parameters(robot, path))
+    return _urdf_model(robot, path)
+
+
+def _first_tag(path: Path) -> str:
+    """Return the first tag of an XML file, '' where there is none."""
+    try:
+        for _, element in ElementTree.iterparse(path, events=('start',)):
+            return str(element.tag)
+    except (ElementTree.ParseError, OSError, ValueError):
+        pass
+    return ''
+
+
+def _urdf_model(robot: Robot, path: Path) -> Result:
+    """Return the inertias, damping and friction of a URDF of the same robot."""
     own, snap = robot.kinematics, robot.description.snap
     locked = dict(own.locked)
     try:
@@ -114,7 +139,10 @@ def _result(robot: Robot, inertia: Array, friction: dict[str, float], path: Path
             raise DataError(
                 f"{path}: joint '{joint}' has friction {value:g}, {robot.name} has no {name}"
             )
+    return _as_result(robot, OWN, robot.base.from_standard(x))
+
+
+def _as_result(robot: Robot, kind: str, chi: Array) -> Result:
+    """Return (b,) base parameters as a result without deviations."""
     b = len(robot.base)
-    return Result(
-        robot.name, OWN, robot.base.names, robot.base.from_standard(x), np.full((b, b), np.nan)
-    )
+    return Result(robot.name, kind, robot.base.names, chi, np.full((b, b), np.nan))

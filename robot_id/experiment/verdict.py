@@ -229,12 +229,26 @@ def negative_values(case: Case) -> list[Remark]:
     return [Remark('care', f'negative beyond {DEVIATIONS:g} deviations: {shown}')]
 
 
+def possible(case: Case) -> list[Remark]:
+    """Judge whether a fit with physical=true had to leave what the data say."""
+    physical = case.result.physical
+    if not physical or physical.get('consistent', True):
+        return []
+    pulling = ', '.join(
+        f'{one["name"]} by {abs(one["deviations"]):.2g} deviations'
+        for one in physical.get('pulling', [])[:3]
+    )
+    moved = f' (it moves {pulling})' if pulling else ''
+    return [Remark('care', f'the data contradict every robot that can exist{moved}')]
+
+
 JUDGES: tuple[Callable[[Case], list[Remark]], ...] = (
     convergence,
     errors,
     inertia,
     friction,
     negative_values,
+    possible,
     joints,
 )
 

@@ -61,7 +61,7 @@ def _read(path: Path) -> str:
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise DescriptionError(f'{path}: more than {LARGEST_FILE >> 20} MB, too large')
-        return path.read_text()
+        return path.read_text(encoding='utf-8-sig')
     except OSError as error:
         raise DescriptionError(f'{path}: {error.strerror or error}') from error
     except UnicodeDecodeError as error:

@@ -10,10 +10,11 @@ from robot_id.exceptions import IdentificationError
 from robot_id.regression.physical.program import Program
 
 Array = NDArray[np.float64]
-_MOST, _MOST_ON_THE_WAY = 60, 15
+_MOST, _MOST_ON_THE_WAY = 600, 200
 # From one weight of the prior to the next on the way down to its own.
 _RAMP = 0.1
 _MARGIN = 1.1
+_STUCK = 'the physical parameters were not found: Newton is stuck'
 
 
 def minimise(program: Program, start: Array | None = None) -> Array:
@@ -33,17 +34,21 @@ def minimise(program: Program, start: Array | None = None) -> Array:
         rho = float(np.sum((program.A @ v - program.b) ** 2))
         t = max(1.0, rho / float(program.w.sum() + program.u.sum()))
     while True:
-        step, decrement = _step(program, gram, v, t)
+        try:
+            step, decrement = _step(program, gram, v, t)
+        except np.linalg.LinAlgError as error:
+            # Rounding has the last word at a boundary that very sharp data press against.
+            raise IdentificationError(f'{_STUCK} ({error})') from error
         v, moved = _search(program, v, step, t, decrement)
         spent += 1
         rests = not moved or spent >= (_MOST if t == 1.0 else _MOST_ON_THE_WAY)
         if t == 1.0 and (decrement < 1e-8 * smallest or rests):
             break
-        if decrement < 0.5 * t * smallest or rests:
+        if t > 1.0 and (decrement < 0.5 * t * smallest or rests):
             t, spent = max(1.0, _RAMP * t), 0
-    # Data far from any possible robot leave a large objective, of which this is no part.
-    if decrement > 1e-3 * max(abs(program.value(v)), 1.0):
-        raise IdentificationError('the physical parameters were not found: Newton is stuck')
+    # Data far from any possible robot leave a large objective, known to rounding only.
+    if not decrement <= max(1e-3, 1e-7 * abs(program.value(v))):
+        raise IdentificationError(_STUCK)
     return v
 
 

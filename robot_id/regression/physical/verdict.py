@@ -3,7 +3,9 @@ Whether data and a possible robot agree: the chi-square test of the step to the 
 
 Were the model right, the true parameters would be possible, and the nearest possible ones no
 farther from the estimate than they are: D = (chi* - chi)' C^-1 (chi* - chi) stays below a
-chi-square variable with as many degrees of freedom as there are parameters.
+chi-square variable with as many degrees of freedom as there are parameters. One drive that is
+negative beyond chance hardly shows among so many: rotors and frictions are also judged one by one,
+chi_k / sigma_k against the normal distribution, with Bonferroni's factor.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import numpy as np
 import scipy.stats
 from numpy.typing import NDArray
 
+from robot_id.regression.physical.constraints import not_negative
 from robot_id.regression.physical.fit import whitened
 
 Array = NDArray[np.float64]
@@ -52,7 +55,7 @@ class Verdict:
 
     :param statistic: D.
     :param degrees_of_freedom: of the chi-square distribution.
-    :param p_value: chance of a D this large were the model right.
+    :param p_value: chance of a D this large, or of a drive this negative, were the model right.
     :param pulls: (b,) (chi* - chi) / sigma.
     :param names: (b,) parameter names.
     """
@@ -79,8 +82,11 @@ class Verdict:
         """What it usually means, in words."""
         if self.consistent:
             return 'the data agree with a robot that can exist'
+        # What brakes or drives a joint tells more than an inertia that moved along with it.
+        names = [name for name, _ in self.pulling]
+        names = [n for n in names if re.match('F[vc]', n)][:1] + names[:3]
         kinds = []
-        for name, _ in self.pulling[:3]:
+        for name in names:
             kinds += [text for pattern, text in _MEANING if re.match(pattern, name)][:1]
         reasons = '; '.join(dict.fromkeys(kinds)) or 'the model lacks something'
         return f'no possible robot explains the data within their noise: {reasons}'
@@ -109,5 +115,11 @@ def judge(names: Sequence[str], chi: Array, covariance: Array, possible: Array) 
     freedom = len(z)
     p = float(scipy.stats.chi2.sf(statistic, freedom))
     with np.errstate(invalid='ignore', divide='ignore'):
-        pulls = (possible - chi) / np.sqrt(np.diag(covariance))
-    return Verdict(statistic, freedom, p, pulls, tuple(names))
+        sigma = np.sqrt(np.diag(covariance))
+        pulls, heights = (possible - chi) / sigma, chi / sigma
+    drives = heights[[not_negative(name) for name in names]]
+    drives = drives[np.isfinite(drives)]
+    lowest = float(drives.min(initial=0.0))
+    single = min(len(drives) * float(scipy.stats.norm.cdf(lowest)), 1.0)
+    both = min(2.0 * min(p, single), 1.0) if len(drives) else p
+    return Verdict(statistic, freedom, both, pulls, tuple(names))

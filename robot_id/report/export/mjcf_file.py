@@ -1,19 +1,21 @@
-"""MJCF: the bodies and joints of a robot for MuJoCo, with armature, damping and friction loss."""
+"""
+MJCF: the bodies, joints and drives of a robot for MuJoCo.
+
+A motor that turns with several joints is a fixed tendon of length c . q: its armature adds J c c^T
+to M(q), its damping and friction loss act on c . dq. An actuator takes the joint torque as its
+command, less the offset that was identified.
+"""
 
 from __future__ import annotations
+
+from xml.sax.saxutils import quoteattr
 
 import numpy as np
 import pinocchio as pin
 
+from robot_id.report.export.held_drives import HeldDrives, held_drives
 from robot_id.report.export.parts import Exported, Request
-from robot_id.report.export.possible import (
-    Bodies,
-    bodies_of,
-    central,
-    friction_of,
-    held_names,
-    text_of,
-)
+from robot_id.report.export.possible import Bodies, bodies_of, central, text_of
 from robot_id.report.export.readback import check_mjcf
 from robot_id.report.export.sidecar import lost, sidecar
 
@@ -21,78 +23,114 @@ from robot_id.report.export.sidecar import lost, sidecar
 def write(request: Request) -> Exported:
     """Return the MuJoCo model; it has no shapes, they stay in the robot's own files."""
     bodies = bodies_of(request)
-    notes = (*bodies.notes, *lost(bodies, 'MJCF', rotors=True))
+    held = held_drives(bodies, rotors=True, shafts=True, offsets=True)
+    notes = (*bodies.notes, *lost(held, 'MJCF'))
     notes += (
         'MuJoCo smooths friction loss as a soft constraint: near rest it slides where Coulomb '
         'friction would hold',
     )
+    if np.any(held.offset):
+        notes += ('the offsets act in the actuators: give torques to ctrl, not to qfrc_applied',)
+    if held.shafts:
+        notes += (
+            'coupled motors are tendons with armature: a MuJoCo too old for them refuses the file',
+        )
     if len(bodies.robot.kinematics.body_names) > bodies.robot.n:
         notes += ('mimic joints are tied by soft equality constraints',)
     return Exported(
-        mjcf(bodies),
+        mjcf(bodies, held),
         {'.params.yaml': sidecar(request, bodies)},
         notes=notes,
-        check=lambda written: check_mjcf(written, bodies),
+        check=lambda written: check_mjcf(written, bodies, held),
     )
 
 
-def mjcf(bodies: Bodies) -> str:
+def mjcf(bodies: Bodies, held: HeldDrives) -> str:
     """Return the model as text."""
     robot = bodies.robot
     lines = [
-        f'<mujoco model="{robot.name}">',
+        f'<mujoco model={quoteattr(robot.name)}>',
         '  <compiler angle="radian" autolimits="true"/>',
         f'  <option gravity="{text_of(robot.gravity)}" integrator="implicitfast"/>',
         '  <worldbody>',
     ]
     for i in np.flatnonzero(robot.kinematics.parent < 0):
-        lines += _body(bodies, int(i), '    ')
-    return '\n'.join([*lines, '  </worldbody>', *_equalities(bodies), '</mujoco>', ''])
+        lines += _body(bodies, held, int(i), '    ')
+    lines += ['  </worldbody>', *_tendons(bodies, held), *_equalities(bodies)]
+    return '\n'.join([*lines, *_actuators(bodies, held), '</mujoco>', ''])
 
 
-def _body(bodies: Bodies, i: int, indent: str) -> list[str]:
+def _body(bodies: Bodies, held: HeldDrives, i: int, indent: str) -> list[str]:
     kinematics = bodies.robot.kinematics
-    name = kinematics.body_names[i]
+    name = quoteattr(f'link_{kinematics.body_names[i]}')
     quat = pin.Quaternion(kinematics.rotation[i]).coeffs()[[3, 0, 1, 2]]
     m, c, tensor = central(bodies.rows[i])
     # MuJoCo orders the full inertia xx yy zz xy xz yz.
     full = tensor[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
     lines = [
-        f'{indent}<body name="link_{name}" pos="{text_of(kinematics.translation[i])}" '
+        f'{indent}<body name={name} pos="{text_of(kinematics.translation[i])}" '
         f'quat="{text_of(quat)}">',
         f'{indent}  <inertial pos="{text_of(c)}" mass="{m!r}" fullinertia="{text_of(full)}"/>',
-        f'{indent}  {_joint(bodies, i)}',
+        f'{indent}  {_joint(bodies, held, i)}',
     ]
     for child in np.flatnonzero(kinematics.parent == i):
-        lines += _body(bodies, int(child), indent + '  ')
+        lines += _body(bodies, held, int(child), indent + '  ')
     return [*lines, f'{indent}</body>']
 
 
-def _joint(bodies: Bodies, i: int) -> str:
+def _joint(bodies: Bodies, held: HeldDrives, i: int) -> str:
     robot, kinematics = bodies.robot, bodies.robot.kinematics
     name = kinematics.body_names[i]
     kind = 'slide' if kinematics.prismatic[i] else 'hinge'
-    text = f'<joint name="{name}" type="{kind}" axis="{text_of(kinematics.axis[i])}"'
+    text = f'<joint name={quoteattr(name)} type="{kind}" axis="{text_of(kinematics.axis[i])}"'
     if name in robot.joint_names:
         j = robot.joint_names.index(name)
-        damping, friction = friction_of(bodies, j + 1)
-        direct = {robot.standard_names[rotor] for rotor, _, _ in robot.direct_columns}
-        rotor = f'Ia{j + 1}'
-        held = rotor in held_names(bodies, rotors=True) - direct
-        armature = bodies.value(rotor) if held else 0.0
-        text += f' damping="{damping!r}" frictionloss="{friction!r}" armature="{armature!r}"'
+        text += (
+            f' damping="{float(held.damping[j])!r}" frictionloss="{float(held.dry[j])!r}" '
+            f'armature="{float(held.armature[j])!r}"'
+        )
         lower, upper = robot.limits.lower[j], robot.limits.upper[j]
         if np.isfinite(lower) and np.isfinite(upper):
             text += f' range="{text_of([lower, upper])}"'
     return text + '/>'
 
 
+def _tendons(bodies: Bodies, held: HeldDrives) -> list[str]:
+    lines = []
+    for shaft in held.shafts:
+        lines += [
+            f'    <fixed name={quoteattr(f"motor_{shaft.joint}")} armature="{shaft.armature!r}" '
+            f'damping="{shaft.damping!r}" frictionloss="{shaft.dry!r}">',
+            *(
+                f'      <joint joint={quoteattr(bodies.robot.joint_names[i])} '
+                f'coef="{float(shaft.c[i])!r}"/>'
+                for i in np.flatnonzero(shaft.c)
+            ),
+            '    </fixed>',
+        ]
+    return ['  <tendon>', *lines, '  </tendon>'] if lines else []
+
+
 def _equalities(bodies: Bodies) -> list[str]:
     kinematics = bodies.robot.kinematics
     tied = [
-        f'    <joint joint1="{name}" joint2="{kinematics.joint_names[kinematics.dof[i]]}" '
+        f'    <joint joint1={quoteattr(name)} '
+        f'joint2={quoteattr(kinematics.joint_names[kinematics.dof[i]])} '
         f'polycoef="{text_of([kinematics.offset[i], kinematics.ratio[i], 0, 0, 0])}"/>'
         for i, name in enumerate(kinematics.body_names)
         if name not in kinematics.joint_names
     ]
     return ['  <equality>', *tied, '  </equality>'] if tied else []
+
+
+def _actuators(bodies: Bodies, held: HeldDrives) -> list[str]:
+    """Return one actuator a joint: force = ctrl - offset, ctrl within the torque limits."""
+    lines = []
+    for j, name in enumerate(bodies.robot.joint_names):
+        limit = float(bodies.robot.limits.torque[j])
+        span = f' ctrlrange="{-limit!r} {limit!r}"' if np.isfinite(limit) and limit > 0.0 else ''
+        lines.append(
+            f'    <general name={quoteattr(name)} joint={quoteattr(name)} gainprm="1" '
+            f'biastype="affine" biasprm="{-float(held.offset[j])!r} 0 0"{span}/>'
+        )
+    return ['  <actuator>', *lines, '  </actuator>']

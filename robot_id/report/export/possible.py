@@ -77,38 +77,3 @@ def central(row: Array) -> tuple[float, Array, Array]:
 def text_of(values: Array | list[float]) -> str:
     """Return numbers with every digit, separated by spaces."""
     return ' '.join(repr(float(v)) for v in np.ravel(values))
-
-
-def friction_of(bodies: Bodies, label: int) -> tuple[float, float]:
-    """Return viscous and Coulomb friction of a joint; of two directions, their mean."""
-    found = []
-    for stem in ('Fv', 'Fc'):
-        both = 0.5 * (bodies.value(f'{stem}{label}+') + bodies.value(f'{stem}{label}-'))
-        found.append(max(bodies.value(f'{stem}{label}') + both, 0.0))
-    return found[0], found[1]
-
-
-def held_names(bodies: Bodies, rotors: bool) -> set[str]:
-    """
-    Return the standard parameters beside the bodies that a simulator's file can hold.
-
-    :param rotors: it has a place for rotor inertias.
-    """
-    stems = ('Fv', 'Fc', 'Ia') if rotors else ('Fv', 'Fc')
-    coupled = bodies.robot.coupling is not None
-    held = set()
-    for label in range(1, bodies.robot.n + 1):
-        held |= {f'{stem}{label}' for stem in stems if not (coupled and stem == 'Ia')}
-    direct = {bodies.robot.standard_names[rotor] for rotor, _, _ in bodies.robot.direct_columns}
-    return held | direct
-
-
-def lost_names(bodies: Bodies, rotors: bool) -> list[str]:
-    """Return the parameters that are not zero and have no place in the file."""
-    inertial = {*bodies.robot.inertial_index.ravel().tolist()}
-    held = held_names(bodies, rotors)
-    return [
-        name
-        for k, name in enumerate(bodies.robot.standard_names)
-        if k not in inertial and name not in held and bodies.x[k] != 0.0
-    ]

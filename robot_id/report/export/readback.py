@@ -2,137 +2,150 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
 from robot_id import dynamics
+from robot_id.dynamics.mujoco_torques import mujoco_installed, mujoco_torques
+from robot_id.estimation.torque_model import sdf_torques
 from robot_id.exceptions import DataError
-from robot_id.model.urdf import load_model
-from robot_id.report.export.possible import Bodies, lost_names
+from robot_id.model.kinematics import Kinematics, to_pinocchio
+from robot_id.model.sdf import read_sdf
+from robot_id.model.urdf import from_urdf, load_model
+from robot_id.model.urdf_tags import one_line
+from robot_id.report.export.held_drives import HeldDrives
+from robot_id.report.export.possible import Bodies
 
 Array = NDArray[np.float64]
+States = tuple[Array, Array, Array]
 STATES = 1000
 TOLERANCE = 1e-6
 
 
-def random_states(bodies: Bodies) -> tuple[Array, Array, Array]:
+def random_states(bodies: Bodies) -> States:
     """(1000, n) positions, velocities and accelerations."""
     rng, shape = np.random.default_rng(0), (STATES, bodies.robot.n)
     return rng.uniform(-2.5, 2.5, shape), rng.normal(0, 1, shape), rng.normal(0, 3, shape)
 
 
-def wanted(bodies: Bodies, states: tuple[Array, Array, Array], rotors: bool) -> Array:
-    """(1000, n) torques of the result, less what the file has no place for."""
-    x = bodies.x.copy()
-    for name in lost_names(bodies, rotors):
-        x[bodies.robot.standard_names.index(name)] = 0.0
-    return dynamics.regressor(bodies.robot, *states, standard=True) @ x
+def wanted(bodies: Bodies, states: States, held: HeldDrives) -> Array:
+    """(1000, n) torques of the result, of its drives only what the file holds."""
+    robot = bodies.robot
+    kept = [*robot.inertial_index.ravel(), *(rotor for rotor, _, _ in robot.direct_columns)]
+    x = np.zeros_like(bodies.x)
+    x[kept] = bodies.x[kept]
+    rigid = dynamics.regressor(robot, *states, standard=True) @ x
+    return np.asarray(rigid + held.torques(*states[1:]), float)
 
 
-def check_urdf(text: str, bodies: Bodies) -> str:
-    """Return one line on how a URDF's torques agree, by pinocchio and by MuJoCo."""
+def check_urdf(text: str, bodies: Bodies, held: HeldDrives) -> str:
+    """
+    Return one line on how a URDF's torques agree, by pinocchio and by MuJoCo.
+
+    The robot was identified with angles as they are meant (1.5708 is a right angle); the file
+    keeps them as they are written. MuJoCo reads it so, and is compared with pinocchio on that.
+    """
     states = random_states(bodies)
-    expected = wanted(bodies, states, rotors=False)
+    expected = wanted(bodies, states, held)
     lines = [judged('pinocchio', urdf_torques(text, bodies, states), expected)]
-    if mujoco_here() and not _tied(bodies):
-        torques = mujoco_torques(without_shapes(text), bodies, states)
-        lines.append(judged('MuJoCo', torques, expected))
+    written = urdf_torques(text, bodies, states, as_written=True)
+    if mujoco_installed():
+        model = _compiled(without_shapes(text))
+        found = mujoco_torques(model, bodies.robot, states)
+        lines.append(judged('MuJoCo', found.rigid + found.friction, written))
+    rounding = _apart(written, expected)
+    if rounding > TOLERANCE:
+        lines.append(f'with the rounded angles that the file keeps they differ by {rounding:.1e}')
     return '; '.join(lines)
 
 
-def check_mjcf(text: str, bodies: Bodies) -> str:
+def check_mjcf(text: str, bodies: Bodies, held: HeldDrives) -> str:
     """Return one line on how an MJCF's torques agree, by MuJoCo where it is installed."""
-    if not mujoco_here():
+    if not mujoco_installed():
         return 'not read again: MuJoCo is not installed'
-    if _tied(bodies):
-        return 'not compared: MuJoCo ties mimic joints by soft constraints'
     states = random_states(bodies)
-    torques = mujoco_torques(text, bodies, states)
-    return judged('MuJoCo', torques, wanted(bodies, states, rotors=True))
+    found = mujoco_torques(_compiled(text), bodies.robot, states)
+    return judged('MuJoCo', found.rigid + found.friction, wanted(bodies, states, held))
 
 
-def _tied(bodies: Bodies) -> bool:
-    """Whether there are mimic or locked joints, which MuJoCo does not take from these files."""
-    kinematics = bodies.robot.kinematics
-    return bool(len(kinematics.body_names) > bodies.robot.n or kinematics.locked)
+def check_sdf(text: str, bodies: Bodies, held: HeldDrives) -> str:
+    """Return one line on how an SDF's torques agree, by our own reader and pinocchio."""
+    states = random_states(bodies)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / 'exported.sdf'
+        path.write_text(text, encoding='utf-8')
+        rigid, friction = sdf_torques(bodies.robot, read_sdf(path), states, 'the export')
+    return judged('pinocchio', rigid + friction, wanted(bodies, states, held))
 
 
-def mujoco_torques(text: str, bodies: Bodies, states: tuple[Array, Array, Array]) -> Array:
-    """(1000, n) torques of a model in MuJoCo: M ddq + bias, its damping and friction loss."""
+def _compiled(text: str) -> Any:
     import mujoco
 
-    model = mujoco.MjModel.from_xml_string(text)
-    model.opt.gravity[:] = bodies.robot.gravity
-    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
-    data = mujoco.MjData(model)
-    numbers = [model.joint(name).id for name in bodies.robot.joint_names]
-    at, dof = model.jnt_qposadr[numbers], model.jnt_dofadr[numbers]
-    torques = np.empty((STATES, bodies.robot.n))
-    inertial = np.zeros(model.nv)
-    for k, (q, dq, ddq) in enumerate(zip(*states)):
-        data.qpos[at], data.qvel[dof] = q, dq
-        mujoco.mj_forward(model, data)
-        acceleration = np.zeros(model.nv)
-        acceleration[dof] = ddq
-        mujoco.mj_mulM(model, data, inertial, acceleration)
-        dry = model.dof_frictionloss * np.sign(data.qvel)
-        torques[k] = (inertial + data.qfrc_bias - data.qfrc_passive + dry)[dof]
-    return torques
+    try:
+        return mujoco.MjModel.from_xml_string(text)
+    except ValueError as error:
+        raise DataError(f'MuJoCo cannot read the export: {one_line(error)}') from error
+
+
+def _apart(torques: Array, expected: Array) -> float:
+    """Return the largest difference, relative to the largest torque of its joint."""
+    scale = np.maximum(np.abs(expected).max(axis=0), 1e-9)
+    return float(np.max(np.abs(torques - expected) / scale))
 
 
 def judged(reader: str, torques: Array, expected: Array) -> str:
     """Return the largest relative difference in words; refuse one above 1e-6."""
-    scale = np.maximum(np.abs(expected).max(axis=0), 1e-9)
-    worst = float(np.max(np.abs(torques - expected) / scale))
+    worst = _apart(torques, expected)
     line = f'read again by {reader}: torques of {STATES} random states differ by {worst:.1e}'
     if not worst <= TOLERANCE:
         raise DataError(f'{line} of the largest, above {TOLERANCE:g}: the export is not right')
     return line
 
 
-def urdf_torques(text: str, bodies: Bodies, states: tuple[Array, Array, Array]) -> Array:
-    """(1000, n) torques of a URDF's text in pinocchio, with its own damping and friction."""
-    robot, kinematics = bodies.robot, bodies.robot.kinematics
+def urdf_torques(text: str, bodies: Bodies, states: States, as_written: bool = False) -> Array:
+    """
+    (1000, n) torques of a URDF's text in pinocchio, with its own damping and friction.
+
+    :param as_written: take rounded angles as they stand.
+    """
+    robot = bodies.robot
+    locked, snap = dict(robot.kinematics.locked), robot.description.snap and not as_written
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / 'exported.urdf'
         path.write_text(text, encoding='utf-8')
-        model = load_model(path, dict(kinematics.locked), robot.description.snap)
-    model.gravity = pin.Motion(robot.gravity, np.zeros(3))
-    data, A = model.createData(), kinematics.expansion()
-    joints = [model.joints[model.getJointId(name)] for name in kinematics.body_names]
-    torques = np.empty((STATES, robot.n))
-    friction = [
-        (model.damping[joint.idx_v], model.upperDryFrictionLimit[joint.idx_v])
-        for joint in (model.joints[model.getJointId(name)] for name in robot.joint_names)
-    ]
-    damping, dry = np.array(friction).T
+        read = from_urdf(path, locked, snap=snap)
+        model = load_model(path, locked, snap)
+    places = [model.joints[model.getJointId(name)].idx_v for name in robot.joint_names]
+    friction = states[1] * model.damping[places]
+    friction += np.sign(states[1]) * model.upperDryFrictionLimit[places]
+    order = [read.joint_names.index(name) for name in robot.joint_names]
+    return tree_torques(read, order, robot.gravity, states) + friction
+
+
+def tree_torques(
+    kinematics: Kinematics, order: list[int], gravity: Array, states: States
+) -> Array:
+    """
+    (N, n) torques of a tree with its own inertias, by pinocchio.
+
+    :param order: (n,) where the tree has the joints of the states.
+    """
+    model = to_pinocchio(kinematics, gravity, kinematics.inertia)
+    data, A = model.createData(), kinematics.expansion()[:, order]
+    torques = np.empty_like(states[0])
     for k, (q, dq, ddq) in enumerate(zip(*states)):
-        full = pin.neutral(model)
-        v, a = np.zeros(model.nv), np.zeros(model.nv)
-        positions = A @ q + kinematics.offset
-        for i, joint in enumerate(joints):
-            angle = positions[i]
-            full[joint.idx_q : joint.idx_q + joint.nq] = (
-                [np.cos(angle), np.sin(angle)] if joint.nq == 2 else [angle]
-            )
-            v[joint.idx_v], a[joint.idx_v] = A[i] @ dq, A[i] @ ddq
-        tau = pin.rnea(model, data, full, v, a)
-        torques[k] = A.T @ tau[[joint.idx_v for joint in joints]]
-        torques[k] += damping * dq + dry * np.sign(dq)
+        tau = pin.rnea(model, data, A @ q + kinematics.offset, A @ dq, A @ ddq)
+        torques[k] = A.T @ tau
     return torques
-
-
-def mujoco_here() -> bool:
-    """Whether MuJoCo is installed."""
-    return importlib.util.find_spec('mujoco') is not None
 
 
 def without_shapes(text: str) -> str:
     """Return a URDF without visual and collision tags: meshes need not be at hand."""
+    text = re.sub(r'<(visual|collision)\b[^>]*/>', '', text)
     return re.sub(r'<(visual|collision)\b.*?</\1\s*>', '', text, flags=re.S)

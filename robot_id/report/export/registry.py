@@ -38,6 +38,10 @@ FORMATS: dict[str, Format] = {
         'urdf_file', 'your URDF with the identified inertias and friction', moves_robots=True
     ),
     'mjcf': Format('mjcf_file', 'a MuJoCo model', moves_robots=True),
+    'sdf': Format('sdf_file', 'an SDF model for Gazebo', moves_robots=True),
+    'ros2_control': Format(
+        'ros2_control', 'the URDF with a ros2_control tag, and its controllers', moves_robots=True
+    ),
     'c': Format(
         'c_code', 'the model as C99 for a controller, into a folder (--out DIR)', moves_robots=True
     ),

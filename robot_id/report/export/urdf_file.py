@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from robot_id.model.inertia import inertia_row, pinocchio_inertia
 from robot_id.regression.physical.pseudo_inertia import smallest_eigenvalues
+from robot_id.report.export.held_drives import HeldDrives, held_drives
 from robot_id.report.export.parts import Exported, Request
-from robot_id.report.export.possible import Bodies, bodies_of, central, friction_of, text_of
+from robot_id.report.export.possible import Bodies, bodies_of, central, text_of
 from robot_id.report.export.readback import check_urdf
-from robot_id.report.export.sidecar import lost_in_urdf, sidecar
+from robot_id.report.export.sidecar import lost_without_rotors, sidecar
 from robot_id.report.export.skeleton import skeleton
 from robot_id.report.export.xml_text import Edits, Element, parse
 
@@ -29,17 +30,18 @@ def write(request: Request) -> Exported:
     bodies = bodies_of(request)
     robot = bodies.robot
     content = robot.urdf.read_bytes() if robot.urdf is not None else skeleton(robot).encode()
-    text, merged = changed(content, bodies)
-    notes = (*bodies.notes, *merged, *lost_in_urdf(bodies))
+    held = held_drives(bodies)
+    text, merged = changed(content, bodies, held)
+    notes = (*bodies.notes, *merged, *lost_without_rotors(bodies, held, 'URDF'))
     return Exported(
         text.decode(),
         {'.params.yaml': sidecar(request, bodies)},
         notes=notes,
-        check=lambda written: check_urdf(written, bodies),
+        check=lambda written: check_urdf(written, bodies, held),
     )
 
 
-def changed(content: bytes, bodies: Bodies) -> tuple[bytes, tuple[str, ...]]:
+def changed(content: bytes, bodies: Bodies, held: HeldDrives) -> tuple[bytes, tuple[str, ...]]:
     """Return a URDF's text with the bodies' inertials and dynamics, and notes on merged links."""
     root, edits = parse(content), Edits(content)
     links = {link.attributes.get('name', ''): link for link in root.all('link')}
@@ -63,7 +65,7 @@ def changed(content: bytes, bodies: Bodies) -> tuple[bytes, tuple[str, ...]]:
             names = ', '.join(link for link, _ in known)
             notes.append(f'link {first} now holds the inertia of the links fixed to it: {names}')
     for j, joint in enumerate(bodies.robot.joints):
-        _set_dynamics(edits, joints[joint.name], bodies, j + 1)
+        _set_dynamics(edits, joints[joint.name], float(held.damping[j]), float(held.dry[j]))
     return edits.text(), tuple(notes)
 
 
@@ -152,8 +154,7 @@ def _set_inertial(edits: Edits, link: Element, row: Array) -> None:
         edits.append(inertial, missing)
 
 
-def _set_dynamics(edits: Edits, joint: Element, bodies: Bodies, label: int) -> None:
-    damping, friction = friction_of(bodies, label)
+def _set_dynamics(edits: Edits, joint: Element, damping: float, friction: float) -> None:
     values = {'damping': repr(damping), 'friction': repr(friction)}
     element = joint.first('dynamics')
     if element is not None:
