@@ -7,7 +7,7 @@ from math import isfinite
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robot_id.control.guards import not_positive
+from robot_id.control.guards import not_positive, not_positive_everywhere
 from robot_id.control.laws.computed_torque import (
     FROM,
     NOW,
@@ -180,14 +180,18 @@ class ComputedTorque:
             m.blend[0] = 1.0
         self._from, self._to = now, target
 
-    def check_inertia(self, positions: ArrayLike) -> None:
+    def check_inertia(self, positions: ArrayLike | None = None) -> None:
         """
         Refuse a model that cannot control a motion: M_hat must be positive definite all along.
 
-        :param positions: (N, n) of the reference.
+        :param positions: (N, n) of the reference; None: everywhere within the limits.
         :raises ControlError: with the position where it is not.
         """
-        reason = not_positive(self.robot, self._to, np.atleast_2d(np.asarray(positions, float)))
+        if positions is None:
+            reason = not_positive_everywhere(self.robot, self._to)
+        else:
+            rows = np.atleast_2d(np.asarray(positions, float))
+            reason = not_positive(self.robot, self._to, rows)
         if reason:
             raise ControlError(
                 f'{self.robot.name}: {reason}: give better parameters to start with'

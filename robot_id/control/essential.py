@@ -8,13 +8,15 @@ what stays, which matters on robots of several joints, where columns of W are co
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg as sl
 from numpy.typing import NDArray
 
+from robot_id.exceptions import IdentificationError
 from robot_id.regression.least_squares import Solution, condition_number, solve
+from robot_id.regression.physical import Fitter
 from robot_id.regression.triangular import JointFactors
 
 Array = NDArray[np.float64]
@@ -47,6 +49,24 @@ class WindowFit:
     covariance: Array
     condition_number: float
     relative_error: Array
+
+
+def possible_window(fit: WindowFit, fitter: Fitter) -> WindowFit:
+    """
+    Return a fit whose values belong to a robot that can exist, nearest to what the window tells.
+
+    What is not passed on stays to a thousandth; where that cannot be, the values stay as they
+    were, and the guards judge them.
+
+    :param fitter: of the robot.
+    """
+    held = 1e-3 * np.maximum(np.abs(fit.values), 1e-3 * np.abs(fit.values).max(initial=1e-12))
+    covariance = np.diag(held**2)
+    covariance[np.ix_(fit.passed, fit.passed)] = fit.covariance[np.ix_(fit.passed, fit.passed)]
+    try:
+        return replace(fit, values=fitter.project(fit.values, covariance).chi)
+    except IdentificationError:
+        return fit
 
 
 def without_joints(factors: JointFactors, still: Flags) -> JointFactors:

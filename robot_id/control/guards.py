@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id.control.posture_search import possible_robot, weakest_posture
 from robot_id.dynamics.positive_inertia import least_inertia, thinned
 from robot_id.dynamics.simulation import sample_configurations
 from robot_id.exceptions import ControlError, OptionError, did_you_mean
@@ -84,6 +85,24 @@ def _shown(position: Array) -> str:
     return np.array2string(position, precision=3)
 
 
+def not_positive_everywhere(robot: Robot, chi: Array) -> str:
+    """
+    Return where M_hat is not positive definite within the limits, '' when nowhere.
+
+    With the parameters of a robot that can exist this is a theorem: M(q) is that of its bodies,
+    and every blend of two such sets is one again. Without, the weakest posture is searched for.
+    """
+    if possible_robot(robot, chi):
+        return ''
+    least = weakest_posture(robot, chi)
+    if least.value > 0.0:
+        return ''
+    return (
+        f'M_hat is not positive definite at q = {_shown(least.position)}, and no robot that can '
+        'exist has these parameters: identify with physical=true'
+    )
+
+
 def check_model(robot: Robot, chi: Array, current: Array, smallest_inertia: float) -> None:
     """
     Refuse a model that is not safe to control with.
@@ -93,8 +112,10 @@ def check_model(robot: Robot, chi: Array, current: Array, smallest_inertia: floa
     :raises ControlError: naming the parameter out of its bounds, or where M_hat is lost.
     """
     lower, upper = parameter_bounds(robot, None)
-    objection = out_of_bounds(robot, chi, chi != current, lower, upper) or weak_inertia(
-        robot, chi, current, sample_configurations(robot), smallest_inertia
+    objection = (
+        out_of_bounds(robot, chi, chi != current, lower, upper)
+        or weak_inertia(robot, chi, current, sample_configurations(robot), smallest_inertia)
+        or not_positive_everywhere(robot, chi)
     )
     if objection:
         raise ControlError(f'{robot.name}: {objection}')

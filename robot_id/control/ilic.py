@@ -10,13 +10,14 @@ from threading import Lock
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robot_id.control.essential import WindowFit, fit_window
+from robot_id.control.essential import WindowFit, fit_window, possible_window
 from robot_id.control.guards import out_of_bounds, parameter_bounds, weak_inertia
 from robot_id.control.payload import PayloadEstimate, PayloadWatch
 from robot_id.control.window import MovingWindow, ReferenceObservation, Window, as_rows
 from robot_id.data.decimation import LARGEST_STAGE, stages
 from robot_id.exceptions import ControlError, OptionError
 from robot_id.model import Robot
+from robot_id.regression.physical import Fitter
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -75,6 +76,7 @@ class Ilic:
     :param largest_condition: of W with columns of norm 1; beyond it a direction counts as not
         excited.
     :param saturated_share: a window with more samples at a torque limit than this is refused.
+    :param physical: pass on only parameters that a robot can have, nearest to what a window tells.
     :param torque_limit: (n,); None takes the limits of the robot file.
     :param rest_speed: (n,) or one number: a joint always slower than this is at rest; None takes
         0.2 % of its speed limit.
@@ -94,6 +96,7 @@ class Ilic:
         smallest_inertia: float = 0.02,
         largest_condition: float = 1e4,
         saturated_share: float = 0.1,
+        physical: bool = False,
         torque_limit: ArrayLike | None = None,
         rest_speed: ArrayLike | None = None,
     ) -> None:
@@ -112,6 +115,7 @@ class Ilic:
         self.smallest_inertia = float(smallest_inertia)
         self.largest_condition = float(largest_condition)
         self.saturated_share = float(saturated_share)
+        self._fitter = Fitter(robot) if physical else None
         self._lock = Lock()
         self.parameters = np.array(parameters, float)
         self.lower, self.upper = parameter_bounds(robot, bounds)
@@ -200,6 +204,8 @@ class Ilic:
             self._observation.factors(window), current, sigma_max, still,
             self.largest_condition,
         )  # fmt: skip
+        if self._fitter is not None and fit.passed.any():
+            fit = possible_window(fit, self._fitter)
         time = window.end / self.rate_hz
         names = tuple(name for name, rest in zip(self.robot.joint_names, still) if rest)
         reason = self._objection(window, fit, still, current, sigma_max)

@@ -17,7 +17,6 @@ from robot_id.control.loops import loop_setting
 from robot_id.control.torque_control import Mode, TorqueControl
 from robot_id.data.joint_order import joint_order
 from robot_id.data.stamps import SECOND, Order, RateWatch
-from robot_id.dynamics.simulation import sample_configurations
 from robot_id.exceptions import DataError
 from robot_id.nodes.ctc_model import ControllerModel
 from robot_id.nodes.ctc_parameters import TABLE
@@ -65,7 +64,7 @@ class CtcController(RobotLifecycleNode):
             robot, start, loop, measured=s['measured'], integral=s['integral'],
             torque_limit=s['torque_limit'] or None, blend_s=s['blend_s'],
         )  # fmt: skip
-        controller.check_inertia(sample_configurations(robot))
+        controller.check_inertia()
         order = joint_order(robot.joint_names, s['joints'], 'joints')
         self._lock_step = s['lock_step']
         self._robot = robot
@@ -80,6 +79,7 @@ class CtcController(RobotLifecycleNode):
             'rate_hz': loop.rate_hz,
             'window_s': window,
             'sigma_max': s['sigma_max'],
+            'physical': s['physical'],
             'torque_limit': controller.settings.limit,
         }
         self._learning = Learning(

@@ -27,6 +27,7 @@ TABLE = (
         "of the robot file's motion.", 0.0, 3600.0),
     Row('sigma_max', 15.0, 'Update only parameters with a smaller percent deviation [%].',
         10.0, 30.0),
+    Row('physical', False, 'Learn only parameters that a robot can have.'),
     Row('lock_step', False, 'Answer each joint state exactly once, with the reference of the same '
         'stamp; for a simulator in lock-step.'),
     Row('dry_run', False, 'Compute the commands and show them on ~/dry_run_commands; send none.'),

@@ -17,7 +17,7 @@ from robot_id.estimation.result import Result
 from robot_id.experiment.validation import Validation
 from robot_id.model import Robot
 from robot_id.regression.prediction import Prediction
-from robot_id.report.html import markup, parameters, sections, series
+from robot_id.report.html import links, markup, parameters, sections, series
 from robot_id.report.html.charts import correlation_of
 from robot_id.report.html.markup import number
 from robot_id.report.html.provenance import Provenance
@@ -59,6 +59,7 @@ def write_report(
     parts = [
         sections.torque_section(fitted, 'torques', 'Measured and predicted torque', lead),
         parameters.parameter_section(robot, result),
+        links.link_section(robot, result),
         '' if validation is None else sections.validation_section(validation),
         parameters.residual_section(fitted),
         parameters.convergence_section(result),
