@@ -1,4 +1,4 @@
-"""Sigma-point Kalman filter on recorded data."""
+"""Unscented Kalman filter on recorded data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from robot_id.online.ukf import UnscentedKalmanFilter
 @dataclass(frozen=True)
 class Ukf(Ekf):
     """
-    Sigma-point (unscented) Kalman filter in square-root form, with the options of the EKF.
+    Unscented (sigma-point) Kalman filter in square-root form, with the options of the EKF.
 
     It needs no Jacobian but 2 (2n + b) + 1 evaluations of the direct model per step.
     """

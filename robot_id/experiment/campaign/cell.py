@@ -18,6 +18,7 @@ from robot_id.dynamics import inverse_dynamics
 from robot_id.estimation import registry
 from robot_id.estimation.result import Result
 from robot_id.exceptions import printable
+from robot_id.experiment.campaign.bound import bound_of
 from robot_id.experiment.campaign.grid import Cell, key_of
 from robot_id.experiment.campaign.labels import labels_of
 from robot_id.experiment.campaign.world import holdout_of, known_robot, plant_of, recording
@@ -38,6 +39,7 @@ def run_cell(cell: Cell) -> Row:
     try:
         robot = known_robot(cell)
         row |= {'names': list(robot.base.names), 'truth': _list(robot.truth())}
+        row['bound'] = bound_of(cell)
         result = _estimate(cell, robot)
         row |= _figures(cell, robot, result)
     except MemoryError:
@@ -61,6 +63,7 @@ def empty_row(cell: Cell) -> Row:
         'truth': [],
         'values': [],
         'std': [],
+        'bound': [],
         'parameter_error_percent': float('nan'),
         'torque_error_percent': float('nan'),
         'fit_error_percent': float('nan'),

@@ -17,7 +17,7 @@ from robot_id.experiment.campaign.cell import Row
 from robot_id.experiment.campaign.labels import CONDITIONS
 
 FILE, SUMMARY, RUNS = 'campaign.yaml', 'summary.json', 'runs'
-LISTS = {'truth', 'values', 'std'}
+LISTS = {'truth', 'values', 'std', 'bound'}
 WHOLE = ('repetition', 'seed', 'iterations', 'simulations')
 NUMBERS = (
     'parameter_error_percent', 'torque_error_percent', 'fit_error_percent', 'seconds',

@@ -66,6 +66,7 @@ class Group:
     :param bias: rms over the parameters of the mean error over the reported deviation, without
         what so few runs scatter.
     :param scatter: rms over the parameters of the scatter of the runs over the reported deviation.
+    :param bound_ratio: rms over the parameters of the rms error over the Cramer-Rao bound.
     :param coverage_68: share of parameters whose truth is within the 68 % interval.
     :param seconds: median of the estimation alone.
     """
@@ -80,6 +81,7 @@ class Group:
     torque_error_90: float
     bias: float
     scatter: float
+    bound_ratio: float
     coverage_68: Share
     coverage_95: Share
     iterations: float
@@ -149,6 +151,7 @@ def _group(key: Sequence[str], rows: list[Row]) -> Group:
         torque_error_90=_quantile(good, 'torque_error_percent', 0.9),
         bias=bias,
         scatter=scatter,
+        bound_ratio=_bound_ratio(errors, good),
         coverage_68=coverage(errors, std, Z68),
         coverage_95=coverage(errors, std, Z95),
         iterations=_quantile(good, 'iterations'),
@@ -183,6 +186,14 @@ def _bias_and_scatter(errors: Array, std: Array) -> tuple[float, float]:
         return math.nan, math.nan
     square = np.mean(mean[known] ** 2 - spread[known] ** 2 / N)
     return float(np.sqrt(max(square, 0.0))), float(np.sqrt(np.mean(spread[known] ** 2)))
+
+
+def _bound_ratio(errors: Array, rows: list[Row]) -> float:
+    """Return the rms error over the bound, rms over the parameters; NaN where none is known."""
+    if not rows or any(not row['bound'] for row in rows):
+        return math.nan
+    bound = np.array([row['bound'] for row in rows], float)
+    return float(np.sqrt(np.mean((errors / bound) ** 2)))
 
 
 def coverage(errors: Array, std: Array, z: float) -> Share:

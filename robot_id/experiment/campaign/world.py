@@ -32,6 +32,8 @@ Array = NDArray[np.float64]
 HOLDOUT_SECONDS, HOLDOUT_SEED = 5.0, 987_654_321
 # The estimator has no loop and must fit one to the reference, or has not even that.
 UNKNOWN = ('unknown', 'no_reference')
+# What a recording depends on.
+RECORDED = ('robots', 'motions', 'noise', 'rates', 'controller', 'seed')
 
 
 def check_world(axes: dict[str, list[Any]]) -> None:
@@ -112,11 +114,23 @@ def holdout_of(cell: dict[str, Any]) -> Simulation:
     return holdout(_frozen({k: v for k, v in cell['robots'].items() if k != 'digest'}))
 
 
+def reference_of(cell: dict[str, Any]) -> Reference:
+    """Return the motion of a cell at the rate of its controller."""
+    robot, loop = plant_of(cell)
+    return _reference(robot, _frozen(cell['motions']), loop.rate_hz)
+
+
 def recording(cell: dict[str, Any]) -> Dataset:
-    """Return what the logger of a cell has recorded."""
+    """Return what the logger of a cell has recorded; the methods of a condition share it."""
+    return _recording(_frozen({key: cell[key] for key in RECORDED}))
+
+
+@lru_cache(maxsize=4)
+def _recording(parts: str) -> Dataset:
+    cell = json.loads(parts)
     robot, loop = plant_of(cell)
     seed, noise, known = cell['seed'], cell['noise'], cell['controller']
-    logged = _reference(robot, _frozen(cell['motions']), loop.rate_hz)
+    logged = reference_of(cell)
     done = perform(
         robot, _later(logged, known['delay']), loop=loop,
         disturbances=disturbances(robot, noise, seed),

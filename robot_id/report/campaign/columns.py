@@ -7,14 +7,15 @@ from robot_id.report.html.markup import number
 
 HEADS = (
     'method', 'runs', 'success %', 'parameters %', 'torque %', 'torque 90 %', 'bias',
-    'scatter', 'in 68 %', 'in 95 %', 'iterations', 'ms',
+    'scatter', 'x bound', 'in 68 %', 'in 95 %', 'iterations', 'ms',
 )  # fmt: skip
 LEGEND = (
     'success: runs that converged, of which all else is told; parameters: median of '
     '||error|| / ||truth||; torque: median error on a motion without noise that no fit saw, and '
     'the value that nine in ten runs stay below; bias and scatter: mean and spread of the errors '
-    'in reported deviations (0 and 1 are honest); in 68 and 95 %: how often the truth is within '
-    'the reported interval. In brackets the 95 % interval of a share. ms: median of the '
+    'in reported deviations (0 and 1 are honest); x bound: rms error in units of the Cramer-Rao '
+    'bound of the closed loop; in 68 and 95 %: how often the truth is within the reported '
+    'interval. In brackets the 95 % interval of a share. ms: median of the '
     'estimation.'
 )
 
@@ -30,6 +31,7 @@ def cells(group: Group) -> list[str]:
         number(group.torque_error_90, 3),
         number(group.bias, 2),
         number(group.scatter, 2),
+        number(group.bound_ratio, 3),
         percent(group.coverage_68),
         percent(group.coverage_95),
         number(group.iterations, 3),

@@ -12,7 +12,13 @@ def to_markdown(summary: Summary) -> str:
     lines = [f'# {summary.name}: {summary.runs} runs', '', LEGEND, '', '## Which method', '']
     lines += [f'- {line}' for line in advice(summary)]
     for groups in summary.conditions():
-        lines += ['', f'## {groups[0].title}', '', _row(HEADS), _row(['---'] + ['---:'] * 11)]
+        lines += [
+            '',
+            f'## {groups[0].title}',
+            '',
+            _row(HEADS),
+            _row(['---'] + ['---:'] * (len(HEADS) - 1)),
+        ]
         lines += [_row(cells(group)) for group in groups]
         failures = [
             f'- {group.method}: {count} x {text}'
