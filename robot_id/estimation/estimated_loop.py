@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -60,7 +60,8 @@ class EstimatedLoopMethod(LoopMethod):
             'the loop of the robot file does not move as the recording did: parameters and their '
             "deviations are wrong if it is; mend the robot file's loop or set fit_loop=auto",
         )
-        return given
+        kept = replace(given[1], extras={**given[1].extras, 'loop_contradicted': True})
+        return problem, kept
 
     def _estimated(
         self, problem: LoopProblem, known: bool, progress: Progress
@@ -85,7 +86,16 @@ class EstimatedLoopMethod(LoopMethod):
             theta = theta + fit.theta
         what = 'the given one contradicts the recorded positions' if known else 'none is known'
         fit.problem.warnings += (f'{what}: the loop is estimated, {words(theta)}',)
-        return fit.problem, found
+        loop = fit.problem.loop
+        told = {
+            'law': loop.law,
+            'bandwidth': list(loop.bandwidth),
+            'damping': list(loop.damping),
+            'rate_hz': loop.rate_hz,
+            'delay_s': fit.problem.delay_s,
+            'deviations': [float(v) for v in np.sqrt(np.diag(fit.covariance))],
+        }
+        return fit.problem, replace(found, extras={**found.extras, 'estimated_loop': told})
 
     def _without_loop(self, problem: LoopProblem) -> tuple[Array, Array]:
         """(b,) parameters that no loop has a part in, and their covariance."""

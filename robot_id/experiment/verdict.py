@@ -242,6 +242,14 @@ def possible(case: Case) -> list[Remark]:
     return [Remark('care', f'the data contradict every robot that can exist{moved}')]
 
 
+def kept_loop(case: Case) -> list[Remark]:
+    """Judge a loop that was kept though the recorded positions contradict it."""
+    if not case.result.extras.get('loop_contradicted'):
+        return []
+    text = 'the loop of the robot file does not move as the recording did: do not trust deviations'
+    return [Remark('care', f'{text}; set fit_loop=auto or mend the loop')]
+
+
 JUDGES: tuple[Callable[[Case], list[Remark]], ...] = (
     convergence,
     errors,
@@ -250,6 +258,7 @@ JUDGES: tuple[Callable[[Case], list[Remark]], ...] = (
     negative_values,
     possible,
     joints,
+    kept_loop,
 )
 
 

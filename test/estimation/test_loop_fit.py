@@ -14,6 +14,7 @@ from robot_id.estimation.idim_iv import IdimIv
 from robot_id.estimation.loop_fit import fit_loop, loop_slopes, words
 from robot_id.estimation.loop_problem import LoopProblem
 from robot_id.experiment.recording import perform
+from robot_id.experiment.verdict import Case, kept_loop
 from robot_id.model import load_robot
 from robot_id.trajectory.default import motion_of
 
@@ -117,6 +118,11 @@ def test_a_loop_that_is_kept_though_wrong_is_warned_of(scara, recorded):
     kept = Didim(fit_loop='never').estimate(robot, recorded[0])
     mended = Didim().estimate(robot, recorded[0])
     assert any('does not move as the recording did' in line for line in kept.warnings)
+    assert kept.extras['loop_contradicted']
+    told = mended.extras['estimated_loop']
+    assert told['bandwidth'] == pytest.approx(scara.loop().bandwidth, rel=2e-3)
+    remarks = [kept_loop(Case(robot, recorded[0], r, r.prediction)) for r in (kept, mended)]
+    assert [len(found) for found in remarks] == [1, 0]
     errors = [np.linalg.norm(r.values - scara.truth()) for r in (kept, mended)]
     assert errors[0] > 10.0 * errors[1]
 
