@@ -192,6 +192,21 @@ def test_parameters_are_set_and_latched_and_unsafe_ones_refused(robot):
     assert list(answer.parameters.values) == model.truth().tolist()
 
 
+def test_a_model_that_jumps_moves_the_torque_in_small_steps(robot):
+    bound = 0.02 * load_robot('scara').limits.torque[::-1]  # in the order of the message
+    for _ in range(5):
+        before = robot.send([0.12, -0.2]).data
+    known = parameters(robot, Fv2=0.3).parameters
+    inertia = next(name for name in known.names if name.startswith('ZZ1'))
+    value = dict(zip(known.names, known.values))[inertia]
+    done = parameters(robot, **{inertia: 1.4 * value, 'blend_s': 1e-3})
+    assert done.error_code == ErrorCode.SUCCESS, done.error_string
+    torques = np.array([before, *(robot.send([0.12, -0.2]).data for _ in range(60))])
+    steps = np.abs(np.diff(torques, axis=0))
+    assert np.all(steps <= bound * (1.0 + 1e-9))
+    assert abs(torques[-1, 1] - torques[0, 1]) > 2.0 * bound[1], torques[[0, -1]]
+
+
 def test_learning_is_switched_and_its_bound_kept(robot):
     def enable(value, sigma=0.0):
         request = EnableLearning.Request(enable=value, sigma_max=sigma)
