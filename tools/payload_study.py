@@ -35,7 +35,7 @@ INERTIA = (0.004, 0.0, 0.0, 0.005, 0.0, 0.003)
 # 8 cm off the flange.
 LOAD = Payload(2.0, (0.0, 0.0, 0.08), INERTIA)
 SIMULATED = {'tx40': 'one_khz', 'ur10e': 'default'}
-FOREIGN = ('ur5', 'z1', 'kinova')
+FOREIGN = ('ur5', 'ur10')
 
 
 def wanted(load: Payload) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +23,15 @@ class PayloadEstimate:
     :param mass: kg; None when the mass cannot be told from the parameters that were updated.
     :param deviation: its standard deviation, kg.
     :param changes: (name, change, deviation) of every updated inertial parameter.
+    :param standard: (10,) XX XY XZ YY YZ ZZ MX MY MZ M of the load in the frame of the last link,
+        NaN where not told; standard_deviations (10,).
     """
 
     mass: float | None
     deviation: float
     changes: tuple[tuple[str, float, float], ...]
+    standard: Array = field(default_factory=lambda: np.full(10, np.nan))
+    standard_deviations: Array = field(default_factory=lambda: np.full(10, np.nan))
 
     @property
     def significant(self) -> bool:
@@ -123,18 +127,17 @@ def estimate_payload(
     A = np.linalg.solve(L, G[used] / scale[:, None])
     y = np.linalg.solve(L, change[used] / scale)
     norms = np.linalg.norm(A, axis=0)
-    live = norms > 0.0
-    if not live[MASS]:
-        return PayloadEstimate(None, float('nan'), changes)
+    live = np.flatnonzero(norms > 0.0)
     U, s, Vt = np.linalg.svd(A[:, live] / norms[live], full_matrices=False)
     rank = int(np.sum(s > 1e-8 * s[0]))
-    at = int(np.sum(live[:MASS]))
-    # The mass is told if it has no share in the directions the change does not determine.
-    if abs(np.linalg.norm(Vt[:rank, at]) - 1.0) > 1e-6:
-        return PayloadEstimate(None, float('nan'), changes)
-    row = Vt[:rank, at] / s[:rank]
-    mass = float(row @ (U[:, :rank].T @ y)) / norms[MASS]
-    return PayloadEstimate(mass, float(np.linalg.norm(row)) / float(norms[MASS]), changes)
+    # A parameter is told if it has no share in the directions the change does not determine.
+    told = np.abs(np.linalg.norm(Vt[:rank], axis=0) - 1.0) <= 1e-6
+    rows = (Vt[:rank] / s[:rank, None]).T[told] / norms[live[told], None]
+    standard, known = np.full(10, np.nan), np.full(10, np.nan)
+    standard[live[told]] = rows @ (U[:, :rank].T @ y)
+    known[live[told]] = np.linalg.norm(rows, axis=1)
+    mass = float(standard[MASS]) if np.isfinite(standard[MASS]) else None
+    return PayloadEstimate(mass, float(known[MASS]), changes, standard, known)
 
 
 def _inertial(robot: Robot) -> NDArray[np.bool_]:

@@ -12,6 +12,7 @@ from robot_id.control.guards import check_model
 from robot_id.control.learning import Learning
 from robot_id.control.torque_control import TorqueControl
 from robot_id.exceptions import OptionError
+from robot_id.nodes.ctc_payload import CarriedLoad
 from robot_id.ros.diagnostics import OK, Report
 from robot_id.ros.messages import WrongState, parameters_message
 from robot_id.ros.model_request import requested
@@ -45,6 +46,7 @@ class ControllerModel:
         )
         node.serve(SetDynamicParameters, '~/set_dynamic_parameters', self._set_parameters)
         node.serve(EnableLearning, '~/enable_learning', self._enable_learning)
+        self._load = CarriedLoad(node, self._robot, self._add)
         node.diagnostics.add('learning', self._report)
         self._publisher.publish(self._message())
 
@@ -53,14 +55,23 @@ class ControllerModel:
         node = self._node
         if not update.accepted:
             node.warning(f'update refused: {update.reason}')
+        elif not self._load.admits(update, ns):
+            self._learning.set_parameters(self._control.controller.target)
         elif self._learns:
             self._use(update.parameters, node.settings['blend_s'])
             self._method = 'ilic'
             deviations = np.sqrt(np.diag(update.fit.covariance))
             self._publisher.publish(self._message(ns, deviations, update.fit.passed))
             node.event('learned', update=self._updates, passed=int(update.fit.passed.sum()))
-            if update.payload is not None and update.payload.significant:
-                node.event(str(update.payload))
+
+    def _add(self, change: Array, blend_s: float) -> None:
+        """Add to the model, as a load does."""
+        controller = self._control.controller
+        chi = controller.target + change
+        check_model(self._robot, chi, controller.target, self._learning.ilic.smallest_inertia)
+        self._use(chi, blend_s)
+        self._learning.set_parameters(chi)
+        self._publisher.publish(self._message())
 
     def _use(self, chi: Array, blend_s: float) -> None:
         """Lead the model to new parameters; at once when the robot is not under control."""
@@ -128,6 +139,7 @@ class ControllerModel:
             'lost': learning.lost,
             'last_refusal': learning.last_refusal,
             'update': self._updates,
+            'held_for_load': self._load.held,
             'sigma_max': learning.ilic.sigma_max,
             'learner_pid': learning.process.pid if learning.process else 0,
         }

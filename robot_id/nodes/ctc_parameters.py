@@ -28,6 +28,9 @@ TABLE = (
     Row('sigma_max', 15.0, 'Update only parameters with a smaller percent deviation [%].',
         10.0, 30.0),
     Row('physical', False, 'Learn only parameters that a robot can have.'),
+    Row('payload_bound_kg', 0.0, 'A load that the learner finds is taken over when it differs by '
+        'at most this from the one that was told; a larger one waits for ~/set_payload [kg].',
+        0.0, 1e4),
     Row('lock_step', False, 'Answer each joint state exactly once, with the reference of the same '
         'stamp; for a simulator in lock-step.'),
     Row('dry_run', False, 'Compute the commands and show them on ~/dry_run_commands; send none.'),

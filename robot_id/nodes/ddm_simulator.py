@@ -23,13 +23,13 @@ from robot_id.exceptions import (
     SimulationError,
     did_you_mean,
 )
-from robot_id.model.payload import Payload
 from robot_id.nodes.ddm_parameters import TABLE
 from robot_id.ros.base import end, run
 from robot_id.ros.diagnostics import ERROR, OK, WARN, LatencyMeter, RateMeter, Report
 from robot_id.ros.effort_commands import CommandReader
 from robot_id.ros.lifecycle import RobotLifecycleNode
 from robot_id.ros.messages import WrongState
+from robot_id.ros.payload_message import payload_of
 from robot_id.ros.qos import LOCK_STEP, STREAM
 from robot_id.ros.stamps import to_stamp
 from robot_id.ros.wire import EFFORTS, POINT, STATE, Layout
@@ -249,14 +249,8 @@ class DdmSimulator(RobotLifecycleNode):
     def _set_payload(self, request: SetPayload.Request, _: SetPayload.Response) -> None:
         if self._robot is None:
             raise WrongState('the simulator is not configured')
-        i = request.inertia
-        payload = None
-        if i.m != 0.0:
-            payload = Payload(
-                i.m, (i.com.x, i.com.y, i.com.z), (i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz)
-            )
-        self._robot.set_payload(payload, request.link or None)
-        self.event('payload', mass=i.m, link=request.link or 'last')
+        self._robot.set_payload(payload_of(request.inertia), request.link or None)
+        self.event('payload', mass=request.inertia.m, link=request.link or 'last')
 
     def _report(self) -> Report:
         robot = self._robot

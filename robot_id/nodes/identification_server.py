@@ -18,6 +18,7 @@ from robot_id.estimation import registry
 from robot_id.estimation.result import Result
 from robot_id.exceptions import DescriptionError, OptionError, RobotIdError, did_you_mean
 from robot_id.model.files import robot_files
+from robot_id.nodes.payload_service import PayloadService
 from robot_id.progress import Cancelled, IterationText
 from robot_id.ros.bag_names import newest, recording_below
 from robot_id.ros.base import NodeBase, end, run
@@ -55,14 +56,14 @@ class IdentificationServer(NodeBase, Node):
     def __init__(self) -> None:
         super().__init__('identification_server')
         self.prepare(TABLE)
-        self._root = Path(self.settings['data_directory']).expanduser().absolute()
+        self.root = Path(self.settings['data_directory']).expanduser().absolute()
         if self.settings['robot']:
             self.robot_setting()
         self._worker = WorkerProcess()
         self._busy = threading.Lock()
         self._ending = False
         self._doing, self._done, self._failed, self._last_error = '', 0, 0, ''
-        self._recording: RecordingStatus | None = None
+        self.recording: RecordingStatus | None = None
         group = ReentrantCallbackGroup()
         self.create_subscription(
             RecordingStatus, 'data_logger/status', self._on_recording, LATCHED
@@ -81,11 +82,12 @@ class IdentificationServer(NodeBase, Node):
             (ListMethods, '~/list_methods', self._list),
         ):
             self.create_service(kind, name, answer, qos_profile=SERVICE, callback_group=group)
+        self._payloads = PayloadService(self, group)
         self.diagnostics.add('identification', self._report)
-        self.event('ready', node=self.get_fully_qualified_name(), data_directory=self._root)
+        self.event('ready', node=self.get_fully_qualified_name(), data_directory=self.root)
 
     def _on_recording(self, status: RecordingStatus) -> None:
-        self._recording = status
+        self.recording = status
 
     def _act(self, goal: Any) -> IdentifyAction.Result:
         feedback = IdentifyAction.Feedback(relative_error_percent=math.nan)
@@ -116,7 +118,7 @@ class IdentificationServer(NodeBase, Node):
                 goal.canceled()
             return answer
         except RobotIdError as error:
-            answer.error_code, answer.error_string = self._refused(error)
+            answer.error_code, answer.error_string = self.refusal_of(error)
             goal.abort()
             return answer
         goal.succeed()
@@ -133,7 +135,7 @@ class IdentificationServer(NodeBase, Node):
         except Cancelled:
             response.error_code, response.error_string = ErrorCode.CANCELED, 'the node ends'
         except RobotIdError as error:
-            response.error_code, response.error_string = self._refused(error)
+            response.error_code, response.error_string = self.refusal_of(error)
         return response
 
     def _list(
@@ -142,7 +144,8 @@ class IdentificationServer(NodeBase, Node):
         response.methods = [method_message(name) for name in registry.names()]
         return response
 
-    def _refused(self, error: RobotIdError) -> tuple[int, str]:
+    def refusal_of(self, error: RobotIdError) -> tuple[int, str]:
+        """Count a refusal; return its code and its line."""
         text = ' '.join(str(error).split())
         self._failed, self._last_error = self._failed + 1, text
         self.failure(f'no identification: {text}')
@@ -171,31 +174,43 @@ class IdentificationServer(NodeBase, Node):
             )
         options = self._options(request.option_keys, request.option_values)
         registry.create(method, options)
-        robot = self._robot(request.robot)
+        robot = self.robot_of(request.robot)
         bag = request.bag or self._last_recording()
-        path = recording_below(self._root, bag)
-        if path == below(self._root, '.'):
+        path = recording_below(self.root, bag)
+        if path == below(self.root, '.'):
             raise RobotIdError(f"'{bag}' is the data directory itself: name a bag in it")
+        work = {
+            'robot': robot,
+            'data': str(path),
+            'method': method,
+            'options': options,
+            'output': str(path.with_name(f'{path.name}.results')),
+            'plots': self.settings['plots'],
+        }
+        what = f'{method} on {bag}'
+        return self._message(self.have_done(what, work, time_limit_s, report, cancelled), path)
+
+    def have_done(
+        self,
+        what: str,
+        work: dict[str, Any],
+        time_limit_s: float,
+        report: Callable[[float, str], None] = lambda fraction, text: None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> dict[str, Any]:
+        """Have the worker do one thing; refused while it does another."""
         if not self._busy.acquire(blocking=False):
             raise Refusal(
                 ErrorCode.BUSY, f'{self._doing} is under way: cancel it, or try again after it'
             )
         try:
-            self._doing = f'{method} on {bag}'
-            self.event('identifying', robot=robot, bag=bag, method=method)
-            work = {
-                'robot': robot,
-                'data': str(path),
-                'method': method,
-                'options': options,
-                'output': str(path.with_name(f'{path.name}.results')),
-                'plots': self.settings['plots'],
-            }
-            found = self._worker.run(work, report, cancelled, time_limit_s)
+            self._doing = what
+            self.event('identifying', robot=work['robot'], work=what)
+            ending = cancelled or (lambda: self._ending)
+            return self._worker.run(work, report, ending, time_limit_s)
         finally:
             self._doing = ''
             self._busy.release()
-        return self._message(found, path)
 
     def _options(self, keys: list[str], values: list[str]) -> dict[str, str]:
         if len(keys) != len(values):
@@ -205,13 +220,12 @@ class IdentificationServer(NodeBase, Node):
                 raise OptionError(f"option '{key}' is given more than once")
         # A value that names a file, such as the start of an iteration, is one of ours.
         return {
-            key: str(below(self._root, value))
-            if '/' in value or value.endswith('.json')
-            else value
+            key: str(below(self.root, value)) if '/' in value or value.endswith('.json') else value
             for key, value in zip(keys, values)
         }
 
-    def _robot(self, name: str) -> str:
+    def robot_of(self, name: str) -> str:
+        """Return the robot of a request: a shipped name, or the file of the configured one."""
         configured = self.settings['robot']
         if not name:
             if not configured:
@@ -226,15 +240,15 @@ class IdentificationServer(NodeBase, Node):
         return str(Path(name).absolute()) if name not in shipped else name
 
     def _last_recording(self) -> str:
-        status = self._recording
+        status = self.recording
         if status is None:
-            return newest(self._root)
+            return newest(self.root)
         if status.recording:
             raise WrongState(f"recording '{status.bag}' is under way: stop it first")
         return status.bag
 
     def _message(self, found: dict[str, Any], path: Path) -> IdentificationResult:
-        root = below(self._root, '.')
+        root = below(self.root, '.')
 
         def short(file: str) -> str:
             return str(Path(file).relative_to(root)) if file else ''

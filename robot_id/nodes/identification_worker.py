@@ -18,13 +18,52 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from robot_id.estimation.model_file import load_result_or_model
 from robot_id.estimation.result import Result
 from robot_id.exceptions import RobotIdError
 from robot_id.experiment.identify import Request, identify
+from robot_id.experiment.measurements import load_for
+from robot_id.experiment.payload import PayloadRequest, weigh
+from robot_id.experiment.payload.attachment import at_link
+from robot_id.model import load_robot
 from robot_id.progress import Progress, part_of, to_message
 from robot_id.report.plots import plot_prediction
 
 Send = Callable[[str, dict[str, Any]], None]
+
+
+def weigh_load(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """
+    Weigh what a robot carries and put the result next to the recording.
+
+    :param request: robot, loaded, unloaded and params ('' for none), link, output.
+    """
+    robot = load_robot(request['robot'])
+    unloaded, params, link = request['unloaded'], request['params'], request['link']
+    found = weigh(
+        PayloadRequest(
+            robot,
+            (load_for(robot, [request['loaded']]),),
+            load_for(robot, [unloaded]) if unloaded else None,
+            load_result_or_model(robot, params) if params else None,
+            (at_link(robot, link),) if link else (),
+        ),
+        progress,
+    )
+    warnings, json_path = list(found.warnings), ''
+    try:
+        stem = _free_stem(Path(request['output']), f'{robot.name}_payload')
+        path = stem.with_name(f'{stem.name}.json')
+        found.save(path)
+        json_path = str(path)
+    except OSError as error:
+        warnings.append(f'not saved: {error.filename or ""} {error.strerror}')
+    return {
+        'payload': found.to_dict(),
+        'robot': robot.name,
+        'warnings': warnings,
+        'json_path': json_path,
+    }
 
 
 def answer(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
@@ -76,7 +115,8 @@ def _save(result: Result, stem: Path) -> Path:
 
 def _answer(request: dict[str, Any], send: Send) -> None:
     try:
-        content = answer(
+        work = weigh_load if request.get('kind') == 'payload' else answer
+        content = work(
             request, lambda fraction, text='': send('progress', to_message(fraction, text))
         )
     except RobotIdError as error:

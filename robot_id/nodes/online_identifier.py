@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
+from robot_id.control.payload import estimate_payload
 from robot_id.data.stamps import SECOND
-from robot_id.estimation.parameters import robot_for
+from robot_id.estimation.parameters import parameters_for, robot_for
 from robot_id.estimation.result import Result
 from robot_id.exceptions import DataError, RobotIdError
 from robot_id.nodes.online_settings import TABLE, make_identifier, nominal_values
@@ -24,12 +25,13 @@ from robot_id.ros.diagnostics import ERROR, OK, WARN, RateMeter, Report
 from robot_id.ros.joint_states import MeasuredTorques
 from robot_id.ros.listener import hear
 from robot_id.ros.messages import parameters_from, parameters_message
+from robot_id.ros.payload_message import running_message
 from robot_id.ros.qos import LATCHED
 from robot_id.ros.refusal import code_of
 from robot_id.ros.stamps import to_stamp
 from robot_id.ros.wire import POINT
 from robot_id.trajectory.reference_buffer import ReferenceBuffer
-from robot_id_msgs.msg import DynamicParameters, OnlineStatus
+from robot_id_msgs.msg import DynamicParameters, OnlineStatus, PayloadEstimate
 from robot_id_msgs.srv import ResetEstimate
 
 WORK_S = 0.02
@@ -53,14 +55,18 @@ class OnlineIdentifierNode(NodeBase, Node):
         self._robot = self.robot_setting()
         self._references = ReferenceBuffer(self._robot.joint_names, 4096)
         self._riv = self.settings['method'] == 'riv'
+        self._arm: Result | None = None
+        self._carries = False
         if self.settings['nominal']:
-            self._robot = robot_for(self._robot, Result.load(self.settings['nominal']))
+            self._arm = Result.load(self.settings['nominal'])
+            self._robot = robot_for(self._robot, self._arm)
         self._start = self._sizes = nominal_values(self._robot, self.settings)
         self._meter = RateMeter()
         self._begin()
         self._rehearse()
         self._estimates = self.create_publisher(DynamicParameters, '~/dynamic_parameters', LATCHED)
         self._statuses = self.create_publisher(OnlineStatus, '~/status', LATCHED)
+        self._loads = self.create_publisher(PayloadEstimate, '~/payload', LATCHED)
         self._states = MeasuredTorques(self, self._robot.joint_names, self._on_sample, DEPTH)
         if self._riv:
             self._plan = hear(self, JointTrajectory, 'reference', self._on_reference, POINT, DEPTH)
@@ -155,6 +161,28 @@ class OnlineIdentifierNode(NodeBase, Node):
             )
         )
         self._statuses.publish(self._message(status))
+        if self._arm is not None:
+            self._loads.publish(self._load(self._arm))
+
+    def _load(self, arm: Result) -> PayloadEstimate:
+        """Return what the estimate says of a load that the identified arm did not have."""
+        assert self._identifier is not None
+        after, covariance = self._identifier.estimate, self._identifier.covariance
+        order = [arm.names.index(name) for name in self._robot.base.names]
+        of_arm = arm.covariance[np.ix_(order, order)]
+        known = np.isfinite(np.diag(covariance)) & np.isfinite(np.diag(of_arm))
+        change = estimate_payload(
+            self._robot,
+            parameters_for(self._robot, arm),
+            after,
+            np.nan_to_num(covariance) + np.nan_to_num(of_arm),
+            known,
+        )
+        if change.significant != self._carries:
+            self._carries = change.significant
+            self.event(f'load noticed, {change}' if self._carries else 'no load')
+        frame = self._robot.joint_names[-1]
+        return running_message(change, self._robot.name, frame, to_stamp(self._stamp))
 
     def _message(self, status: Status) -> OnlineStatus:
         message = OnlineStatus(

@@ -86,7 +86,7 @@ def together(
         return blocks
 
     y = [Y * weights for _, _, Y in parts]
-    solution, A = _twice(design, y, tail)
+    solution, A = _twice(design, y, tail, doubt=False)
     felt = [W * weights[:, None] * (r > 0) for r, W, _ in parts]
     return Fit(solution, A, y, felt, solution.x[:b], changes)
 
@@ -161,12 +161,22 @@ def _beside_arm(
 
 
 def _twice(
-    design: Callable[[Array | None], list[Array]], y: list[Array], last: int
+    design: Callable[[Array | None], list[Array]], y: list[Array], last: int, doubt: bool = True
 ) -> tuple[Solution, list[Array]]:
-    """Solve without the friction of the load, then with the load that was found."""
+    """
+    Solve without the friction of the load, then with the load that was found.
+
+    :param doubt: what the friction of the load moved counts as a deviation; where the arm is not
+        fitted beside the load, little else shows that this friction is not known.
+    """
     x = solve(design(None), y, deviations=False).x
     A = design(x)
-    return solve(A, y, last), A
+    found = solve(A, y, last)
+    if doubt:
+        covariance, moved = found.covariance.copy(), found.x[-last:] - x[-last:]
+        covariance[-last:, -last:] += np.outer(moved, moved)
+        found = replace(found, covariance=covariance)
+    return found, A
 
 
 def _with_arm(

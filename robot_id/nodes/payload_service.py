@@ -1,0 +1,111 @@
+"""The service `~/identify_payload` of the identification server."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from typing import Any
+
+from robot_id.exceptions import OptionError, RobotIdError
+from robot_id.progress import Cancelled
+from robot_id.ros.bag_names import recording_below
+from robot_id.ros.data_directory import LONGEST, below, shortened
+from robot_id.ros.messages import WrongState
+from robot_id.ros.payload_message import weighed_message
+from robot_id.ros.qos import SERVICE
+from robot_id_msgs.msg import ErrorCode
+from robot_id_msgs.srv import IdentifyPayload, StartRecording
+
+# Time for an answer of the logger, and for it to close a bag after its last sample.
+ANSWER_S, CLOSE_S, LOOK_S = 10.0, 20.0, 0.05
+
+
+class PayloadService:
+    """
+    Weighs what a robot carries, from two recordings or from one that is made now.
+
+    :param server: the node; it has the data directory, the worker and its time limit.
+    """
+
+    def __init__(self, server: Any, group: Any) -> None:
+        self._server = server
+        self._logger = server.create_client(
+            StartRecording, 'data_logger/start', qos_profile=SERVICE, callback_group=group
+        )
+        server.create_service(
+            IdentifyPayload,
+            '~/identify_payload',
+            self._answer,
+            qos_profile=SERVICE,
+            callback_group=group,
+        )
+
+    def _answer(
+        self, request: IdentifyPayload.Request, response: IdentifyPayload.Response
+    ) -> IdentifyPayload.Response:
+        try:
+            found = self._weigh(request)
+            now = self._server.get_clock().now().to_msg()
+            response.payload = weighed_message(found['payload'], found['robot'], now)
+            response.warnings = found['warnings']
+            mass = response.payload.mass
+            self._server.event('weighed', mass=mass, json=found['json_path'])
+        except Cancelled:
+            response.error_code, response.error_string = ErrorCode.CANCELED, 'the node ends'
+        except RobotIdError as error:
+            response.error_code, response.error_string = self._server.refusal_of(error)
+        return response
+
+    def _weigh(self, request: IdentifyPayload.Request) -> dict[str, Any]:
+        server = self._server
+        for text in (request.bag_without, request.bag_with, request.json_path, request.link):
+            if len(text) > LONGEST:
+                raise OptionError(f"'{shortened(text)}' is too long for a request")
+        if not (request.bag_without or request.json_path):
+            raise OptionError('give bag_without, or json_path, a result without the payload')
+        robot = server.robot_of(request.robot)
+        without = recording_below(server.root, request.bag_without) if request.bag_without else ''
+        params = below(server.root, request.json_path) if request.json_path else ''
+        bag = request.bag_with or self._record(request.record_s)
+        loaded = recording_below(server.root, bag)
+        work = {
+            'kind': 'payload',
+            'robot': robot,
+            'loaded': str(loaded),
+            'unloaded': str(without),
+            'params': str(params),
+            'link': request.link,
+            'output': str(loaded.with_name(f'{loaded.name}.results')),
+        }
+        found: dict[str, Any] = server.have_done(
+            f'payload on {bag}', work, server.settings['service_time_limit_s']
+        )
+        return found
+
+    def _record(self, seconds: float) -> str:
+        """Have the logger record, and return the bag when it is closed."""
+        if not (math.isfinite(seconds) and seconds > 0.0):
+            raise OptionError(f'record_s: {seconds:g} must be above 0 s to record now')
+        if not self._logger.service_is_ready():
+            raise WrongState('no data_logger in this namespace to record: start it, or name a bag')
+        done = threading.Event()
+        future = self._logger.call_async(StartRecording.Request(max_duration_s=seconds))
+        future.add_done_callback(lambda _: done.set())
+        if not done.wait(ANSWER_S):
+            raise WrongState('the data_logger does not answer')
+        answer = future.result()
+        if answer.error_code:
+            raise WrongState(f'the data_logger does not record: {answer.error_string}')
+        self._wait_for(answer.bag, seconds + CLOSE_S)
+        return str(answer.bag)
+
+    def _wait_for(self, bag: str, seconds: float) -> None:
+        """Wait until the logger has closed a bag."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            status = self._server.recording
+            if status is not None and status.bag == bag and not status.recording:
+                return
+            time.sleep(LOOK_S)
+        raise WrongState(f"'{bag}' was not closed within {seconds:.3g} s")

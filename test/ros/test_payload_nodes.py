@@ -1,0 +1,105 @@
+"""A load on the running robot: weighed by the server, noticed by the controller, confirmed."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = [pytest.mark.ros, pytest.mark.real_processes, pytest.mark.timeout(400)]
+pytest.importorskip('rclpy')
+pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is not built')
+
+from geometry_msgs.msg import Inertia
+from running.client import Client
+from running.node_process import NodeProcess
+from running.robot_graph import bring_up, graph
+
+from robot_id.data import save
+from robot_id.experiment import record
+from robot_id.model import Payload, load_robot, payload_parameters
+from robot_id.ros.qos import LATCHED
+from robot_id.trajectory.default import motion_of
+from robot_id_msgs.msg import DynamicParameters, ErrorCode, PayloadEstimate
+from robot_id_msgs.srv import IdentifyPayload, SetPayload
+
+LOCK = {'lock_step': True, 'use_sim_time': True}
+
+
+def test_server_weighs_two_bags_and_refuses_what_it_must(tmp_path):
+    robot = load_robot('emps')
+    heavier = robot.truth() + payload_parameters(robot, Payload(10.0))
+    motion = motion_of(robot, 'lively', 6.0, 1)
+    save(record(robot, motion, seed=1), tmp_path / 'empty')
+    save(record(robot, motion, seed=2, parameters=heavier), tmp_path / 'full')
+    settings = {'data_directory': str(tmp_path), 'robot': 'emps'}
+    with (
+        NodeProcess('identification_server', parameters=settings, namespace='w') as node,
+        Client(namespace='w') as client,
+    ):
+        node.wait_for_log('ready', 120)
+
+        def ask(**fields):
+            return client.call(
+                IdentifyPayload,
+                'identification_server/identify_payload',
+                IdentifyPayload.Request(**fields),
+                120.0,
+            )
+
+        answer = ask(bag_without='empty', bag_with='full')
+        assert answer.error_code == ErrorCode.SUCCESS, answer.error_string
+        load = answer.payload
+        assert load.detected
+        assert abs(load.mass - 10.0) < 4.0 * load.mass_standard_deviation < 0.5
+        assert list(load.determined) == ['mass']
+        assert (tmp_path / 'full.results/emps_payload.json').is_file()
+        assert ask(bag_without='full', bag_with='empty').error_code == ErrorCode.INVALID_DATA
+        assert 'give bag_without' in ask(bag_with='full').error_string
+        refused = ask(bag_without='../empty', bag_with='full')
+        assert refused.error_code == ErrorCode.FORBIDDEN_PATH
+        assert 'no data_logger' in ask(bag_without='empty', record_s=2.0).error_string
+        assert 'record_s' in ask(bag_without='empty').error_string
+
+
+def test_controller_notices_a_load_and_takes_it_over_when_told():
+    robot = load_robot('emps')
+    common = {'robot': 'emps', 'rate_hz': robot.loop('learning').rate_hz}
+    start = motion_of(robot).sample(0.0)[0].tolist()
+    learner = {**common, **LOCK, 'learning': True, 'window_s': 1.5}
+    plant = {**common, **LOCK, 'noise': True, 'seed': 5, 'initial_position': start}
+    with (
+        Client(namespace='load') as client,
+        graph(
+            ('trajectory_generator', 'load', {**common, 'autostart': True, 'use_sim_time': True}),
+            ('ctc_controller', 'load', learner),
+            ('ddm_simulator', 'load', plant),
+        ) as nodes,
+    ):
+        models = client.collect(DynamicParameters, 'ctc_controller/dynamic_parameters', LATCHED)
+        loads = client.collect(PayloadEstimate, 'ctc_controller/payload', LATCHED)
+        bring_up(client, 'ddm_simulator')
+        bring_up(client, 'ctc_controller')
+
+        def mass():
+            return dict(zip(models[-1].names, models[-1].values))['M1']
+
+        def put(name, **fields):
+            request = SetPayload.Request(inertia=Inertia(m=10.0), **fields)
+            return client.call(SetPayload, f'{name}/set_payload', request, 60.0)
+
+        client.spin_until(lambda: len(loads) > 1, 240.0, 'a tare')
+        assert not loads[-1].detected
+        assert put('ddm_simulator').error_code == ErrorCode.SUCCESS
+        client.spin_until(
+            lambda: loads[-1].detected and abs(loads[-1].mass - 10.0) < 1.0, 240.0, 'the load'
+        )
+        # Noticed and told, but not used.
+        assert abs(mass() - robot.truth()[0]) < 3.0
+        nodes[1].wait_for_log('the load has changed', 60)
+        before = mass()
+        assert put('ctc_controller', blend_s=0.2).error_code == ErrorCode.SUCCESS
+        client.spin_until(lambda: mass() > before + 5.0, 60.0, 'the model with the load')
+        assert put('ctc_controller', blend_s=-1.0).error_code == ErrorCode.INVALID_OPTION
+        # From now on the learner may go on with the load.
+        count = len(models)
+        client.spin_until(lambda: len(models) > count + 1, 240.0, 'updates with the load')
+        assert abs(mass() - robot.truth()[0] - 10.0) < 3.0
