@@ -29,6 +29,14 @@ KERNELS = ('regressor', 'regressor_slopes', 'inverse_dynamics', 'inertia_matrix'
 
 @click.command()
 @click.option('--robot', required=True, help='A shipped name, a robot file or a URDF.')
+@click.option(
+    '--for',
+    'purpose',
+    type=click.Choice(['arm', 'payload']),
+    default='arm',
+    show_default=True,
+    help='What the motion is to tell: all parameters, or a load on the last link.',
+)
 @click.option('--seconds', default=10.0, show_default=True, help='Length of the motion.')
 @click.option('--budget', default=60.0, show_default=True, help='Seconds for the search.')
 @click.option(
@@ -73,6 +81,7 @@ KERNELS = ('regressor', 'regressor_slopes', 'inverse_dynamics', 'inertia_matrix'
 @click.option('--force', is_flag=True, help='Overwrite FILE.csv and FILE.yaml.')
 def command(
     robot: str,
+    purpose: str,
     seconds: float,
     budget: float,
     evaluations: int | None,
@@ -115,13 +124,15 @@ def command(
         joint_weights=_numbers(joint_weights, '--joint-weights'),
         torque_std=_numbers(torque_noise, '--torque-noise'),
         rate_hz=rate,
+        purpose=purpose,
     )
     clearance = None if no_clearance else clearance_of(model, margin, not no_floor)
     compile_first(*KERNELS)
     with progress_bar() as progress:
         found = excitation.excite(model, options, clearance, progress)
-        progress(1.0, 'simulating an identification')
-        found = rehearsed(model, found)
+        if purpose == 'arm':
+            progress(1.0, 'simulating an identification')
+            found = rehearsed(model, found)
     _report(found)
     if places:
         _write_motion(_with_ways(found, stand, clearance), rate, model.joint_names, places)

@@ -13,6 +13,7 @@ from robot_id.excitation.clearance import Clearance
 from robot_id.excitation.criteria import CRITERIA, criterion_of
 from robot_id.excitation.deviations import Deviations, predict_deviations
 from robot_id.excitation.family import make_family
+from robot_id.excitation.load import load_columns
 from robot_id.excitation.objective import Figures, Objective
 from robot_id.excitation.parameter_weights import expected_values, weights_of_parameters
 from robot_id.excitation.search import SearchResult, search
@@ -20,6 +21,7 @@ from robot_id.model import Robot
 from robot_id.progress import Progress, silent
 from robot_id.ranges import Frequency, check
 from robot_id.trajectory.limits import MotionLimits, motion_limits
+from robot_id.trajectory.reference import Reference
 from robot_id.trajectory.trajectory import Array, Trajectory
 
 SCHEMA = 1
@@ -46,6 +48,7 @@ class ExcitationOptions:
     :param parameter_floor: see `weights_of_parameters`.
     :param torque_std: (n,) torque noise for the predicted deviations; None takes the robot file's.
     :param rate_hz: at which the torques will be measured.
+    :param purpose: 'arm' for all parameters, 'payload' for those of a load on the last link.
     """
 
     kind: str = 'fourier'
@@ -63,6 +66,7 @@ class ExcitationOptions:
     parameter_floor: float = 0.02
     torque_std: tuple[float, ...] | None = None
     rate_hz: Frequency = 1000.0
+    purpose: str = 'arm'
 
     def __post_init__(self) -> None:
         check(self)
@@ -106,6 +110,7 @@ class Excitation:
             'kind': self.trajectory.kind,
             'seconds': self.trajectory.duration,
             'criterion': self.options.criterion,
+            'purpose': self.options.purpose,
             **_figures(found.figures),
             'torque_share': _number(found.figures.torque_share),
             'clearance_m': None if self.clearance_m is None else _number(self.clearance_m),
@@ -175,6 +180,14 @@ def make_objective(
     if not np.all(np.isfinite(limits.torque)):
         names = [n for n, t in zip(robot.joint_names, limits.torque) if not np.isfinite(t)]
         notes.append(f'no torque limit: {", ".join(names)}')
+    columns = None
+    if options.purpose == 'payload':
+        load = load_columns(robot, parameter_weights)
+        columns, parameter_weights = load.C, load.sizes
+        notes.append(
+            f'for a load on the last link: {load.loads} of its 10 parameters can be told one by '
+            'one, beside the friction'
+        )
     objective = Objective(
         robot,
         family,
@@ -185,6 +198,7 @@ def make_objective(
         expected,
         clearance,
         samples=_samples(robot, options, family.size),
+        columns=columns,
     )
     return objective, notes
 
@@ -227,11 +241,25 @@ def excite(
         options,
         objective.limits,
         found,
-        predict_deviations(robot, reference, noise, objective.expected),
+        _deviations(robot, options, reference, noise, objective),
         noise,
         distance,
         tuple(notes),
     )
+
+
+def _deviations(
+    robot: Robot,
+    options: ExcitationOptions,
+    reference: Reference,
+    noise: Array,
+    objective: Objective,
+) -> Deviations:
+    """Return what the motion will tell of the arm, or of the load."""
+    if options.purpose != 'payload':
+        return predict_deviations(robot, reference, noise, objective.expected)
+    sizes = np.ones(len(robot.base))
+    return load_columns(robot, sizes).predict(robot, reference, noise)
 
 
 def _joint_weights(robot: Robot, given: tuple[float, ...] | None) -> Array:

@@ -46,6 +46,7 @@ def predict_deviations(
     torque_std: Array,
     expected: Array | None = None,
     coulomb_slope: float | None = None,
+    columns: Array | None = None,
 ) -> Deviations:
     """
     Predict sigma of weighted least squares: C = (W^T G^T G W)^-1, G = diag(1/sigma_j).
@@ -56,6 +57,8 @@ def predict_deviations(
 
     :param torque_std: (n,) noise of the torque samples, N.m or N.
     :param expected: (b,) values for the percentages, or None.
+    :param columns: (b, p) combinations of the parameters to find, None for all of them; then
+        `expected` is (p,), and the names are numbers.
     """
     noise = np.broadcast_to(np.asarray(torque_std, float), (robot.n,))
     if not np.all(np.isfinite(noise)) or np.any(noise <= 0.0):
@@ -63,10 +66,13 @@ def predict_deviations(
     W = dynamics.regressor(
         robot, reference.position, reference.velocity, reference.acceleration, coulomb_slope
     )
+    names = robot.base.names
+    if columns is not None:
+        W, names = W @ columns, tuple(str(k) for k in range(columns.shape[1]))
     rows = (W / noise[:, None]).reshape(-1, W.shape[2])
     R = np.asarray(np.linalg.qr(rows, mode='r'))
-    values = np.full(len(robot.base), np.nan) if expected is None else np.asarray(expected, float)
-    return Deviations(robot.base.names, values, _row_norms_of_inverse(R))
+    values = np.full(len(names), np.nan) if expected is None else np.asarray(expected, float)
+    return Deviations(names, values, _row_norms_of_inverse(R))
 
 
 def _row_norms_of_inverse(R: Array) -> Array:

@@ -54,6 +54,8 @@ class Objective:
     :param joint_weights: (n,) weights of the joints' rows, 1/sigma_j of paper 004.
     :param expected: (b,) parameters for the torque limits, or None.
     :param samples: number of samples in the decimated regressor.
+    :param columns: (b, p) combinations of the parameters that the motion is for; None for all.
+        Then `parameter_weights` is (p,).
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class Objective:
         expected: Array | None = None,
         clearance: Clearance | None = None,
         samples: int = 150,
+        columns: Array | None = None,
     ) -> None:
         self.robot, self.family, self.limits = robot, family, limits
         self.criterion = criterion_of(criterion)
@@ -75,6 +78,7 @@ class Objective:
         self.expected = expected
         self.clearance = clearance
         self.samples = samples
+        self.columns = columns
         duration = family.basis.duration
         self.basis = family.basis.sample(np.arange(samples) * (duration / samples))
         # Peaks between the samples count too; a finer grid costs the gauge next to nothing.
@@ -115,6 +119,8 @@ class Objective:
 
     def _criterion(self, W: Array, power: float) -> tuple[float, Array]:
         """Return the value and its slope in W (N, n, b)."""
+        if self.columns is not None:
+            W = W @ self.columns
         N, n, b = W.shape
         weight = np.tile(self.joint_weights, N)[:, None]
         if self.criterion.weighted:
@@ -124,7 +130,8 @@ class Objective:
         value, slope = self.criterion.smooth(singular, power)
         # U diag(slope) V^T without U: rows = U diag(s) V^T.
         inward = Vt.T * (slope / np.maximum(singular, 1e-300)) @ Vt
-        return value, (weight * (rows @ inward)).reshape(N, n, b)
+        slopes = (weight * (rows @ inward)).reshape(N, n, b)
+        return value, slopes if self.columns is None else slopes @ self.columns.T
 
     def _torque_penalty(self, W: Array) -> tuple[float, Array | float]:
         if self.expected is None:
@@ -187,8 +194,9 @@ class Objective:
         N = self.samples * refine
         states = trajectory.sample(np.arange(N) * (trajectory.duration / N))
         W = dynamics.regressor(self.robot, *states)
-        b = W.shape[2]
-        rows = (W * self.joint_weights[:, None]).reshape(-1, b)
+        wanted = W if self.columns is None else W @ self.columns
+        b = wanted.shape[2]
+        rows = (wanted * self.joint_weights[:, None]).reshape(-1, b)
         plain = np.asarray(np.linalg.svd(rows, compute_uv=False))
         weighted = np.asarray(np.linalg.svd(rows * self.parameter_weights, compute_uv=False))
         share = float('nan')

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset
 from robot_id.experiment.payload.attachment import Attachment
-from robot_id.experiment.payload.gears import friction_parameters
 from robot_id.experiment.payload.rows import joint_weights, rows_of, settle_all
 from robot_id.experiment.payload.solution import solve
 from robot_id.model import Robot
+from robot_id.model.friction_columns import friction_parameters
 from robot_id.regression.triangular import triangle
 
 Array = NDArray[np.float64]

@@ -13,17 +13,10 @@ from numpy.typing import NDArray
 
 from robot_id.model import Robot
 from robot_id.model.friction import COLUMNS, ROTOR
+from robot_id.model.friction_columns import friction_parameters
 from robot_id.model.other_friction import with_friction
 
 Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
-
-
-def friction_parameters(robot: Robot) -> Indices:
-    """Return the places of friction and offset among the base parameters."""
-    terms = robot.terms
-    own = set(robot.term_index[terms.parameter[terms.kind != ROTOR]].tolist())
-    return np.array([i for i, c in enumerate(robot.base.columns) if int(c) in own], np.intp)
 
 
 def coulomb_parameters(robot: Robot) -> list[tuple[int, int]]:
