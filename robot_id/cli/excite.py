@@ -130,17 +130,19 @@ def command(
     compile_first(*KERNELS)
     with progress_bar() as progress:
         found = excitation.excite(model, options, clearance, progress)
-        if purpose == 'arm':
-            progress(1.0, 'simulating an identification')
-            found = rehearsed(model, found)
+        progress(1.0, 'simulating an identification')
+        found = rehearsed(model, found)
     _report(found)
     if places:
         _write_motion(_with_ways(found, stand, clearance), rate, model.joint_names, places)
     if json_file:
-        text = json.dumps(found.to_dict(), indent=1) + '\n'
-        save(lambda path: files.write_text(path, text), json_file)
+        save(lambda path: files.write_text(path, _json(found)), json_file)
     if picture:
         save(lambda path: _draw(found, path), picture)
+
+
+def _json(found: excitation.Excitation) -> str:
+    return json.dumps(found.to_dict(), indent=1) + '\n'
 
 
 def _write_motion(

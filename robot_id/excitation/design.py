@@ -11,9 +11,9 @@ import numpy as np
 from robot_id.exceptions import DescriptionError, OptionError
 from robot_id.excitation.clearance import Clearance
 from robot_id.excitation.criteria import CRITERIA, criterion_of
-from robot_id.excitation.deviations import Deviations, predict_deviations
+from robot_id.excitation.deviations import Deviations
 from robot_id.excitation.family import make_family
-from robot_id.excitation.load import load_columns
+from robot_id.excitation.load import deviations_for, load_columns
 from robot_id.excitation.objective import Figures, Objective
 from robot_id.excitation.parameter_weights import expected_values, weights_of_parameters
 from robot_id.excitation.search import SearchResult, search
@@ -21,7 +21,6 @@ from robot_id.model import Robot
 from robot_id.progress import Progress, silent
 from robot_id.ranges import Frequency, check
 from robot_id.trajectory.limits import MotionLimits, motion_limits
-from robot_id.trajectory.reference import Reference
 from robot_id.trajectory.trajectory import Array, Trajectory
 
 SCHEMA = 1
@@ -241,25 +240,11 @@ def excite(
         options,
         objective.limits,
         found,
-        _deviations(robot, options, reference, noise, objective),
+        deviations_for(options.purpose, robot, reference, noise, objective.expected),
         noise,
         distance,
         tuple(notes),
     )
-
-
-def _deviations(
-    robot: Robot,
-    options: ExcitationOptions,
-    reference: Reference,
-    noise: Array,
-    objective: Objective,
-) -> Deviations:
-    """Return what the motion will tell of the arm, or of the load."""
-    if options.purpose != 'payload':
-        return predict_deviations(robot, reference, noise, objective.expected)
-    sizes = np.ones(len(robot.base))
-    return load_columns(robot, sizes).predict(robot, reference, noise)
 
 
 def _joint_weights(robot: Robot, given: tuple[float, ...] | None) -> Array:

@@ -68,3 +68,12 @@ def load_columns(robot: Robot, friction_sizes: Array) -> LoadColumns:
     names = (*(f'load {INERTIAL[k]}' for k in chosen), *(robot.base.names[i] for i in own))
     sizes = np.concatenate([SIZES[chosen], friction_sizes[own]])
     return LoadColumns(names, columns, sizes, rank)
+
+
+def deviations_for(
+    purpose: str, robot: Robot, reference: Reference, torque_std: Array, expected: Array | None
+) -> Deviations:
+    """Return what a motion will tell of the arm, or of a load (see `ExcitationOptions`)."""
+    if purpose != 'payload':
+        return predict_deviations(robot, reference, torque_std, expected)
+    return load_columns(robot, np.ones(len(robot.base))).predict(robot, reference, torque_std)

@@ -49,8 +49,10 @@ def rehearsed(robot: Robot, found: Excitation, loop: str = 'default') -> Excitat
     Return an excitation with the deviations of a rehearsal.
 
     Where none is possible (no control loop, no friction known, a motion the loop cannot follow)
-    the deviations for the torque noise alone stay, and a note says why.
+    the deviations for the torque noise alone stay, and a note says why. Those of a load stay too.
     """
+    if found.options.purpose != 'arm':
+        return found
     try:
         known = rehearse(
             robot, found.trajectory, found.deviations.expected, found.torque_std, loop
