@@ -41,27 +41,28 @@ class EstimatedLoopMethod(LoopMethod):
         # A bandwidth that is scaled on purpose (section 4.5 of paper 000) is meant.
         if self.bandwidth_factor != 1.0 or not can_fit(problem, start):
             return problem, self.solve(problem, start, progress)
-        given: tuple[LoopProblem, Outcome] | None = None
+        given: Outcome | None = None
         failure: IdentificationError | None = None
         if self.fit_loop == 'never' or (known and self.fit_loop == 'auto'):
             try:
-                given = problem, self.solve(problem, start, progress)
+                given = self.solve(problem, start, progress)
             except IdentificationError as error:
                 failure = error
-            if given is not None and _agrees(*given):
-                return given
+            if given is not None and _agrees(problem, given):
+                return problem, given
         if self.fit_loop != 'never':
             found = self._estimated(problem, known, progress)
             if found is not None:
                 return found
+        if failure is not None:
+            raise failure
         if given is None:
-            raise failure or IdentificationError('no loop fits the recorded positions')
+            return problem, self.solve(problem, start, progress)
         problem.warnings += (
             'the loop of the robot file does not move as the recording did: parameters and their '
             "deviations are wrong if it is; mend the robot file's loop or set fit_loop=auto",
         )
-        kept = replace(given[1], extras={**given[1].extras, 'loop_contradicted': True})
-        return problem, kept
+        return problem, replace(given, extras={**given.extras, 'loop_contradicted': True})
 
     def _estimated(
         self, problem: LoopProblem, known: bool, progress: Progress
@@ -72,18 +73,17 @@ class EstimatedLoopMethod(LoopMethod):
             if not known and self.coulomb_slope is None:
                 problem = steep(problem, chi)
             fit = best_loop(problem, chi, covariance, known)
+            if known and self.fit_loop == 'auto' and not fit.contradicts:
+                return None
+            theta, found = fit.theta, self._solved_with(fit, chi, progress)
+            for _ in range(ROUNDS - 1):
+                more = _linear(fit.problem, found)
+                if more is None or not more.contradicts:
+                    break
+                fit = fit_loop(fit.problem, found.chi, found.covariance)
+                theta, found = theta + fit.theta, self._solved_with(fit, found.chi, progress)
         except (RobotIdError, np.linalg.LinAlgError):
             return None
-        theta = fit.theta
-        for _ in range(ROUNDS):
-            fit.problem.loop_covariance = fit.covariance
-            found = self.solve(fit.problem, chi, progress)
-            more = _linear(fit.problem, found)
-            if more is None or not more.contradicts:
-                break
-            chi = found.chi
-            fit = fit_loop(fit.problem, chi, found.covariance)
-            theta = theta + fit.theta
         what = 'the given one contradicts the recorded positions' if known else 'none is known'
         fit.problem.warnings += (f'{what}: the loop is estimated, {words(theta)}',)
         loop = fit.problem.loop
@@ -96,6 +96,11 @@ class EstimatedLoopMethod(LoopMethod):
             'deviations': [float(v) for v in np.sqrt(np.diag(fit.covariance))],
         }
         return fit.problem, replace(found, extras={**found.extras, 'estimated_loop': told})
+
+    def _solved_with(self, fit: LoopFit, start: Array, progress: Progress) -> Outcome:
+        """Solve with a fitted loop, whose uncertainty is one of the parameters too."""
+        fit.problem.loop_covariance = fit.covariance
+        return self.solve(fit.problem, start, progress)
 
     def _without_loop(self, problem: LoopProblem) -> tuple[Array, Array]:
         """(b,) parameters that no loop has a part in, and their covariance."""
