@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bench.figure import Figure
+from bench.figure import Figure, generic, in_turns
 from robot_id.dynamics import warm_up
 from robot_id.excitation.clearance import Clearance, clearance_of
 from robot_id.excitation.design import ExcitationOptions, make_objective
@@ -12,7 +12,8 @@ from robot_id.excitation.random_motion import draw
 from robot_id.excitation.search import search
 from robot_id.model import Robot, load_robot
 
-BUDGET_S = 120.0
+BUDGET_S = 60.0
+EVALUATIONS = 60
 RANDOM_MOTIONS = 200
 HARMONICS = (5, 8, 12, 16, 30)
 LEAST_RATIO = 5.0
@@ -47,3 +48,17 @@ def bench_tx40() -> list[Figure]:
         Figure('TX40 evaluations of the criterion', found.evaluations / found.elapsed_s, '1/s')
     )
     return figures
+
+
+def bench_evaluations() -> list[Figure]:
+    """Evaluations of the criterion by one worker, against the generic kernels."""
+    objective, _ = make_objective(load_robot('tx40'), ExcitationOptions(), None)
+
+    def work() -> object:
+        return search(objective, BUDGET_S, workers=1, evaluations=EVALUATIONS)
+
+    seconds = in_turns({'generated': work, 'generic': generic(work)}, repeats=3)
+    rate = EVALUATIONS / seconds['generated']
+    ratio = seconds['generic'] / seconds['generated']
+    name = 'TX40 evaluations of the criterion, one core, no clearance'
+    return [Figure(name, rate, '1/s', 'generic kernels', ratio, 2.0)]

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 
 import numpy as np
 import pinocchio as pin
 
-from bench.figure import Figure, in_turns
+from bench.figure import Figure, generic, in_turns
 from robot_id import dynamics
 from robot_id.control import tune
 from robot_id.dynamics import simulate
-from robot_id.dynamics.generated.library import SWITCH
 from robot_id.model import load_robot
 from robot_id.online.state_model import StateModel
 from robot_id.trajectory.lively import lively_motion
@@ -25,22 +23,6 @@ LIMITS = {
     'inertia matrix': 0.3,
     'derivatives': 1.2,
 }
-
-
-def generic(work: Callable[[], object]) -> Callable[[], object]:
-    """Return the same work by the generic kernels."""
-
-    def run() -> object:
-        before = os.environ.get(SWITCH)
-        os.environ[SWITCH] = '0'
-        try:
-            return work()
-        finally:
-            del os.environ[SWITCH]
-            if before is not None:
-                os.environ[SWITCH] = before
-
-    return run
 
 
 def bench_tx40() -> list[Figure]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+
+from robot_id.dynamics.generated.library import SWITCH
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,22 @@ def in_turns(works: Mapping[str, Callable[[], object]], repeats: int = 9) -> dic
         for name, work in works.items():
             taken[name].append(processor_seconds(work))
     return {name: float(np.median(times)) for name, times in taken.items()}
+
+
+def generic(work: Callable[[], object]) -> Callable[[], object]:
+    """Return the same work by the generic kernels."""
+
+    def run() -> object:
+        before = os.environ.get(SWITCH)
+        os.environ[SWITCH] = '0'
+        try:
+            return work()
+        finally:
+            del os.environ[SWITCH]
+            if before is not None:
+                os.environ[SWITCH] = before
+
+    return run
 
 
 def processor_seconds(work: Callable[[], object]) -> float:

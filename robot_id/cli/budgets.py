@@ -31,7 +31,7 @@ def add_to(command: click.Command) -> click.Command:
             metavar='SIZE',
             expose_value=False,
             callback=_set_memory,
-            help='What reading a file may take, such as 4GB.  [default: 512MB]',
+            help='Memory limit for reading a file, such as 4GB.  [default: 512MB]',
         ),
         click.Option(
             ['--time-limit'],
@@ -39,7 +39,7 @@ def add_to(command: click.Command) -> click.Command:
             type=float,
             expose_value=False,
             callback=_set_seconds,
-            help='Give up after so many seconds.  [default: none]',
+            help='Stop with an error after this many seconds.  [default: none]',
         ),
     ]
     work = command.callback

@@ -20,14 +20,18 @@ from robot_id.report.campaign.terminal import to_table
 @click.command()
 @click.argument('what', metavar='CAMPAIGN.yaml | report')
 @click.argument('folder', required=False, metavar='[DIR]')
-@click.option('--out', metavar='DIR', help='Folder of the campaign; one that was begun goes on.')
-@click.option('--workers', type=int, metavar='N', help='Processes that run.  [default: cores]')
-@click.option('--scheduler', metavar='tcp://HOST:PORT', help='A running Dask scheduler instead.')
+@click.option('--out', metavar='DIR', help='Folder of the campaign; an unfinished one is resumed.')
+@click.option('--workers', type=int, metavar='N', help='Number of processes.  [default: cores]')
+@click.option(
+    '--scheduler',
+    metavar='tcp://HOST:PORT',
+    help='Use a running Dask scheduler instead of local processes.',
+)
 def command(
     what: str, folder: str | None, out: str | None, workers: int | None, scheduler: str | None
 ) -> None:
     """
-    Run every method of a campaign file under every condition of it, as often as it asks.
+    Run each method of a campaign file under each of its conditions, with its repetitions.
 
     `robot-id campaign report DIR` writes DIR/report.html and DIR/report.md, also of a campaign
     that is not done yet.

@@ -23,9 +23,11 @@ from robot_id.model import load_robot
     required=True,
     multiple=True,
     metavar='DATA',
-    help='rosbag2, csv, mat or npz; give it again for more runs.',
+    help='rosbag2, csv, mat or npz; repeat it for more runs.',
 )
-@click.option('--mapping', metavar='FILE', help='Which columns are what: a name or a YAML file.')
+@click.option(
+    '--mapping', metavar='FILE', help='Mapping of the columns: a shipped name or a YAML file.'
+)
 @click.option('--json', 'json_file', metavar='FILE', help='Write the findings to a JSON file.')
 @click.option(
     '--fix',
@@ -40,7 +42,7 @@ def command(
     json_file: str | None,
     folder: str | None,
 ) -> None:
-    """Check units, signs, clock, columns, mount and motion of a recording; exit 1 if any."""
+    """Check units, signs, clock, columns, mount and motion of a recording; findings: exit 1."""
     check_writable(json_file)
     model = load_robot(robot)
     dataset = load_for(model, paths, mapping)

@@ -18,11 +18,13 @@ PICTURES = ('.png', '.svg', '.pdf')
 
 @click.command()
 @click.argument('files', nargs=-1, required=True, metavar='A.json B.json ...')
-@click.option('--plot', 'picture', metavar='FILE.png', help='Draw them (.png, .svg or .pdf).')
+@click.option(
+    '--plot', 'picture', metavar='FILE.png', help='Plot the comparison (.png, .svg or .pdf).'
+)
 @click.option('--json', 'json_file', metavar='FILE', help='Write the comparison to a JSON file.')
 def command(files: tuple[str, ...], picture: str | None, json_file: str | None) -> None:
     """
-    Put results side by side; "apart" counts the deviations between each one and the first.
+    Compare results; "apart" is the distance from the first one in standard deviations.
 
     A difference beyond 3 deviations is marked with `!`.
     """

@@ -24,10 +24,12 @@ from robot_id.report.html.load_page import write_gain_report
     '--unknown', multiple=True, metavar='DATA', help='Recording with another load, not weighed.'
 )
 @click.option('--tool', metavar='LINK', help='Link of the URDF that carries the loads.')
-@click.option('--mapping', metavar='FILE', help='Which columns are what: a name or a YAML file.')
-@click.option('--no-check', is_flag=True, help='Do not look at the recordings before the fit.')
+@click.option(
+    '--mapping', metavar='FILE', help='Mapping of the columns: a shipped name or a YAML file.'
+)
+@click.option('--no-check', is_flag=True, help='Skip the check of the recordings before the fit.')
 @click.option('--json', 'json_file', metavar='FILE', help='Write the gains to a JSON file.')
-@click.option('--report', 'report_file', metavar='FILE.html', help='Write a report to open.')
+@click.option('--report', 'report_file', metavar='FILE.html', help='Write an HTML report.')
 @click.option(
     '--write', 'robot_file', metavar='FILE.yaml', help='Write a robot file with these gains.'
 )
@@ -44,7 +46,7 @@ def command(
     report_file: str | None,
     robot_file: str | None,
 ) -> None:
-    """Find the factor that each drive's recorded torque is to be multiplied by, with interval."""
+    """Estimate the factor that corrects each drive's recorded torque, with its interval."""
     check_writable(json_file, report_file, robot_file)
     model = load_robot(robot)
     place = at_link(model, tool) if tool else None

@@ -35,18 +35,20 @@ KERNELS = ('regressor', 'regressor_slopes', 'inverse_dynamics', 'inertia_matrix'
     type=click.Choice(['arm', 'payload']),
     default='arm',
     show_default=True,
-    help='What the motion is to tell: all parameters, or a load on the last link.',
+    help='What to identify: all parameters, or a load on the last link.',
 )
-@click.option('--seconds', default=10.0, show_default=True, help='Length of the motion.')
-@click.option('--budget', default=60.0, show_default=True, help='Seconds for the search.')
+@click.option('--seconds', default=10.0, show_default=True, help='Length of the motion in s.')
+@click.option('--budget', default=60.0, show_default=True, help='Time for the search in s.')
 @click.option(
     '--evaluations',
     type=int,
     help='Evaluations per worker; replaces --budget and makes the search repeatable.',
 )
-@click.option('--target', default=0.0, help='Stop early once the criterion is no larger.')
+@click.option(
+    '--target', default=0.0, help='Stop early once the criterion is at or below this value.'
+)
 @click.option('--kind', type=click.Choice(FAMILIES), default='fourier', show_default=True)
-@click.option('--order', type=int, help='Harmonics, or polynomials; by default from the length.')
+@click.option('--order', type=int, help='Harmonics or polynomials; default: from the length.')
 @click.option(
     '--criterion',
     type=click.Choice(list(CRITERIA)),
@@ -54,7 +56,9 @@ KERNELS = ('regressor', 'regressor_slopes', 'inverse_dynamics', 'inertia_matrix'
     show_default=True,
     help='; '.join(f'{name}: {criterion.text}' for name, criterion in CRITERIA.items()),
 )
-@click.option('--use', 'fraction', default=0.9, show_default=True, help='Share of the limits.')
+@click.option(
+    '--use', 'fraction', default=0.9, show_default=True, help='Fraction of the limits to use.'
+)
 @click.option(
     '--limit',
     'limits',
@@ -62,13 +66,17 @@ KERNELS = ('regressor', 'regressor_slopes', 'inverse_dynamics', 'inertia_matrix'
     metavar='JOINT.QUANTITY=VALUE',
     help='Replace a limit: lower, upper, velocity, acceleration or torque.',
 )
-@click.option('--joint-weights', metavar='W,W,...', help='Weights of the joints in W, one each.')
-@click.option('--torque-noise', metavar='S[,S...]', help='N.m, for the predicted deviations.')
+@click.option('--joint-weights', metavar='W,W,...', help='Weight of each joint in the criterion.')
+@click.option(
+    '--torque-noise', metavar='S[,S...]', help='Torque noise in N.m or N, to predict deviations.'
+)
 @click.option('--margin', default=0.02, show_default=True, help='Smallest clearance in m.')
 @click.option('--no-clearance', is_flag=True, help='Do not check collisions.')
-@click.option('--no-floor', is_flag=True, help='The base does not stand on a floor.')
-@click.option('--rate', default=1000.0, show_default=True, help='Samples per second written.')
-@click.option('--seed', default=0, show_default=True, help='Of the random starts.')
+@click.option('--no-floor', is_flag=True, help='Do not check collisions with the floor.')
+@click.option(
+    '--rate', default=1000.0, show_default=True, help='Rate of the written motion in Hz.'
+)
+@click.option('--seed', default=0, show_default=True, help='Seed of the random starts.')
 @click.option('--workers', default=2, show_default=True, help='Threads of the search.')
 @click.option(
     '--posture',
@@ -76,8 +84,10 @@ KERNELS = ('regressor', 'regressor_slopes', 'inverse_dynamics', 'inertia_matrix'
     help='Home posture; approach and return moves are added.',
 )
 @click.option('--out', metavar='FILE.csv', help='Write FILE.csv, FILE.yaml and a bag FILE_bag.')
-@click.option('--json', 'json_file', metavar='FILE', help='Write figures and deviations as JSON.')
-@click.option('--plot', 'picture', metavar='FILE.png', help='Draw the motion against its limits.')
+@click.option(
+    '--json', 'json_file', metavar='FILE', help='Write figures and deviations to a JSON file.'
+)
+@click.option('--plot', 'picture', metavar='FILE.png', help='Plot the motion and its limits.')
 @click.option('--force', is_flag=True, help='Overwrite FILE.csv and FILE.yaml.')
 def command(
     robot: str,

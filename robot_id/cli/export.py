@@ -29,7 +29,9 @@ from robot_id.report.export.parts import Exported
 @click.option(
     '--out', metavar='FILE', help='Write to a file (c: a folder) instead of the terminal.'
 )
-@click.option('--force', is_flag=True, help='Export for a controller what must not be used, too.')
+@click.option(
+    '--force', is_flag=True, help='Export for a controller despite a verdict of do_not_use.'
+)
 def command(result_file: str, kind: str, robot: str | None, out: str | None, force: bool) -> None:
     """Write the parameters of RESULT.json in the format of another program."""
     if kind != 'c':

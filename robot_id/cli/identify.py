@@ -25,16 +25,18 @@ STYLES = {'care': 'yellow', 'do_not_use': 'bold red'}
 
 @click.command()
 @click.option('--robot', required=True, help='A shipped name, a robot file or a URDF.')
-@click.option('--method', default='idim_wls', show_default=True, help='See robot-id methods.')
+@click.option('--method', default='idim_wls', show_default=True, help='One of robot-id methods.')
 @click.option(
     '--data',
     'paths',
     required=True,
     multiple=True,
     metavar='DATA',
-    help='rosbag2, csv, mat or npz; give it again for more runs.',
+    help='rosbag2, csv, mat or npz; repeat it for more runs.',
 )
-@click.option('--mapping', metavar='FILE', help='Which columns are what: a name or a YAML file.')
+@click.option(
+    '--mapping', metavar='FILE', help='Mapping of the columns: a shipped name or a YAML file.'
+)
 @click.option(
     '--set', 'settings', multiple=True, metavar='KEY=VALUE', help='Option of the method.'
 )
@@ -45,23 +47,25 @@ STYLES = {'care': 'yellow', 'do_not_use': 'bold red'}
     "cross-validation; default: the robot file's.",
 )
 @click.option('--json', 'json_file', metavar='FILE', help='Write the result to a JSON file.')
-@click.option('--plot', 'plot_directory', metavar='DIR', help='Draw torques and residuals there.')
-@click.option('--report', 'report_file', metavar='FILE.html', help='Write a report to open.')
+@click.option(
+    '--plot', 'plot_directory', metavar='DIR', help='Write plots of torques and residuals.'
+)
+@click.option('--report', 'report_file', metavar='FILE.html', help='Write an HTML report.')
 @click.option(
     '--validate',
     'others',
     multiple=True,
     metavar='DATA',
-    help='Also predict the torques of these other data.',
+    help='Also validate on these data, which the fit does not use.',
 )
 @click.option(
     '--holdout',
     default='0.2',
     show_default=True,
     metavar='FRACTION|DATA',
-    help='Last part of the motion, or other data, to judge the fit by; 0 for none.',
+    help='Fraction at the end of the motion, or other data, kept to judge the fit; 0: none.',
 )
-@click.option('--no-check', is_flag=True, help='Do not look at the data before the fit.')
+@click.option('--no-check', is_flag=True, help='Skip the check of the data before the fit.')
 def command(
     robot: str,
     method: str,

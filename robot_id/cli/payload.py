@@ -23,33 +23,35 @@ from robot_id.report.html.load_page import write_load_report
     required=True,
     multiple=True,
     metavar='DATA',
-    help='Recording with the load; give it again for other loads.',
+    help='Recording with the load; repeat it for other loads.',
 )
 @click.option('--unloaded', metavar='DATA', help='Recording without the load.')
-@click.option('--mapping', metavar='FILE', help='Which columns are what: a name or a YAML file.')
+@click.option(
+    '--mapping', metavar='FILE', help='Mapping of the columns: a shipped name or a YAML file.'
+)
 @click.option('--params', metavar='FILE', help='Arm without load: JSON file that identify wrote.')
 @click.option(
     '--tool',
     'tools',
     multiple=True,
     metavar='LINK',
-    help='Link of the URDF in whose frame the load is told; give it again for a load on each.',
+    help='Link of the URDF that carries the load and gives its frame; repeat it for more loads.',
 )
-@click.option('--pose', metavar=POSE, help='Or a frame in that of the last link (m, rad).')
+@click.option('--pose', metavar=POSE, help='Or a frame relative to the last link (m, rad).')
 @click.option(
     '--known',
     metavar=f'{FORM}|FILE.json',
-    help='A part of the load, such as the gripper, in the same frame, that is subtracted.',
+    help='Known part of the load, such as the gripper, in the same frame; it is subtracted.',
 )
 @click.option(
     '--way',
     type=click.Choice(['a', 'b', 'c']),
     help='a: same motion twice, torques subtracted; b: --params and --loaded; '
-    'c: all recordings together. By default what the data allow.',
+    'c: all recordings together. Default: chosen by the data.',
 )
-@click.option('--no-check', is_flag=True, help='Do not look at the recordings before the fit.')
+@click.option('--no-check', is_flag=True, help='Skip the check of the recordings before the fit.')
 @click.option('--json', 'json_file', metavar='FILE', help='Write the load to a JSON file.')
-@click.option('--report', 'report_file', metavar='FILE.html', help='Write a report to open.')
+@click.option('--report', 'report_file', metavar='FILE.html', help='Write an HTML report.')
 def command(
     robot: str,
     loaded: tuple[str, ...],

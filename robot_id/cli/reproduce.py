@@ -19,12 +19,12 @@ from robot_id.report.reproduce.markdown import to_markdown
 @click.command()
 @click.argument('tables', nargs=-1, metavar='[TABLE]...')
 @click.option('--list', 'listing', is_flag=True, help='List the tables and stop.')
-@click.option('--markdown', metavar='FILE', help='Write all of it to a Markdown file.')
+@click.option('--markdown', metavar='FILE', help='Write the comparison to a Markdown file.')
 @click.option('--json', 'json_file', metavar='FILE', help='Write the figures to a JSON file.')
 def command(
     tables: tuple[str, ...], listing: bool, markdown: str | None, json_file: str | None
 ) -> None:
-    """Compute the tables of the papers and print them beside the printed ones (all by default)."""
+    """Compute the tables of the papers beside their published values (default: all)."""
     console = output()
     if listing:
         table = Table('table', 'what it shows')

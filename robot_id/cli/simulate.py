@@ -13,7 +13,7 @@ from robot_id.cli.console import check_writable, output, progress_bar, save, war
 from robot_id.dynamics import Disturbances, Simulation
 from robot_id.estimation.parameters import load_for_robot
 from robot_id.exceptions import OptionError
-from robot_id.experiment import perform, recorded
+from robot_id.experiment import dataset_of, perform
 from robot_id.model import Robot, load_robot
 from robot_id.trajectory.default import motion_of
 
@@ -23,14 +23,22 @@ MOST_EVERY = 1_000_000
 @click.command()
 @click.option('--robot', required=True, help='A shipped name, a robot file or a URDF.')
 @click.option('--out', required=True, metavar='PATH', help='A new bag directory, or a .csv file.')
-@click.option('--seed', default=0, show_default=True, help='Of the noise and of a lively motion.')
+@click.option('--seed', default=0, show_default=True, help='Seed of noise and lively motion.')
 @click.option('--trajectory', metavar='NAME', help='A standard motion, lively, or a file.')
 @click.option('--seconds', type=float, help='Duration of a lively motion.')
-@click.option('--cycles', default=1, show_default=True, help='How often a periodic motion runs.')
-@click.option('--loop', 'loop_name', default='default', show_default=True, help='Control loop.')
+@click.option(
+    '--cycles', default=1, show_default=True, help='Number of cycles of a periodic motion.'
+)
+@click.option(
+    '--loop',
+    'loop_name',
+    default='default',
+    show_default=True,
+    help='Control loop of the robot file.',
+)
 @click.option('--params', metavar='FILE', help='Simulate this result instead of the truth.')
 @click.option('--every', default=1, show_default=True, help='Record one control sample in EVERY.')
-@click.option('--no-noise', is_flag=True, help='Exact positions and torques.')
+@click.option('--no-noise', is_flag=True, help='Write exact positions and torques.')
 @click.option('--json', 'json_file', metavar='FILE', help='Write a summary to a JSON file.')
 def command(
     robot: str,
@@ -64,7 +72,7 @@ def command(
             model, motion, seed, loop=loop, parameters=chi, disturbances=noise, cycles=cycles
         )
         progress(0.7, 'writing')
-        dataset = recorded(model, run, every)
+        dataset = dataset_of(model, run, every)
         path = data.save(dataset, out)
     summary = summarise(model, run)
     console = output()

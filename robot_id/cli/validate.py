@@ -30,14 +30,22 @@ from robot_id.report.tables import validation_table
     required=True,
     multiple=True,
     metavar='DATA',
-    help='rosbag2, csv, mat or npz; give it again for more runs.',
+    help='rosbag2, csv, mat or npz; repeat it for more runs.',
 )
-@click.option('--mapping', metavar='FILE', help='Which columns are what: a name or a YAML file.')
 @click.option(
-    '--set', 'settings', multiple=True, metavar='KEY=VALUE', help='Processing other than identify.'
+    '--mapping', metavar='FILE', help='Mapping of the columns: a shipped name or a YAML file.'
+)
+@click.option(
+    '--set',
+    'settings',
+    multiple=True,
+    metavar='KEY=VALUE',
+    help='Processing option that differs from identify.',
 )
 @click.option('--json', 'json_file', metavar='FILE', help='Write the errors to a JSON file.')
-@click.option('--plot', 'plot_directory', metavar='DIR', help='Draw torques and residuals there.')
+@click.option(
+    '--plot', 'plot_directory', metavar='DIR', help='Write plots of torques and residuals.'
+)
 def command(
     robot: str,
     params: str,

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data import units
+from robot_id.data.channel_values import channel_values
 from robot_id.data.cleaning import Raw
 from robot_id.data.cutting import cut
 from robot_id.data.joint_side import drive_gains, earlier, on_joint_side, per_joint
 from robot_id.data.mapping import DRIVE_GAIN, TimeColumn
 from robot_id.data.mapping import Mapping as MappingFile
-from robot_id.data.recorded import recorded_values
 from robot_id.data.tables import Table, read_table
 from robot_id.exceptions import DataError
 
@@ -49,7 +49,7 @@ def from_tables(
     for name, channel in mapping.channels().items():
         table = files.get(channel.file, name)
         where = f'{table.path}: {name}'
-        raw = recorded_values(table, channel, where, recorded, files.notes)
+        raw = channel_values(table, channel, where, recorded, files.notes)
         scale = (
             gains(raw.shape[1], where)
             if channel.scale == DRIVE_GAIN

@@ -15,8 +15,8 @@ from robot_id.data.processing import Processing, differentiate
 from robot_id.estimation.admissible import admissible
 from robot_id.estimation.idim_wls import IdimWls
 from robot_id.estimation.outcome import Outcome, assemble, confined
-from robot_id.estimation.recorded import Track, thinned
 from robot_id.estimation.result import Iteration, Result
+from robot_id.estimation.track import Track, thinned
 from robot_id.exceptions import IdentificationError, OptionError
 from robot_id.model import Robot
 from robot_id.online.ekf import ExtendedKalmanFilter

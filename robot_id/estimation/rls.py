@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from robot_id.data.dataset import Dataset, Run
 from robot_id.data.processing import Processing
 from robot_id.estimation.outcome import Outcome, assemble, confined
-from robot_id.estimation.recorded import Track
 from robot_id.estimation.result import Iteration, Result
+from robot_id.estimation.track import Track
 from robot_id.exceptions import IdentificationError, OptionError
 from robot_id.online.identifier import OnlineIdentifier
 from robot_id.online.settings import OnlineSettings

@@ -65,9 +65,9 @@ def record(
         robot, motion, seed, loop=loop, parameters=parameters, disturbances=disturbances,
         cycles=cycles,
     )  # fmt: skip
-    return recorded(robot, done, every)
+    return dataset_of(robot, done, every)
 
 
-def recorded(robot: Robot, done: Simulation, every: int = 1) -> Dataset:
+def dataset_of(robot: Robot, done: Simulation, every: int = 1) -> Dataset:
     """Return what a logger has recorded of a simulation, one sample in `every`."""
     return Dataset(robot.joint_names, (done.to_run(every),), source=f'{robot.name} simulated')

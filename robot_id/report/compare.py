@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Side:
+class Comparison:
     """
     Several results over the union of their parameters.
 
@@ -73,7 +73,7 @@ class Side:
         }
 
 
-def side_by_side(results: Sequence[Result], files: Sequence[str | Path]) -> Side:
+def side_by_side(results: Sequence[Result], files: Sequence[str | Path]) -> Comparison:
     """Align results of one robot; the method names them where it tells them apart."""
     robots = sorted({result.robot for result in results})
     if len(robots) > 1:
@@ -84,7 +84,7 @@ def side_by_side(results: Sequence[Result], files: Sequence[str | Path]) -> Side
     for k, result in enumerate(results):
         places = [names.index(name) for name in result.names]
         values[k, places], std[k, places] = result.values, result.std
-    return Side(_labels(results, files), tuple(results), names, values, std)
+    return Comparison(_labels(results, files), tuple(results), names, values, std)
 
 
 def _labels(results: Sequence[Result], files: Sequence[str | Path]) -> tuple[str, ...]:
@@ -96,7 +96,7 @@ def _labels(results: Sequence[Result], files: Sequence[str | Path]) -> tuple[str
     return tuple(map(str, files))
 
 
-def comparison_table(side: Side) -> Table:
+def comparison_table(side: Comparison) -> Table:
     """
     Return values and percent deviations, and how far each one is from the first.
 
@@ -129,7 +129,7 @@ def comparison_table(side: Side) -> Table:
     return table
 
 
-def _figures(side: Side) -> list[tuple[str, list[str]]]:
+def _figures(side: Comparison) -> list[tuple[str, list[str]]]:
     rows = [
         ('error %', [number(r.relative_error_percent, 4) for r in side.results]),
         ('condition', [number(r.condition_number, 4) for r in side.results]),

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_id.report.compare import Side
+from robot_id.report.compare import Comparison
 
 
-def plot_comparison(side: Side, path: str | Path) -> None:
+def plot_comparison(side: Comparison, path: str | Path) -> None:
     """
     Draw the difference of each parameter to the first result, with bars of two deviations.
 

@@ -6,7 +6,7 @@ import pytest
 from robot_id import dynamics
 from robot_id.dynamics import Disturbances
 from robot_id.exceptions import SimulationError
-from robot_id.experiment import perform, record, recorded
+from robot_id.experiment import dataset_of, perform, record
 from robot_id.model import load_robot
 from robot_id.trajectory.default import motion_of
 from robot_id.trajectory.lively import lively_motion
@@ -45,7 +45,7 @@ def test_the_motion_of_the_robot_file_cycles_and_thinning(scara):
     motion = motion_of(scara)
     once, twice = perform(scara, seed=1), perform(scara, motion, seed=1, cycles=2)
     assert twice.reference.duration == pytest.approx(2.0 * once.reference.duration)
-    thin = recorded(scara, once, every=4).runs[0]
+    thin = dataset_of(scara, once, every=4).runs[0]
     np.testing.assert_array_equal(thin.position, once.measured_position[::4])
     np.testing.assert_array_equal(record(scara, seed=1, every=4).runs[0].position, thin.position)
 

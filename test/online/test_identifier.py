@@ -9,8 +9,8 @@ from robot_id.data.dataset import Dataset
 from robot_id.estimation import registry
 from robot_id.estimation.result import Result
 from robot_id.exceptions import DataError, IdentificationError, OptionError
+from robot_id.experiment import dataset_of
 from robot_id.experiment import online_study as study
-from robot_id.experiment import recorded
 from robot_id.model import load_robot
 from robot_id.online.identifier import OnlineIdentifier
 from robot_id.online.memory import Memory
@@ -112,7 +112,7 @@ def test_status_is_json(robot, run):
 @pytest.mark.parametrize('method', ['rls', 'riv', 'integral'])
 def test_methods_on_recorded_data(robot, tmp_path, method):
     simulation = study.record(robot, 8.0, position_std=1e-6)
-    data = recorded(robot, simulation)
+    data = dataset_of(robot, simulation)
     options = {'held_torque': 'true', 'every': '5', 'low_pass_hz': '10'}
     seen = []
     result = registry.create(method, options).estimate(
@@ -135,7 +135,7 @@ def test_methods_on_recorded_data(robot, tmp_path, method):
 
 def test_supervised_method_takes_sizes_from_an_earlier_result(robot, tmp_path):
     simulation = study.record(robot, 4.0)
-    data = recorded(robot, simulation)
+    data = dataset_of(robot, simulation)
     first = registry.create('rls', {'held_torque': True}).estimate(robot, data)
     first.save(tmp_path / 'first.json')
     options = {

@@ -7,7 +7,7 @@ from robot_id.data.dataset import Dataset
 from robot_id.estimation.ekf import Ekf
 from robot_id.estimation.ukf import Ukf
 from robot_id.exceptions import IdentificationError, OptionError
-from robot_id.experiment import perform, recorded
+from robot_id.experiment import dataset_of, perform
 from robot_id.model import load_robot
 from robot_id.online.ekf import ExtendedKalmanFilter
 from robot_id.online.ukf import UnscentedKalmanFilter
@@ -47,7 +47,7 @@ def recording(robot, seed, seconds=30.0, move=0.6):
 
 
 def dataset(robot, seed=0, **options):
-    return recorded(robot, recording(robot, seed, **options))
+    return dataset_of(robot, recording(robot, seed, **options))
 
 
 def errors(result, robot):

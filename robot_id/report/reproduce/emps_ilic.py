@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from robot_id import dynamics
 from robot_id.dynamics.simulation import Disturbances
 from robot_id.estimation import registry
-from robot_id.experiment import Cycle, LearningRun, recorded, run_ilic
+from robot_id.experiment import Cycle, LearningRun, dataset_of, run_ilic
 from robot_id.model import Robot, load_robot
 from robot_id.progress import Progress, silent
 from robot_id.report.reproduce.claim import Claim
@@ -144,7 +144,7 @@ def _table_2(robot: Robot) -> Section:
 
 def _offline(robot: Robot, cycle: Cycle) -> tuple[Array, float]:
     """Return IDIM-LS on what a logger records of a cycle: values and relative error, percent."""
-    dataset = recorded(robot, _simulation(cycle))
+    dataset = dataset_of(robot, _simulation(cycle))
     # The simulated friction is smooth, so is that of the regressor.
     method = registry.create('idim_ols', {'coulomb_slope': robot.description.coulomb_slope})
     result = method.estimate(robot, dataset)

@@ -15,7 +15,7 @@ from robot_id.dynamics import Simulation, simulate
 from robot_id.estimation.idim_iv import IdimIv
 from robot_id.estimation.idim_wls import IdimWls
 from robot_id.estimation.result import Result
-from robot_id.experiment import perform, recorded
+from robot_id.experiment import dataset_of, perform
 from robot_id.model import Robot, load_robot
 from robot_id.progress import Progress, silent
 from robot_id.report.reproduce.claim import Claim
@@ -48,7 +48,7 @@ def build(progress: Progress = silent) -> Comparison:
     """Compute all tables."""
     robot, paper = load_robot('scara'), printed('scara_iv')
     run = perform(robot, seed=1, loop=LOOP)
-    data = recorded(robot, run)
+    data = dataset_of(robot, run)
     slope = robot.description.coulomb_slope
 
     def least_squares(processing: Processing) -> Result:

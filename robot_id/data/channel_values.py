@@ -18,7 +18,7 @@ JOINT = '{joint}'
 _WIDE = 10
 
 
-def recorded_values(
+def channel_values(
     table: Table,
     channel: Channel,
     where: str,
