@@ -34,7 +34,7 @@ def parse_memory(text: str) -> int:
     """Return the bytes of `512M`, `4GB` or `2000` (megabytes)."""
     found = re.fullmatch(r'\s*(\d{1,9}(?:\.\d{1,9})?)\s*([KMGT]?)I?B?\s*', text.upper())
     if found is None or float(found[1]) <= 0.0:
-        raise OptionError(f"memory: '{text}' is no size, write for example 4GB")
+        raise OptionError(f"memory: '{text}' is not a size, write for example 4GB")
     return int(float(found[1]) * _UNITS[found[2]])
 
 

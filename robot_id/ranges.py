@@ -108,4 +108,4 @@ def _check(value: Any, kind: Any, key: str) -> None:
         for item in value:
             _check(item, inner[0], key)
     elif kind is float and isinstance(value, float) and math.isnan(value):
-        raise OutOfRange(f'{key}: nan is no number', key=key, value=value)
+        raise OutOfRange(f'{key}: nan is not a number', key=key, value=value)

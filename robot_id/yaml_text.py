@@ -118,7 +118,7 @@ def _check_keys(node: yaml.MappingNode) -> None:
             continue
         if key.tag != 'tag:yaml.org,2002:str':
             shown = shorten(key.value) if isinstance(key, yaml.ScalarNode) else 'a list or table'
-            raise YamlError(f'line {line}: the key {shown} is no text, write it in quotes')
+            raise YamlError(f'line {line}: the key {shown} is not a text, write it in quotes')
         if key.value in seen:
             raise YamlError(f"key '{shorten(key.value)}' appears twice, again in line {line}")
         seen.add(key.value)

@@ -21,7 +21,7 @@ def command(topics: tuple[str, ...], json_file: str | None, page: str | None) ->
     """Measure the speed of everything, or of the TOPICs, as ratios within one run."""
     if not (ROOT / 'bench/run.py').is_file():
         raise OptionError(
-            'bench: the benchmarks are no part of an installation; run it from a clone of the '
+            'bench: the benchmarks are not installed; run it from a clone of the '
             'repository (make bench)'
         )
     words = [sys.executable, '-m', 'bench', *topics]

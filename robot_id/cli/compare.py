@@ -32,11 +32,11 @@ def command(files: tuple[str, ...], picture: str | None, json_file: str | None) 
     if picture and not picture.lower().endswith(PICTURES):
         raise OptionError(f"--plot: '{picture}' must end in one of {', '.join(PICTURES)}")
     if len(files) < 2:
-        raise OptionError(f'{files[0]} alone cannot be compared: name at least two results')
+        raise OptionError(f'{files[0]}: one result cannot be compared, name at least two')
     side = side_by_side([Result.load(file) for file in files], files)
     output().print(comparison_table(side))
     warn(
-        f'{file}: {result.method} had not converged'
+        f'{file}: {result.method} did not converge'
         for file, result in zip(files, side.results)
         if not result.converged
     )

@@ -229,7 +229,9 @@ def _places(out: str | None, force: bool) -> tuple[Path, Path, Path] | None:
         return None
     csv = Path(out)
     if csv.suffix != '.csv':
-        raise OptionError(f"--out: '{out}' must end in .csv; the bag and the YAML stand beside it")
+        raise OptionError(
+            f"--out: '{out}' must end in .csv; the bag and the YAML file are written beside it"
+        )
     places = csv, csv.with_suffix('.yaml'), csv.with_name(f'{csv.stem}_bag')
     if not csv.resolve().parent.is_dir():
         raise DataError(f'{csv}: no folder {csv.resolve().parent}')

@@ -62,7 +62,7 @@ def save_folder(contents: dict[str, str], out: str | None) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise DataError(f'{folder}: cannot be made a folder: {error.strerror}') from error
+        raise DataError(f'{folder}: cannot be used as a folder: {error.strerror}') from error
     for name, content in contents.items():
         save(partial(files.write_text, text=content), folder / name)
 

@@ -111,7 +111,7 @@ def main() -> None:
         # What belongs to a file has its own line by now: this is the output itself.
         _fail(f'the output cannot be written ({error.strerror or error})', 2)
     except MemoryError:
-        _fail('this takes more memory than there is', 2)
+        _fail('this needs more memory than there is', 2)
 
 
 def _fail(line: str, code: int) -> NoReturn:

@@ -35,7 +35,7 @@ def guess_mapping(path: Path) -> tuple[Mapping, Table]:
         names = table.header or list(table.variables)
         shown = f'it has {", ".join(names[:12])}' if names else 'it has no header'
         raise DataError(
-            f'{path}: cannot tell which columns are what ({shown}); give a mapping, one of '
+            f'{path}: cannot tell what the columns hold ({shown}); give a mapping, one of '
             f'{", ".join(shipped_mappings())} or a file of your own'
         )
     return mapping, table

@@ -118,7 +118,7 @@ def _read_with_care(path: Path, delimiter: str | None, skip: int) -> tuple[Array
         except ValueError:
             bad = next(i for i, cell in enumerate(cells) if not _is_number(cell or 'nan'))
             shown = shorten(cells[bad].strip())
-            complaint = f"{path}: row {row}, column {bad + 1}: '{shown}' is no number"
+            complaint = f"{path}: row {row}, column {bad + 1}: '{shown}' is not a number"
             continue
         columns = columns or len(values)
         if len(values) != columns:

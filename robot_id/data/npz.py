@@ -24,7 +24,7 @@ def read_npz(path: Path) -> dict[str, Any]:
         for entry in archive.infolist():
             name = entry.filename.removesuffix(_SUFFIX)
             if name in found:
-                raise DataError(f"{path}: '{name}' stands twice in it")
+                raise DataError(f"{path}: '{name}' appears twice in it")
             taken += _check(path, archive, entry, length, taken)
             with archive.open(entry) as file:
                 found[name] = npy.read_array(file, allow_pickle=False)

@@ -60,7 +60,7 @@ def load(
         else:
             dataset = _load_tables(path, chosen, names, gains)
     except MemoryError as error:
-        raise DataError(f'{path}: takes more memory than there is') from error
+        raise DataError(f'{path}: needs more memory than there is') from error
     return dataset.select(names) if names is not None else dataset
 
 
@@ -96,10 +96,10 @@ def _load_tables(
     table = None
     if mapping is None:
         if path.is_dir():
-            raise DataError(f'{path}: no bag; a directory needs a mapping that names its files')
+            raise DataError(f'{path}: not a bag; a directory needs a mapping that names its files')
         mapping, table = guess_mapping(path)
     if mapping.position is None:
-        raise DataError(f'{path}: the mapping is for bags (topics), this is none')
+        raise DataError(f'{path}: the mapping is for bags (topics), this is not a bag')
     pieces, notes = from_tables(path, mapping, names, table, drive_gains)
     return _cleaned(path, pieces, mapping.rate_hz if mapping.time else None, notes)
 

@@ -56,7 +56,7 @@ class Table:
                     f"{self.path}: no column '{column}', {did_you_mean(column, self.header)}"
                 )
             elif self.header.count(column) > 1:
-                raise DataError(f"{self.path}: column '{column}' stands twice, use numbers")
+                raise DataError(f"{self.path}: column '{column}' appears twice, use numbers")
             else:
                 index.append(self.header.index(column))
         return self.values[:, index]
@@ -105,7 +105,7 @@ def read_table(path: Path) -> Table:
     except DataError:
         raise
     except MemoryError as error:
-        raise DataError(f'{path}: takes more memory than there is') from error
+        raise DataError(f'{path}: needs more memory than there is') from error
     except Exception as error:
         # Damaged bytes end in whatever the libraries stumble over.
         reason = ' '.join(str(error).split()) or type(error).__name__

@@ -60,7 +60,7 @@ class EstimatedLoopMethod(LoopMethod):
             return problem, self.solve(problem, start, progress)
         problem.warnings += (
             'the loop of the robot file does not move as the recording did: parameters and their '
-            "deviations are wrong if it is; mend the robot file's loop or set fit_loop=auto",
+            "deviations are wrong if it is; correct the robot file's loop or set fit_loop=auto",
         )
         return problem, replace(given, extras={**given.extras, 'loop_contradicted': True})
 

@@ -254,7 +254,9 @@ class SelectingIdim(Idim):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.essential and self.physical:
-            raise OptionError('physical: a parameter that essential=true sets to zero is no body')
+            raise OptionError(
+                'physical cannot be combined with essential=true, which sets parameters to zero'
+            )
 
     def finish(self, fit: Fit, system: System, inflation: Array) -> Fit:
         """Eliminate parameters while the F-test allows it; covariance from each joint's noise."""

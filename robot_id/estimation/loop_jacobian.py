@@ -23,7 +23,7 @@ def linear_feedback(controller: Controller) -> Feedback:
     feedback = controller.law.feedback(controller)
     if feedback is None:
         raise IdentificationError(
-            f"the law '{controller.law.name}' has no sensitivities: take a loop with a PD law"
+            f"the law '{controller.law.name}' has no sensitivities: use a loop with a PD law"
         )
     return feedback
 

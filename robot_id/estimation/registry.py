@@ -11,6 +11,7 @@ from robot_id import options
 from robot_id.data.dataset import Dataset
 from robot_id.estimation.result import Result
 from robot_id.exceptions import OptionError, did_you_mean
+from robot_id.model import Robot
 from robot_id.progress import Progress, silent
 
 # name: 'module:class', imported only when it is used.
@@ -38,7 +39,7 @@ METHODS: dict[str, str] = {
 class Method(Protocol):
     """A dataclass of options that can estimate."""
 
-    def estimate(self, robot: Any, dataset: Dataset, progress: Progress = silent) -> Result:
+    def estimate(self, robot: Robot, dataset: Dataset, progress: Progress = silent) -> Result:
         """Identify the base parameters of a robot from a data set."""
         ...
 

@@ -46,7 +46,7 @@ def check_form(data: dict[str, Any], source: str) -> None:
         if not isinstance(name, str) or not name or not name.isprintable():
             raise DataError(f"{where}: 'name' is {_shown(name)}, a text is needed")
         if name in names:
-            raise DataError(f"{where}: '{name}' stands twice")
+            raise DataError(f"{where}: '{name}' appears twice")
         names.add(name)
         _number(entry.get('value'), f"{where}: 'value' of {name}", null=False)
         _number(entry.get('std'), f"{where}: 'std' of {name}")
@@ -97,7 +97,7 @@ def _number(value: Any, where: str, null: bool = True) -> None:
     except OverflowError:
         size = math.inf
     if not math.isfinite(size):
-        raise DataError(f'{where} is no finite number')
+        raise DataError(f'{where} is not a finite number')
     if not null and size > _LARGEST:
         raise DataError(f'{where} is {value:g}, beyond {_LARGEST:g}')
 

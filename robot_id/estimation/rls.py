@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from robot_id.estimation.outcome import Outcome, assemble, confined
 from robot_id.estimation.result import Iteration, Result
 from robot_id.estimation.track import Track
 from robot_id.exceptions import IdentificationError, OptionError
+from robot_id.model import Robot
 from robot_id.online.identifier import OnlineIdentifier
 from robot_id.online.settings import OnlineSettings
 from robot_id.progress import Progress, silent
@@ -41,7 +42,7 @@ class Rls(OnlineSettings):
     physical: bool = False
 
     def _identifier(
-        self, robot: Any, dataset: Dataset, processing: Processing
+        self, robot: Robot, dataset: Dataset, processing: Processing
     ) -> OnlineIdentifier:
         """Return the on-line identifier with these options, as the recording needs it."""
         torque = np.concatenate([run.torque for run in dataset.runs])
@@ -57,11 +58,10 @@ class Rls(OnlineSettings):
             nominal=nominal,
         )
 
-    def estimate(self, robot: Any, dataset: Dataset, progress: Progress = silent) -> Result:
+    def estimate(self, robot: Robot, dataset: Dataset, progress: Progress = silent) -> Result:
         """
         Play the recording through the on-line identifier.
 
-        :param robot: the Robot.
         :param dataset: measurements with at least the robot's joints.
         :param progress: called with the fraction done.
         """
@@ -121,7 +121,7 @@ class Rls(OnlineSettings):
     def _warnings(self, dataset: Dataset) -> tuple[str, ...]:
         return ()
 
-    def _nominal(self, robot: Any) -> tuple[Array | None, Array | None]:
+    def _nominal(self, robot: Robot) -> tuple[Array | None, Array | None]:
         """Return start values and values to take the sizes from."""
         if self.nominal is not None:
             result = Result.load(self.nominal)

@@ -229,7 +229,7 @@ def excite(
     reference = found.trajectory.sampled(options.rate_hz)
     distance = None
     if clearance is None:
-        notes.append('collisions were not checked: no geometry, or not wanted')
+        notes.append('collisions were not checked: no geometry, or switched off')
     else:
         every = max(1, round(options.rate_hz / 200.0))
         distance, pair = clearance.worst(reference.position[::every])

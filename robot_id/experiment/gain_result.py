@@ -57,8 +57,8 @@ class DriveGains:
                 )
             if not 1.0 / STRANGE < abs(gain) < STRANGE:
                 found.append(
-                    f"joint '{name}': gain {gain:.3g} is no drive's tolerance: look at its gear "
-                    'ratio and at the unit of its torque'
+                    f"joint '{name}': gain {gain:.3g} is beyond the tolerance of a drive: check "
+                    'its gear ratio and the unit of its torque'
                 )
         return tuple(found)
 

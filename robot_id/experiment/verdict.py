@@ -207,7 +207,7 @@ def friction(case: Case) -> list[Remark]:
                 Remark(
                     'do_not_use',
                     f"joint '{robot.joint_names[j]}': friction drives it ({torque:.3g} at "
-                    f'{speeds[j]:.3g} per s) in place of braking it: the sign of its torque or '
+                    f'{speeds[j]:.3g} per s) instead of braking it: the sign of its torque or '
                     'position is wrong, or friction was not excited',
                 )
             )

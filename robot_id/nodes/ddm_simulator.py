@@ -53,7 +53,7 @@ class DdmSimulator(RobotLifecycleNode):
         self._owns_clock = bool(self.get_parameter('use_sim_time').value)
         if self._owns_clock:
             self.set_parameters([Parameter('use_sim_time', value=False)])
-        self._robot: Any = None
+        self._simulated: SimulatedRobot | None = None
         self._ticker: Any = None
         self._clocks: Any = None
         # Sample, neighbours and number of times that nothing had moved, at the last look.
@@ -87,7 +87,7 @@ class DdmSimulator(RobotLifecycleNode):
         for advance in (simulated.advance_by_command, lambda: simulated.advance_by_reference(0)):
             advance()
         simulated.reset(self._start, np.zeros(robot.n))
-        self._robot, self._rate, self._lock_step = simulated, rate, s['lock_step']
+        self._simulated, self._rate, self._lock_step = simulated, rate, s['lock_step']
         self._period_ns = 1e9 / rate
         self._clock_every = max(round(rate / s['clock_rate_hz']), 1) if s['clock_rate_hz'] else 1
         self._rate_meter, self._latency = RateMeter(), LatencyMeter()
@@ -137,7 +137,13 @@ class DdmSimulator(RobotLifecycleNode):
 
     def cleanup(self) -> None:
         """Let the robot go."""
-        self._robot = self._clocks = None
+        self._simulated = self._clocks = None
+
+    @property
+    def _robot(self) -> SimulatedRobot:
+        if self._simulated is None:
+            raise WrongState('the simulator is not configured')
+        return self._simulated
 
     def _begin(self, position: Any, velocity: Any) -> None:
         """Put robot and time to the start and publish the first state."""
@@ -198,7 +204,7 @@ class DdmSimulator(RobotLifecycleNode):
         self._seen = self._robot.sample, around, patience
 
     def _on_command(self, message: Float64MultiArray) -> None:
-        robot = self._robot
+        robot = self._simulated
         if not self.active or robot is None or self._failed:
             return
         try:
@@ -216,7 +222,7 @@ class DdmSimulator(RobotLifecycleNode):
             robot.command(torque)
 
     def _on_reference(self, message: JointTrajectory) -> None:
-        robot = self._robot
+        robot = self._simulated
         if not self.active or robot is None or self._failed:
             return
         try:
@@ -230,7 +236,7 @@ class DdmSimulator(RobotLifecycleNode):
             self._advance()
 
     def _reset(self, request: ResetSimulation.Request, _: ResetSimulation.Response) -> None:
-        if self._robot is None or not self.active:
+        if not self.active:
             raise WrongState('the simulator is not active')
         names = self._robot.robot.joint_names
         state = np.zeros((2, len(names)))
@@ -247,14 +253,12 @@ class DdmSimulator(RobotLifecycleNode):
         self.event('reset', joints=','.join(request.joint_names) or 'all to zero')
 
     def _set_payload(self, request: SetPayload.Request, _: SetPayload.Response) -> None:
-        if self._robot is None:
-            raise WrongState('the simulator is not configured')
         self._robot.set_payload(payload_of(request.inertia), request.link or None)
         self.event('payload', mass=request.inertia.m, link=request.link or 'last')
 
     def _report(self) -> Report:
         robot = self._robot
-        values = {
+        values: dict[str, Any] = {
             'sample': robot.sample,
             **self._rate_meter.take(),
             **self._latency.take(),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from robot_id import dynamics
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing
 from robot_id.dynamics.temperature import feels_temperature, warm_torques
+from robot_id.model import Robot
 from robot_id.progress import Progress, silent
 from robot_id.regression.sampling import States, walk
 
@@ -88,7 +88,7 @@ class Prediction:
 
 
 def predict(
-    robot: Any,
+    robot: Robot,
     chi: Array,
     dataset: Dataset,
     processing: Processing,

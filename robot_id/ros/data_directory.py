@@ -31,10 +31,10 @@ def below(directory: str | Path, name: str) -> Path:
     """
     root = Path(directory).expanduser().resolve()
     if len(name) > LONGEST:
-        raise ForbiddenPath(f"'{shortened(name)}' is no path below the data directory {root}")
+        raise ForbiddenPath(f"'{shortened(name)}' is not a path below the data directory {root}")
     given = Path(name)
     if not name or '\0' in name or given.is_absolute() or '..' in given.parts:
-        raise ForbiddenPath(f"'{name}' is no path below the data directory {root}")
+        raise ForbiddenPath(f"'{name}' is not a path below the data directory {root}")
     path = (root / given).resolve()
     if path != root and root not in path.parents:
         raise ForbiddenPath(f"'{name}' leads out of the data directory {root}")

@@ -108,7 +108,7 @@ class Trajectory(ABC):
         if not wanted * (1 + 6 * self.n) * 8 <= budget.memory_for():
             raise TrajectoryError(
                 f'{self.duration * cycles:g} s at {rate_hz:g} Hz are {wanted:.2g} samples, more '
-                'than the memory that is allowed; take fewer, or raise --memory'
+                'than the memory limit allows; use fewer, or raise --memory'
             )
         steps = int(np.floor(wanted + 1e-6))
         if steps < 1:

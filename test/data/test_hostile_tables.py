@@ -112,7 +112,7 @@ def test_columns(tmp_path):
     (tmp_path / 'm.yaml').write_text(
         'rate_hz: 1000\nposition: {columns: position.a}\ntorque: {columns: 3}\n'
     )
-    assert 'stands twice' in refused(path, tmp_path / 'm.yaml')
+    assert 'appears twice' in refused(path, tmp_path / 'm.yaml')
 
 
 def test_complex_values(tmp_path):

@@ -35,7 +35,7 @@ def test_separators_and_headers_are_found(tmp_path, mark, header):
 def test_a_bad_number_is_named_with_row_and_column(tmp_path):
     path = tmp_path / 'log.csv'
     path.write_text(text(50) + '1.0,oops\n' + text(50))
-    with pytest.raises(DataError, match="row 51, column 2: 'oops' is no number"):
+    with pytest.raises(DataError, match="row 51, column 2: 'oops' is not a number"):
         data.load(path, MAPPING)
 
 

@@ -159,6 +159,6 @@ def test_refusals(tmp_path):
     result = Result('scara', 'didim', robot.base.names, chi, np.eye(8), converged=False, **fields)
     result.save(tmp_path / 'r.json')
     run = CliRunner().invoke(cli, ['export', str(tmp_path / 'r.json'), '--format', 'c'])
-    assert 'had not converged' in str(run.exception or run.output)
+    assert 'did not converge' in str(run.exception or run.output)
     assert identifier('7 axis/robot') == 'robot_7_axis_robot'
     assert identifier('*') == 'robot'

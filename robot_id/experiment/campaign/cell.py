@@ -43,7 +43,7 @@ def run_cell(cell: Cell) -> Row:
         result = _estimate(cell, robot)
         row |= _figures(cell, robot, result)
     except MemoryError:
-        row['failure'] = 'MemoryError: it takes more memory than it may'
+        row['failure'] = 'MemoryError: it needs more memory than its limit'
     except Exception as error:
         row['failure'] = printable(f'{type(error).__name__}: {error}')
     return row | {'cell_seconds': time.perf_counter() - started}

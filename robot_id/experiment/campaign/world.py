@@ -179,7 +179,7 @@ def samples_per_record(loop: Loop, rate: float | None) -> int:
     """Return how many control samples pass from one record to the next."""
     every = 1.0 if rate is None else loop.rate_hz / rate
     if every < 1.0 or abs(every - round(every)) > 1e-9 * every:
-        raise OptionError(f'{rate:g} Hz is no whole part of the {loop.rate_hz:g} Hz of the loop')
+        raise OptionError(f'{rate:g} Hz does not divide the {loop.rate_hz:g} Hz of the loop')
     return round(every)
 
 

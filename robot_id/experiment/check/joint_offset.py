@@ -56,7 +56,7 @@ def _finding(case: Case, j: int, offset: float):  # type: ignore[no-untyped-def]
             certainty(found.gain, found.threshold),
             f'its zero is off: with {np.rad2deg(exact):.4g} degrees added to the position the '
             f'{improvement(case, found)}',
-            f'position.offset: [{values}] in the mapping (added to what stands there)',
+            f'position.offset: [{values}] in the mapping (added to the present value)',
             Remedy(position_offset=only(case.robot.n, j, float(exact), 0.0)),
         )
 

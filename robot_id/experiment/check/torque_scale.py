@@ -94,5 +94,5 @@ def _all(case: Case, decades: Array, known: NDArray[np.bool_], middle: float) ->
         None,
         0.9,
         f'{text}: another unit, or a drive gain that is wrong',
-        f'torque.scale: {1 / factor:.3g} in the mapping (times what stands there)',
+        f'torque.scale: {1 / factor:.3g} in the mapping (times the present value)',
     )

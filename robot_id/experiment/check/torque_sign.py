@@ -43,7 +43,7 @@ def _torque(case: Case, j: int | None, hypothesis: Hypothesis):  # type: ignore[
             certainty(found.gain, found.threshold),
             f'{whose} has the wrong sign: only with the opposite one friction takes power and '
             f'bodies resist acceleration; the {improvement(case, found)}',
-            f'torque.scale: [{", ".join(signs)}] in the mapping (times what stands there)',
+            f'torque.scale: [{", ".join(signs)}] in the mapping (times the present value)',
             Remedy(torque_scale=hypothesis.torque_scale),
         )
 
@@ -61,7 +61,7 @@ def _position(case: Case, j: int, hypothesis: Hypothesis):  # type: ignore[no-un
             certainty(found.gain, found.threshold),
             f'its {what} count against the axis of the robot file: with the opposite sign the '
             f'{improvement(case, found)}',
-            f'{keys}: [{signs}] in the mapping (times what stands there)',
+            f'{keys}: [{signs}] in the mapping (times the present value)',
             Remedy(position_scale=hypothesis.position_scale, torque_scale=hypothesis.torque_scale),
         )
 

@@ -209,7 +209,7 @@ def _load(
     possible = nearest_possible(p, covariance, determined)
     deviations = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     if np.any((np.abs(possible - p) > MOVED * deviations)[determined]):
-        notes.append('the fit alone gives no possible body: the nearest one that exists is told')
+        notes.append('the fit alone gives no possible body: the nearest possible one is given')
     found = of_standard(possible, covariance, determined, way, place.name, tuple(notes))
     off = float(np.linalg.norm(np.nan_to_num(found.values[1:4])))
     doubt = 2.0 * float(np.linalg.norm(np.nan_to_num(found.deviations[1:4])))

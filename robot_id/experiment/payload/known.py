@@ -61,5 +61,5 @@ def _from_file(path: Path) -> KnownPart:
     except OSError as error:
         raise DataError(f'{path}: {error.strerror}') from error
     except (KeyError, TypeError, ValueError) as error:
-        raise DataError(f'{path}: is no file that payload wrote ({error!r})') from error
+        raise DataError(f'{path}: is not a file that payload wrote ({error!r})') from error
     return KnownPart(values, deviations, path.name)

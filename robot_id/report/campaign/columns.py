@@ -10,7 +10,7 @@ HEADS = (
     'scatter', 'x bound', 'in 68 %', 'in 95 %', 'iterations', 'ms',
 )  # fmt: skip
 LEGEND = (
-    'success: runs that converged, of which all else is told; parameters: median of '
+    'success: runs that converged, which alone count in the other columns; parameters: median of '
     '||error|| / ||truth||; torque: median error on a motion without noise that no fit saw, and '
     'the value that nine in ten runs stay below; bias and scatter: mean and spread of the errors '
     'in reported deviations (0 and 1 are honest); x bound: rms error in units of the Cramer-Rao '

@@ -46,9 +46,7 @@ def bodies_of(request: Request) -> Bodies:
     """
     robot, result = request.loaded, request.result
     if not result.converged:
-        raise DataError(
-            f'{request.source}: {result.method} had not converged, no model is made of it'
-        )
+        raise DataError(f'{request.source}: {result.method} did not converge, no model is written')
     chi = parameters_for(robot, result)
     notes: tuple[str, ...] = ()
     if result.standard_parameters is None:

@@ -65,7 +65,7 @@ def export(
     if chosen.moves_robots and result.verdict == 'do_not_use' and not force:
         reason = result.reasons[0] if result.reasons else 'no reason given'
         raise DataError(
-            f'{source}: the verdict is do not use ({reason}); --force exports it all the same'
+            f'{source}: the verdict is do not use ({reason}); --force exports it anyway'
         )
     model = None
     if chosen.needs_robot:

@@ -21,7 +21,7 @@ def write(request: Request) -> Exported:
     result, source = request.result, request.source
     if not result.converged:
         raise DataError(
-            f'{source}: {result.method} had not converged, a controller must not start with it'
+            f'{source}: {result.method} did not converge, a controller must not start with it'
         )
     parameters_for(request.loaded, result)
     lines = ''.join(

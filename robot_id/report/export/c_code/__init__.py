@@ -16,7 +16,7 @@ def write(request: Request) -> Exported:
     result, robot = request.result, request.loaded
     if not result.converged:
         raise DataError(
-            f'{request.source}: {result.method} had not converged, a controller must not use it'
+            f'{request.source}: {result.method} did not converge, a controller must not use it'
         )
     chi = parameters_for(robot, result)
     model = ModelSource(robot, chi, identifier(robot.name))
