@@ -9,6 +9,7 @@ import click
 
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, output, progress_bar, save
+from robot_id.cli.shared_options import data_option, mapping_option, robot_option
 from robot_id.experiment.check import check
 from robot_id.experiment.check.fixing import save_corrected
 from robot_id.experiment.measurements import load_for
@@ -16,18 +17,9 @@ from robot_id.model import load_robot
 
 
 @click.command()
-@click.option('--robot', required=True, help='A shipped name, a robot file or a URDF.')
-@click.option(
-    '--data',
-    'paths',
-    required=True,
-    multiple=True,
-    metavar='DATA',
-    help='rosbag2, csv, mat or npz; repeat it for more runs.',
-)
-@click.option(
-    '--mapping', metavar='FILE', help='Mapping of the columns: a shipped name or a YAML file.'
-)
+@robot_option
+@data_option
+@mapping_option
 @click.option('--json', 'json_file', metavar='FILE', help='Write the findings to a JSON file.')
 @click.option(
     '--fix',

@@ -6,6 +6,7 @@ import click
 
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, output, progress_bar, save, warn
+from robot_id.cli.shared_options import mapping_option, robot_option
 from robot_id.experiment.drive_gains import identify_drive_gains
 from robot_id.experiment.gate import look
 from robot_id.experiment.measurements import load_for
@@ -16,7 +17,7 @@ from robot_id.report.html.load_page import write_gain_report
 
 
 @click.command()
-@click.option('--robot', required=True, help='A shipped name, a robot file or a URDF.')
+@robot_option
 @click.option('--unloaded', required=True, metavar='DATA', help='Recording without the load.')
 @click.option('--loaded', required=True, metavar='DATA', help='Recording with the load.')
 @click.option('--mass', required=True, type=float, metavar='KG', help='Mass of the load, weighed.')
@@ -24,9 +25,7 @@ from robot_id.report.html.load_page import write_gain_report
     '--unknown', multiple=True, metavar='DATA', help='Recording with another load, not weighed.'
 )
 @click.option('--tool', metavar='LINK', help='Link of the URDF that carries the loads.')
-@click.option(
-    '--mapping', metavar='FILE', help='Mapping of the columns: a shipped name or a YAML file.'
-)
+@mapping_option
 @click.option('--no-check', is_flag=True, help='Skip the check of the recordings before the fit.')
 @click.option('--json', 'json_file', metavar='FILE', help='Write the gains to a JSON file.')
 @click.option('--report', 'report_file', metavar='FILE.html', help='Write an HTML report.')

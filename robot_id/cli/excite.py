@@ -11,6 +11,7 @@ from rich.table import Table
 from robot_id import files
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import output, progress_bar, save, warn
+from robot_id.cli.shared_options import robot_option
 from robot_id.exceptions import DataError, OptionError
 from robot_id.excitation import design as excitation
 from robot_id.excitation.clearance import Clearance, clearance_of
@@ -28,7 +29,7 @@ KERNELS = ('regressor', 'regressor_slopes', 'inverse_dynamics', 'inertia_matrix'
 
 
 @click.command()
-@click.option('--robot', required=True, help='A shipped name, a robot file or a URDF.')
+@robot_option
 @click.option(
     '--for',
     'purpose',

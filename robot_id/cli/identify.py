@@ -7,6 +7,7 @@ import click
 from robot_id import options
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, details, output, progress_bar, save, warn
+from robot_id.cli.shared_options import data_option, mapping_option, robot_option
 from robot_id.experiment.friction import selection_lines
 from robot_id.experiment.identify import Identification, Request, identify
 from robot_id.report.html import write_report
@@ -24,19 +25,10 @@ STYLES = {'care': 'yellow', 'do_not_use': 'bold red'}
 
 
 @click.command()
-@click.option('--robot', required=True, help='A shipped name, a robot file or a URDF.')
+@robot_option
 @click.option('--method', default='idim_wls', show_default=True, help='One of robot-id methods.')
-@click.option(
-    '--data',
-    'paths',
-    required=True,
-    multiple=True,
-    metavar='DATA',
-    help='rosbag2, csv, mat or npz; repeat it for more runs.',
-)
-@click.option(
-    '--mapping', metavar='FILE', help='Mapping of the columns: a shipped name or a YAML file.'
-)
+@data_option
+@mapping_option
 @click.option(
     '--set', 'settings', multiple=True, metavar='KEY=VALUE', help='Option of the method.'
 )

@@ -6,6 +6,7 @@ import click
 
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, output, progress_bar, save, warn
+from robot_id.cli.shared_options import mapping_option, robot_option
 from robot_id.estimation.model_file import load_result_or_model
 from robot_id.exceptions import OptionError
 from robot_id.experiment.measurements import implausible, load_for
@@ -17,7 +18,7 @@ from robot_id.report.html.load_page import write_load_report
 
 
 @click.command()
-@click.option('--robot', required=True, help='A shipped name, a robot file or a URDF.')
+@robot_option
 @click.option(
     '--loaded',
     required=True,
@@ -26,9 +27,7 @@ from robot_id.report.html.load_page import write_load_report
     help='Recording with the load; repeat it for other loads.',
 )
 @click.option('--unloaded', metavar='DATA', help='Recording without the load.')
-@click.option(
-    '--mapping', metavar='FILE', help='Mapping of the columns: a shipped name or a YAML file.'
-)
+@mapping_option
 @click.option('--params', metavar='FILE', help='Arm without load: JSON file that identify wrote.')
 @click.option(
     '--tool',

@@ -10,6 +10,7 @@ import numpy as np
 from robot_id import data, files
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, output, progress_bar, save, warn
+from robot_id.cli.shared_options import robot_option
 from robot_id.dynamics import Disturbances, Simulation
 from robot_id.estimation.parameters import load_for_robot
 from robot_id.exceptions import OptionError
@@ -21,7 +22,7 @@ MOST_EVERY = 1_000_000
 
 
 @click.command()
-@click.option('--robot', required=True, help='A shipped name, a robot file or a URDF.')
+@robot_option
 @click.option('--out', required=True, metavar='PATH', help='A new bag directory, or a .csv file.')
 @click.option('--seed', default=0, show_default=True, help='Seed of noise and lively motion.')
 @click.option('--trajectory', metavar='NAME', help='A standard motion, lively, or a file.')

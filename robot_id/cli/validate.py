@@ -7,6 +7,7 @@ import click
 from robot_id import options
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, output, progress_bar, save, warn
+from robot_id.cli.shared_options import data_option, mapping_option, robot_option
 from robot_id.estimation.model_file import load_result_or_model
 from robot_id.experiment.measurements import implausible, load_for
 from robot_id.experiment.validation import Conditions, validate
@@ -16,7 +17,7 @@ from robot_id.report.tables import validation_table
 
 
 @click.command()
-@click.option('--robot', required=True, help='A shipped name, a robot file or a URDF.')
+@robot_option
 @click.option(
     '--params',
     required=True,
@@ -24,17 +25,8 @@ from robot_id.report.tables import validation_table
     help='JSON file that identify wrote, a URDF, SDF or MJCF of the same robot (its inertias, '
     "damping and friction), or 'urdf': the inertias of the robot's own URDF, without friction.",
 )
-@click.option(
-    '--data',
-    'paths',
-    required=True,
-    multiple=True,
-    metavar='DATA',
-    help='rosbag2, csv, mat or npz; repeat it for more runs.',
-)
-@click.option(
-    '--mapping', metavar='FILE', help='Mapping of the columns: a shipped name or a YAML file.'
-)
+@data_option
+@mapping_option
 @click.option(
     '--set',
     'settings',
