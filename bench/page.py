@@ -14,7 +14,7 @@ Written by `python -m bench --page doc/performance.md`; nothing on this page is 
 
 Every figure comes from one run on one machine. What carries over to other machines are the ratios:
 both sides of a ratio were taken in turns in the same run. Times are processor time of one core
-after a warm-up (the compiled kernels are in numba's cache), medians of several turns; DIDIM, CLOE,
+after a warm-up (the compiled kernels are in numba's cache), medians of several turns; DIDIM,
 the search for a motion and the ROS loop are wall time. `target` is the ratio (or the value, where
 nothing is compared) that the project wants to reach.
 """
