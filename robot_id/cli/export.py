@@ -40,7 +40,7 @@ def command(result_file: str, kind: str, robot: str | None, out: str | None, for
     result = Result.load(source)
     made = export(kind, result, source, robot, force)
     if not result.converged:
-        warn([f'{source}: {result.method} had not converged, do not trust these values'])
+        warn([f'{source}: {result.method} did not converge, do not trust these values'])
     console = messages()
     if made.folder:
         save_folder(made.folder, out)

@@ -136,7 +136,7 @@ def test_cells_that_raise_hang_and_take_too_much_are_failures(tmp_path):
         ({'methods': ['idim_wls', 'idim_wls']}, 'methods: the same entry stands there twice'),
         ({'noise': [{'torque': 2}]}, "noise[0]: unknown key 'torque', did you mean 'torque_std'"),
         ({'noise': [{'missed': 0.9}]}, 'noise[0].missed: 0.9 must lie between 0 and 0.5'),
-        ({'rates': [150]}, 'rates[0]: 150 Hz is no whole part of the 200 Hz'),
+        ({'rates': [150]}, 'rates[0]: 150 Hz does not divide the 200 Hz'),
         ({'starts': [0.7]}, 'starts[0]: 0.7 must lie'),
         ({'controller': ['exakt']}, "controller[0]: 'exakt' is not known, did you mean 'exact'"),
         ({'friction': [['coulom']]}, 'friction[0]: '),
