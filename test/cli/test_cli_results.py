@@ -73,7 +73,9 @@ def test_a_parameter_file_leads_to_the_same_values(file, tmp_path):
 def test_export_refuses(file, tmp_path, monkeypatch, capsys):
     bad = tmp_path / 'bad.json'
     made(converged=False).save(bad)
-    assert 'did not converge' in refused(monkeypatch, capsys, 'export', bad, '--format', 'ros-params')
+    assert 'did not converge' in refused(
+        monkeypatch, capsys, 'export', bad, '--format', 'ros-params'
+    )
     other = tmp_path / 'other.json'
     content = json.loads(file.read_text()) | {'robot': 'my_arm'}
     other.write_text(json.dumps(content))
