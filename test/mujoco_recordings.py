@@ -7,7 +7,7 @@ limits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from robot_id.data.dataset import Dataset, Run
 
 Array = NDArray[np.float64]
+# The simulated controller.
+CONTROL_HZ, BANDWIDTH_HZ = 1000.0, 8.0
 
 
 def compile_model(urdf: Path, gravity: Array) -> Any:
@@ -108,6 +110,7 @@ def record(
     velocity: bool = True,
     noise: float = 1.0,
     inertia_spread: float = 0.0,
+    friction: float = 1.0,
 ) -> Recording:
     """
     Simulate an arm under computed torque with rotor inertia, friction and noise.
@@ -115,6 +118,7 @@ def record(
     :param noise: 1: encoder steps of 2e-5 rad to 2e-4 rad, torque noise of 0.3 to 1.5 %.
     :param inertia_spread: standard deviation (of the logarithm) by which the masses of the plant
         differ from those of the URDF.
+    :param friction: 1: Coulomb and viscous friction of 3 to 15 % of the rigid torques each.
     """
     import mujoco
 
@@ -124,17 +128,20 @@ def record(
         factor = np.exp(rng.normal(0.0, inertia_spread, model.nbody))
         model.body_mass[:] *= factor
         model.body_inertia[:] *= factor[:, None]
-    q_r, dq_r, ddq_r = reference(model, motion, rng)
+    # The controller runs at 1 kHz or faster, whatever the rate of the recording.
+    every = int(np.ceil(CONTROL_HZ / motion.rate))
+    q_r, dq_r, ddq_r = reference(model, replace(motion, rate=every * motion.rate), rng)
     data = mujoco.MjData(model)
     rigid = _rigid(model, data, q_r, dq_r, ddq_r)
     size = np.maximum(np.sqrt((rigid**2).mean(axis=0)), 0.05 * np.abs(rigid).max())
     M = _inertias(model, data, q_r[:: max(len(q_r) // 20, 1)])
     model.dof_armature[:] = M * rng.uniform(0.1, 0.6, n)
-    model.dof_frictionloss[:] = size * rng.uniform(0.03, 0.15, n)
+    model.dof_frictionloss[:] = friction * size * rng.uniform(0.03, 0.15, n)
     speed = np.maximum(np.sqrt((dq_r**2).mean(axis=0)), 0.05)
-    model.dof_damping[:] = size * rng.uniform(0.03, 0.12, n) / speed
+    model.dof_damping[:] = friction * size * rng.uniform(0.03, 0.12, n) / speed
     mujoco.mj_setConst(model, data)
-    q, dq, tau = _closed_loop(model, data, motion.rate, q_r, dq_r, ddq_r, M)
+    states = _closed_loop(model, data, every * motion.rate, q_r, dq_r, ddq_r, M)
+    q, dq, tau = (each[::every] for each in states)
     step = noise * 10 ** rng.uniform(np.log10(2e-5), np.log10(2e-4), n)
     if noise:
         q = np.round(q / step) * step
@@ -175,15 +182,14 @@ def _inertias(model: Any, data: Any, q: Array) -> Array:
 def _closed_loop(
     model: Any, data: Any, rate: float, q_r: Array, dq_r: Array, ddq_r: Array, J: Array
 ) -> tuple[Array, Array, Array]:
-    """Run the controller at the rate of the recording, the plant at 1 kHz or faster."""
+    """Run controller and plant at this rate."""
     import mujoco
 
-    substeps = max(1, round(1000.0 / rate))
-    model.opt.timestep = 1.0 / rate / substeps
+    model.opt.timestep = 1.0 / rate
     N, n = q_r.shape
     q, dq, tau = np.empty((N, n)), np.empty((N, n)), np.empty((N, n))
     inertia = J + model.dof_armature
-    w = 2 * np.pi * min(5.0, rate / 40)
+    w = 2 * np.pi * BANDWIDTH_HZ
     data.qpos[:], data.qvel[:] = q_r[0], dq_r[0]
     for k in range(N):
         mujoco.mj_forward(model, data)
@@ -192,8 +198,7 @@ def _closed_loop(
         friction = model.dof_frictionloss * np.tanh(50 * dq_r[k]) + model.dof_damping * dq_r[k]
         tau[k] = inertia * a + data.qfrc_bias + 0.8 * friction
         data.qfrc_applied[:] = tau[k]
-        for _ in range(substeps):
-            mujoco.mj_step(model, data)
+        mujoco.mj_step(model, data)
     # The command acts from one sample to the next: the mean with the one before lines it up.
     held = tau.copy()
     held[1:] = 0.5 * (tau[1:] + tau[:-1])

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import yaml
 from mujoco_arms import Arm, make_arm, random_mount, write_robot
-from mujoco_recordings import Motion, record
 from numpy.typing import NDArray
+from recording_conditions import USUAL, Conditions, recorded
 
 from robot_id.data.dataset import Dataset, Run
+from robot_id.model import load_robot
 
 Array = NDArray[np.float64]
 Generator = np.random.Generator
@@ -45,51 +48,70 @@ def _late(tau: Array, seconds: float, rate: float) -> Array:
     return np.column_stack([np.interp(at, t, column) for column in tau.T])
 
 
-def plant(mistake: str, name: str, folder: Path, rng: Generator, spread: float = 0.0) -> Planted:
+def plant(
+    mistake: str, name: str, folder: Path, rng: Generator, conditions: Conditions = USUAL
+) -> Planted:
     """Record an arm and plant a mistake."""
     arm = make_arm(name, folder, rng)
-    rate = float(rng.choice([250.0, 500.0]))
-    motion = Motion(rate=rate, seconds=float(rng.uniform(12.0, 20.0)))
-    velocity = bool(rng.integers(2))
     if mistake in ('rest', 'excitation'):
-        return _badly_moved(mistake, arm, rng, motion, velocity)
-    if mistake in ('gravity_direction', 'kinematics'):
-        return _wrong_robot(mistake, arm, folder, rng, motion, velocity, spread)
-    dataset = record(arm, rng, motion, velocity, inertia_spread=spread).dataset
-    if mistake == 'clean':
-        return Planted((), (), arm.robot_file, dataset)
-    run = dataset.runs[0]
-    codes, joints, changes, detail = MISTAKES[mistake](run, rng)
-    return Planted(codes, joints, arm.robot_file, _changed(dataset, **changes), detail)
+        planted = _badly_moved(mistake, arm, rng, conditions)
+    elif mistake in ('gravity_direction', 'kinematics'):
+        planted = _wrong_robot(mistake, arm, folder, rng, conditions)
+    else:
+        dataset = recorded(arm, rng, conditions)
+        planted = Planted((), (), arm.robot_file, dataset)
+        if mistake != 'clean':
+            run = dataset.runs[0]
+            codes, joints, changes, detail = MISTAKES[mistake](run, rng)
+            if mistake == 'position_unit':
+                slides = _slides(arm)
+                for channel in changes:
+                    changes[channel][:, slides] = getattr(run, channel)[:, slides]
+            planted = Planted(codes, joints, arm.robot_file, _changed(dataset, **changes), detail)
+    if conditions.placeholders:
+        planted = replace(planted, robot_file=_with_placeholders(planted.robot_file))
+    return planted
 
 
-def _badly_moved(
-    mistake: str, arm: Arm, rng: Generator, motion: Motion, velocity: bool
-) -> Planted:
-    from robot_id.model import load_robot
+def _slides(arm: Arm) -> NDArray[np.bool_]:
+    k = load_robot(arm.robot_file).kinematics
+    moving = k.dof >= 0
+    return k.prismatic[moving][np.argsort(k.dof[moving])].astype(bool)
 
+
+def _with_placeholders(robot_file: Path) -> Path:
+    """Write the robot file with 1 kg and 0.01 kg.m^2 in place of every inertia."""
+    content = yaml.safe_load(robot_file.read_text())
+    root = ElementTree.parse(content['urdf']).getroot()
+    for inertial in root.iter('inertial'):
+        for child in list(inertial):
+            inertial.remove(child)
+        ElementTree.SubElement(inertial, 'mass', {'value': '1.0'})
+        same = {f'i{a}{b}': '0.01' if a == b else '0' for a, b in ('xx', 'yy', 'zz')}
+        same |= {'ixy': '0', 'ixz': '0', 'iyz': '0'}
+        ElementTree.SubElement(inertial, 'inertia', same)
+    urdf = robot_file.with_name(f'{robot_file.stem}_plain.urdf')
+    urdf.write_bytes(ElementTree.tostring(root))
+    return write_robot(urdf.with_suffix('.yaml'), urdf, np.array(content['gravity']))
+
+
+def _badly_moved(mistake: str, arm: Arm, rng: Generator, conditions: Conditions) -> Planted:
     n = load_robot(arm.robot_file).n
     if mistake == 'rest':
         count = min(int(rng.integers(1, 3)), n - 1)
-        still = tuple(sorted(rng.choice(n, size=count, replace=False)))
-        dataset = record(arm, rng, replace(motion, still=still), velocity).dataset
-        return Planted(('rest',), tuple(int(j) for j in still), arm.robot_file, dataset)
+        still = tuple(sorted(int(j) for j in rng.choice(n, size=count, replace=False)))
+        dataset = recorded(arm, rng, conditions, still=still)
+        return Planted(('rest',), still, arm.robot_file, dataset)
     kind = int(rng.integers(2))
     change = {'amplitude': 0.03} if kind == 0 else {'synchronous': True}
-    dataset = record(arm, rng, replace(motion, **change), velocity).dataset
+    dataset = recorded(arm, rng, conditions, **change)
     return Planted(('excitation', 'rest'), (), arm.robot_file, dataset, str(change))
 
 
 def _wrong_robot(
-    mistake: str,
-    arm: Arm,
-    folder: Path,
-    rng: Generator,
-    motion: Motion,
-    velocity: bool,
-    spread: float,
+    mistake: str, arm: Arm, folder: Path, rng: Generator, conditions: Conditions
 ) -> Planted:
-    dataset = record(arm, rng, motion, velocity, inertia_spread=spread).dataset
+    dataset = recorded(arm, rng, conditions)
     if mistake == 'gravity_direction':
         other = arm.gravity
         while other @ arm.gravity > 0.5 * 9.81**2:
@@ -202,6 +224,26 @@ def _wrapped(run: Run, rng: Generator) -> Change:
     return ('wrap_around',), (j,), {'position': q}, ''
 
 
+def _currents(run: Run, rng: Generator) -> Change:
+    gain = np.exp(rng.uniform(np.log(6.0), np.log(30.0), run.torque.shape[1]))
+    return ('gear_ratio', 'torque_unit'), (), {'torque': run.torque / gain}, f'{gain}'
+
+
+def _noise(run: Run, rng: Generator) -> Change:
+    tau = run.torque.mean(axis=0) + run.torque.std(axis=0) * rng.normal(size=run.torque.shape)
+    return ('unexplained',), (), {'torque': tau}, ''
+
+
+def _logger_stamps(run: Run, rng: Generator) -> Change:
+    # A logger polls: it stamps each sample when it gets to it, most often late.
+    late = rng.exponential(0.4, len(run)) * run.step
+    time = np.sort(run.time + late)
+    velocity = run.velocity
+    if velocity is None:
+        velocity = np.gradient(run.position, run.time, axis=0)
+    return ('stamps',), (), {'time': time, 'velocity': velocity}, ''
+
+
 MISTAKES: dict[str, Callable[[Run, Generator], Change]] = {
     'torque_unit': _torque_unit,
     'position_unit': _position_unit,
@@ -215,5 +257,8 @@ MISTAKES: dict[str, Callable[[Run, Generator], Change]] = {
     'joint_offset': _offset,
     'saturated': _saturated,
     'wrapped': _wrapped,
+    'currents': _currents,
+    'noise': _noise,
+    'logger_stamps': _logger_stamps,
 }
 ALL = (*MISTAKES, 'gravity_direction', 'kinematics', 'rest', 'excitation')

@@ -28,6 +28,8 @@ QUIET = 0.1
 FEWEST = 100
 # A rate so near to a whole number of Hz is that number.
 NOMINAL = 0.005
+# The mean of all steps is known better than that.
+SURE = 0.0005
 # Over the whole recording both clocks agree within this.
 DRIFT = 0.02
 # Longer holes are gaps of the recording: they keep their stamps.
@@ -74,12 +76,13 @@ def rebuild(time: Array, position: Array, velocity: Array | None) -> Clock | Non
     ticks = _ticks(steps / period, passed / period, told, whole)
     if ticks is None:
         return None
-    rebuilt = time[0] + period * np.concatenate([[0.0], np.cumsum(ticks)])
+    count = np.concatenate([[0.0], np.cumsum(ticks)])
     # The mean rate of the stamps is right even where each of them is not.
-    drift = float(np.polyfit(rebuilt - rebuilt[0], time - time[0], 1)[0])
-    if abs(drift - 1.0) > DRIFT:
+    mean = float(np.polyfit(count, time - time[0], 1)[0])
+    if abs(mean / period - 1.0) > DRIFT:
         return None
-    return Clock(rebuilt, 1.0 / period, float(np.sqrt((off**2).mean())))
+    period = _nominal(mean, SURE)
+    return Clock(time[0] + period * count, 1.0 / period, float(np.sqrt((off**2).mean())))
 
 
 def _passed(position: Array, velocity: Array) -> tuple[Array, NDArray[np.bool_]]:
@@ -114,7 +117,7 @@ def _ticks(stamped: Array, passed: Array, strong: NDArray[np.bool_], whole: Arra
     return ticks
 
 
-def _nominal(step: float) -> float:
+def _nominal(step: float, near: float = NOMINAL) -> float:
     """Return the tick, or that of a whole rate near it."""
     nominal = round(1.0 / step) if step > 0 else 0
-    return 1.0 / nominal if nominal and abs(nominal * step - 1.0) < NOMINAL else step
+    return 1.0 / nominal if nominal and abs(nominal * step - 1.0) < near else step

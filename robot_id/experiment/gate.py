@@ -15,7 +15,7 @@ CERTAIN = 0.9
 # With one of these the parameters are those of another robot.
 FATAL = (
     'gear_ratio', 'gravity_direction', 'joint_offset', 'joint_swap', 'position_sign',
-    'position_unit', 'time_unit', 'torque_sign', 'torque_unit',
+    'position_unit', 'time_unit', 'torque_sign', 'torque_unit', 'unexplained',
 )  # fmt: skip
 
 

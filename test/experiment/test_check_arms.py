@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from mujoco_arms import robots_folder
 from planted_mistakes import plant
+from recording_conditions import USUAL
 
 from robot_id.experiment.check import check
 from robot_id.model import load_robot
@@ -23,7 +25,8 @@ if robots_folder() is None:
 
 @pytest.mark.parametrize('arm', ['panda', 'ur5', 'solo12'])
 def test_a_clean_recording_gives_no_finding(arm: str, tmp_path: Path) -> None:
-    planted = plant('clean', arm, tmp_path, np.random.default_rng(1), spread=0.15)
+    conditions = replace(USUAL, spread=0.15)
+    planted = plant('clean', arm, tmp_path, np.random.default_rng(1), conditions)
     assert check(load_robot(planted.robot_file), planted.dataset).codes == ()
 
 
@@ -42,6 +45,8 @@ def test_a_clean_recording_gives_no_finding(arm: str, tmp_path: Path) -> None:
         ('wrapped', 'pr2'),
         ('gravity_direction', 'g1'),
         ('rest', 'icub'),
+        ('currents', 'ur3'),
+        ('noise', 'a1'),
     ],
 )
 def test_a_planted_mistake_is_named(mistake: str, arm: str, tmp_path: Path) -> None:

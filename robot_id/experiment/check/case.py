@@ -15,6 +15,9 @@ from robot_id.experiment.check.models import Explanation, Models
 from robot_id.experiment.check.signals import Signals, prepare
 from robot_id.model import Robot
 
+# Share of a threshold that the free model has to gain where there is no prior model.
+FREE_ALONE = 0.6
+
 
 @dataclass
 class Case:
@@ -31,7 +34,7 @@ class Case:
     @cached_property
     def signals(self) -> Signals:
         """The recording at a modest rate."""
-        return prepare(self.dataset)
+        return prepare(self.dataset, self.slides)
 
     @cached_property
     def models(self) -> Models:
@@ -84,7 +87,13 @@ def proposal(
     finding: Callable[[Proposal], Finding],
     threshold: float,
 ) -> Proposal:
-    """Return a change with what it gains by the fast screening."""
+    """
+    Return a change with what it gains by the fast screening.
+
+    :param threshold: gain by both models that it needs; one model alone gains less.
+    """
+    if case.models.prior is None:
+        threshold *= FREE_ALONE
     return Proposal(code, hypothesis, case.models.screen(hypothesis), threshold, finding)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from robot_id.data.dataset import Dataset
-from robot_id.experiment.check import excitation, registry, search, torque_scale
+from robot_id.experiment.check import excitation, registry, search, torque_scale, unexplained
 from robot_id.experiment.check.case import Case
 from robot_id.experiment.check.finding import Finding, Findings
 from robot_id.model import Robot
@@ -16,7 +16,7 @@ def check(robot: Robot, dataset: Dataset, progress: Progress = silent) -> Findin
 
     First what the channels alone tell (wrap-around, clock, saturation, rest), then whether the
     motion says enough, then the one change that explains the torques better than they
-    stand, if there is one, then their size.
+    stand, if there is one, then their size, and whether anything explains them at all.
 
     :param dataset: columns of the robot's joints, in any order.
     """
@@ -26,21 +26,34 @@ def check(robot: Robot, dataset: Dataset, progress: Progress = silent) -> Findin
         found, case = look(case)
         findings += found
     progress(0.2, 'checking')
+    poor: list[Finding] = []
     if not any(finding.code == 'rest' for finding in findings):
         poor = excitation.look(case)
-        if poor:
-            # What such a motion explains or not says nothing about the rest.
-            return Findings((*findings, *poor), dataset.source)
+    findings += _by_the_torques(case, poor)
+    progress(1.0, 'checked')
+    return Findings(tuple(findings), dataset.source)
+
+
+def _by_the_torques(case: Case, poor: list[Finding]) -> list[Finding]:
+    """
+    Return what the torques tell.
+
+    :param poor: what is said of a motion that tells little: then only a change after which the
+        inertias of the robot file explain everything is believed.
+    """
     if search.structure_is_right(case):
         sizes = torque_scale.look(case, case.models.nominal)
         if sizes:
-            return Findings((*findings, *sizes), dataset.source)
+            return sizes
     best = search.best_proposal(case)
-    explanation = case.models.nominal
-    if best is not None and best.after is not None:
-        findings.append(best.finding(best))
-        explanation = best.after
-    if best is None or best.code in ('joint_swap', 'joint_offset', 'gravity_direction'):
-        findings += torque_scale.look(case, explanation)
-    progress(1.0, 'checked')
-    return Findings(tuple(findings), dataset.source)
+    if best is None or best.after is None:
+        if poor:
+            return poor
+        nominal = case.models.nominal
+        return torque_scale.look(case, nominal) + unexplained.look(case, nominal)
+    if poor and not search.explains(best.after):
+        return poor
+    findings = [best.finding(best)]
+    if best.code in ('joint_swap', 'joint_offset', 'gravity_direction'):
+        findings += torque_scale.look(case, best.after)
+    return findings + unexplained.look(case, best.after)

@@ -18,6 +18,8 @@ from robot_id.experiment.check.hypothesis import Hypothesis, only
 from robot_id.experiment.check.torque_scale import KNOWN
 
 THRESHOLD = 1.0
+# Of the torque alone where nothing knows its size: only its coupling to the others speaks.
+UNSIZED = 2.0
 FACTORS = (10.0, 0.1)
 
 
@@ -38,7 +40,9 @@ def propose(case: Case) -> Iterator[Proposal]:
                 if sized[j] and hypothesis.position_scale is None:
                     continue
                 make = _finding(case, j, factor, hypothesis)
-                yield proposal(case, 'gear_ratio', hypothesis, make, THRESHOLD)
+                alone = hypothesis.position_scale is None
+                needed = UNSIZED if alone else THRESHOLD
+                yield proposal(case, 'gear_ratio', hypothesis, make, needed)
 
 
 def _finding(case: Case, j: int, factor: float, hypothesis: Hypothesis):  # type: ignore[no-untyped-def]

@@ -23,6 +23,8 @@ FINE = (0.08, 0.04, 0.02)
 SMALLEST = 0.1
 # The free model must gain so much too, or the prior model become as good as it.
 FREE_GAIN, AS_GOOD = 0.3, 1.25
+# Masses that are a little off leave less of the torques than this.
+ROUGHLY = 0.1
 
 
 def propose(case: Case) -> Iterator[Proposal]:
@@ -50,7 +52,7 @@ def _believed(case: Case, best: Proposal) -> bool:
     nominal, after = case.models.nominal, case.models.explain(best.hypothesis)
     if np.log(nominal.free / after.free).sum() > FREE_GAIN:
         return True
-    if after.prior is None or nominal.prior is None:
+    if after.prior is None or nominal.prior is None or nominal.prior.max() < ROUGHLY:
         return False
     return bool(np.all(after.prior < np.maximum(AS_GOOD * after.free, 0.01)))
 

@@ -19,6 +19,8 @@ Array = NDArray[np.float64]
 
 # No residual counts as smaller than this share of the torque: below it lies the filters' error.
 FLOOR = 0.004
+# A prior model that leaves so many times more than the free one is a poor one.
+ROUGH = 1.5
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,13 @@ class Models:
         if self.prior is None:
             return self.free.residuals(robot, s)[0]
         return self.prior.residuals(robot, s)
+
+    def best_residuals(self, hypothesis: Hypothesis) -> Array:
+        """(n,) relative residuals by the prior model, by the free one where the prior is poor."""
+        nominal = self.nominal
+        if nominal.prior is not None and np.all(nominal.prior < ROUGH * nominal.free):
+            return self.residuals(hypothesis)
+        return self.free.residuals(self._robot(hypothesis), hypothesis.apply(self.signals))[0]
 
     def _robot(self, hypothesis: Hypothesis) -> Robot:
         """Return the robot with the gravity and the lengths of a hypothesis."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +15,8 @@ from robot_id.model.description import Joint
 
 Array = NDArray[np.float64]
 
+# Links with equal inertias, from which on these are placeholders.
+SAME_SHARE = 0.6
 # Gravity in no special direction: its base parameters serve for every mount.
 TILTED = (3.3, -4.7, -7.9)
 
@@ -58,4 +63,18 @@ def prior_inertia(robot: Robot) -> Array | None:
     if not np.all(np.isfinite(rows)) or mass.max(initial=0.0) <= 1e-6:
         return None
     placeholder = len(rows) > 2 and np.ptp(mass) < 1e-9 * mass.max()
-    return None if placeholder else np.ascontiguousarray(rows, dtype=float)
+    if placeholder or (not values and robot.urdf is not None and _same_everywhere(robot.urdf)):
+        return None
+    return np.ascontiguousarray(rows, dtype=float)
+
+
+def _same_everywhere(urdf: Path) -> bool:
+    """Tell whether most links of a URDF have one and the same mass and moments of inertia."""
+    found: Counter[tuple[float, ...]] = Counter()
+    for inertial in ElementTree.parse(urdf).getroot().iter('inertial'):
+        mass, inertia = inertial.find('mass'), inertial.find('inertia')
+        if mass is None or inertia is None:
+            continue
+        values = [mass.get('value'), *(inertia.get(key) for key in ('ixx', 'iyy', 'izz'))]
+        found[tuple(float(value or 0.0) for value in values)] += 1
+    return found.total() > 2 and max(found.values()) > SAME_SHARE * found.total()

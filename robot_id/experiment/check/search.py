@@ -6,6 +6,7 @@ import numpy as np
 
 from robot_id.experiment.check import registry
 from robot_id.experiment.check.case import Case, Proposal
+from robot_id.experiment.check.models import Explanation
 
 # A recording that the inertias of the robot file explain so well has its structure right.
 EXPLAINED = 0.1
@@ -28,8 +29,12 @@ def best_proposal(case: Case) -> Proposal | None:
 
 def structure_is_right(case: Case) -> bool:
     """Tell whether the inertias of the robot file already explain every joint."""
-    nominal = case.models.nominal
-    if nominal.prior is None:
+    return explains(case.models.nominal)
+
+
+def explains(found: Explanation) -> bool:
+    """Tell whether the inertias of the robot file explain every joint, nearly as free ones do."""
+    if found.prior is None:
         return False
-    as_good = np.maximum(AS_GOOD * nominal.free, SMALL)
-    return bool(np.all(nominal.prior < np.minimum(as_good, EXPLAINED)))
+    as_good = np.maximum(AS_GOOD * found.free, SMALL)
+    return bool(np.all(found.prior < np.minimum(as_good, EXPLAINED)))

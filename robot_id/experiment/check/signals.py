@@ -15,17 +15,16 @@ from robot_id.data.decimation import RIPPLE_DB, decimate, stages
 from robot_id.data.derivatives import central_differences
 from robot_id.data.processing import even_factor
 from robot_id.exceptions import DataError
+from robot_id.experiment.check.bandwidth import SLOWER_THAN_OTHERS, motion_bandwidth
 
 Array = NDArray[np.float64]
 
-# Share of the power of the velocity that counts as motion.
-MOTION_SHARE = 0.99
 # Positions are filtered at so many times the bandwidth of the motion, at most rate/5.
 CUTOFF_MARGIN = 5.0
 # Samples per period of the cut-off before the equations are filtered and decimated again.
 OVERSAMPLING = 12.0
-# Rms speeds of a joint that rests: rad/s or m/s, and of the fastest joint's.
-SLOWEST, SLOWER_THAN_OTHERS = 0.015, 0.03
+# Rms speeds of a joint that rests: rad/s, and m/s.
+SLOWEST_TURN, SLOWEST_SLIDE = 0.03, 0.005
 # As many equations a joint at most: blocks of long recordings are spread over their length.
 LARGEST = 1200
 BLOCKS = 6
@@ -44,6 +43,7 @@ class Signals:
     :param q: (M, n) positions; dq, ddq their derivatives.
     :param tau: (M, n) torques.
     :param valid: (M, n) False where the torque was clipped.
+    :param slides: (n,) joints that slide.
     """
 
     rate: float
@@ -54,6 +54,7 @@ class Signals:
     ddq: Array
     tau: Array
     valid: NDArray[np.bool_]
+    slides: NDArray[np.bool_]
 
     def valid_equations(self) -> NDArray[np.bool_]:
         """(m, n) which filtered and decimated equations saw valid torques only, at least some."""
@@ -73,7 +74,8 @@ class Signals:
     def moving(self) -> NDArray[np.bool_]:
         """(n,) joints that move: not far slower than usual, and than the others."""
         speed = np.sqrt((self.dq**2).mean(axis=0))
-        return speed >= np.minimum(SLOWEST, SLOWER_THAN_OTHERS * speed.max())
+        slowest = np.where(self.slides, SLOWEST_SLIDE, SLOWEST_TURN)
+        return np.asarray(speed >= np.minimum(slowest, SLOWER_THAN_OTHERS * speed.max()))
 
     @property
     def n(self) -> int:
@@ -81,7 +83,7 @@ class Signals:
         return self.q.shape[1]
 
 
-def prepare(dataset: Dataset) -> Signals:
+def prepare(dataset: Dataset, slides: NDArray[np.bool_]) -> Signals:
     """Return the recording at some twelve samples per period of its cut-off frequency."""
     longest = max(dataset.runs, key=len)
     bandwidth = motion_bandwidth(longest)
@@ -104,32 +106,16 @@ def prepare(dataset: Dataset) -> Signals:
     q, dq, ddq, tau, valid = (np.concatenate([part[k] for part in parts]) for k in range(5))
     rate = longest.rate
     return Signals(
-        rate / factor, bandwidth * rate, tuple(pieces), q, dq, ddq, tau, valid.astype(bool)
+        rate / factor,
+        bandwidth * rate,
+        tuple(pieces),
+        q,
+        dq,
+        ddq,
+        tau,
+        valid.astype(bool),
+        slides,
     )
-
-
-def motion_bandwidth(run: Run) -> float:
-    """
-    Return the bandwidth of the motion in cycles per sample.
-
-    Below it lie 99 % of the power of the velocity of every moving joint, once the noise of the
-    position is taken away, whose differences have the spectrum 4 sin^2(pi f) sigma^2.
-    """
-    v = np.diff(run.position, axis=0)
-    v = (v - v.mean(axis=0)) * np.hanning(len(v))[:, None]
-    P = np.abs(np.fft.rfft(v, axis=0)) ** 2
-    f = np.arange(len(P)) / len(v)
-    shape = 4 * np.sin(np.pi * f) ** 2
-    high = f > 0.25
-    floor = (P[high] / shape[high, None]).mean(axis=0)
-    P = np.maximum(P - 2 * floor * shape[:, None], 0.0)
-    total = P.sum(axis=0)
-    moving = total > 1e-6 * total.max()
-    if not moving.any():
-        return 0.02
-    share = np.cumsum(P[:, moving], axis=0) / total[moving]
-    at = (share < MOTION_SHARE).sum(axis=0).max()
-    return float(np.clip(f[min(at, len(f) - 1)], 2.0 / len(v), 0.1))
 
 
 def _states(run: Run, factor: int, cutoff: float) -> tuple[Array, ...]:

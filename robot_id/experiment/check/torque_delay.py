@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 THRESHOLD = 0.25
 # Half a sample is what a held command brings; more than this, and seconds, is a delay.
 # A torque ahead of the motion has to be further: friction that lets go late looks like it.
-SAMPLES, LATE, AHEAD = 0.75, 0.005, 0.008
+SAMPLES, LATE, AHEAD = 0.6, 0.005, 0.015
 COARSE = (-0.05, -0.025, -0.01, 0.0, 0.01, 0.025, 0.05, 0.08, 0.12)
 FINE = (0.01, 0.005)
 # Friction that lags behind the motion looks like a delay of its joint, each joint another one: a
@@ -48,9 +48,9 @@ def propose(case: Case) -> Iterator[Proposal]:
 
 def joint_delays(case: Case, around: float) -> Array:
     """(n,) the delay of each joint by itself: the lowest point of a parabola, s."""
-    models = case.models
+    residuals = case.models.best_residuals
     before, middle, after = (
-        models.residuals(Hypothesis(delay=around + shift)) ** 2 for shift in (-WIDTH, 0.0, WIDTH)
+        residuals(Hypothesis(delay=around + shift)) ** 2 for shift in (-WIDTH, 0.0, WIDTH)
     )
     bend = np.maximum(before - 2 * middle + after, 1e-12)
     return around + np.clip(0.5 * WIDTH * (before - after) / bend, -2 * WIDTH, 2 * WIDTH)

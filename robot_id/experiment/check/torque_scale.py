@@ -14,6 +14,8 @@ Array = NDArray[np.float64]
 UNITS = {'kN.m': 1e-3, 'N.cm': 1e2, 'N.mm': 1e3}
 # Decades by which URDF inertias may be wrong, and by which a joint may differ from the others.
 TOLERANCE, ALONE = 0.55, 0.7
+# Inertias that explain so many times less than free ones do are rough, and may be wrong by more.
+ROUGH, ROUGH_TOLERANCE = 4.0, 1.3
 # Scales known to less than this share are used.
 KNOWN = 0.2
 
@@ -31,6 +33,9 @@ def look(case: Case, explanation: Explanation) -> list[Finding]:
         return []
     decades = np.log10(np.abs(np.where(known, explanation.scale, 1.0)))
     middle = float(np.median(decades[known]))
+    rough = bool(np.median((explanation.prior / explanation.free)[known]) > ROUGH)
+    if rough and abs(middle) < ROUGH_TOLERANCE:
+        return []
     if abs(middle) < TOLERANCE:
         return _single(case, decades, known)
     return [_all(case, decades, known, middle)]
