@@ -9,6 +9,9 @@ from robot_id.experiment.check.finding import Finding, Findings
 from robot_id.model import Robot
 from robot_id.progress import Progress, silent
 
+# Gain of a change that is believed of a poor motion, where there are no inertias to compare with.
+CERTAIN = 3.0
+
 
 def check(robot: Robot, dataset: Dataset, progress: Progress = silent) -> Findings:
     """
@@ -39,7 +42,7 @@ def _by_the_torques(case: Case, poor: list[Finding]) -> list[Finding]:
     Return what the torques tell.
 
     :param poor: what is said of a motion that tells little: then only a change after which the
-        inertias of the robot file explain everything is believed.
+        inertias of the robot file explain everything is believed, or one that gains much.
     """
     if search.structure_is_right(case):
         sizes = torque_scale.look(case, case.models.nominal)
@@ -51,7 +54,8 @@ def _by_the_torques(case: Case, poor: list[Finding]) -> list[Finding]:
             return poor
         nominal = case.models.nominal
         return torque_scale.look(case, nominal) + unexplained.look(case, nominal)
-    if poor and not search.explains(best.after):
+    certain = search.explains(best.after) or (best.after.prior is None and best.gain > CERTAIN)
+    if poor and not certain:
         return poor
     findings = [best.finding(best)]
     if best.code in ('joint_swap', 'joint_offset', 'gravity_direction'):

@@ -19,6 +19,9 @@ from robot_id.model import Robot
 
 Array = NDArray[np.float64]
 
+# A scale is told by bodies that have this share of the torque; rotors and friction hide it else.
+SMALLEST = 0.2
+
 
 class PriorModel:
     """
@@ -94,7 +97,14 @@ def _possible(A: Array, y: Array, positive: NDArray[np.bool_]) -> float:
 
 
 def _first(A: Array, y: Array) -> tuple[float, float]:
-    """Return the first parameter and its deviation, doubled for correlated residuals."""
+    """
+    Return the first parameter and its deviation, doubled for correlated residuals.
+
+    The deviation is infinite where that parameter explains next to nothing of the torque.
+
+    :param A: (m, c) columns.
+    :param y: (m,) torques of unit size.
+    """
     norms = np.linalg.norm(A, axis=0)
     norms[norms == 0] = 1.0
     U, sv, Vt = np.linalg.svd(A / norms, full_matrices=False)
@@ -102,4 +112,6 @@ def _first(A: Array, y: Array) -> tuple[float, float]:
     solution = Vt[keep].T @ ((U[:, keep].T @ y) / sv[keep]) / norms
     rms = float(np.sqrt(((y - A @ solution) ** 2).mean()))
     spread = np.sqrt(((Vt[keep].T / sv[keep]) ** 2).sum(axis=1)) / norms
+    if abs(solution[0]) * float(np.std(A[:, 0])) < SMALLEST:
+        return float(solution[0]), float('inf')
     return float(solution[0]), 2.0 * rms * float(spread[0])
