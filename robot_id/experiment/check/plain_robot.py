@@ -15,8 +15,8 @@ from robot_id.model.description import Joint
 
 Array = NDArray[np.float64]
 
-# Links with equal inertias, from which on these are placeholders.
-SAME_SHARE = 0.6
+# Share of equal inertias, among more than so many links, from which on they are placeholders.
+SAME_SHARE, FEWEST = 0.6, 4
 # Gravity in no special direction: its base parameters serve for every mount.
 TILTED = (3.3, -4.7, -7.9)
 
@@ -77,4 +77,4 @@ def _same_everywhere(urdf: Path) -> bool:
             continue
         values = [mass.get('value'), *(inertia.get(key) for key in ('ixx', 'iyy', 'izz'))]
         found[tuple(float(value or 0.0) for value in values)] += 1
-    return found.total() > 2 and max(found.values()) > SAME_SHARE * found.total()
+    return found.total() > FEWEST and max(found.values()) > SAME_SHARE * found.total()
