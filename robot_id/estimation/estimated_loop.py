@@ -124,7 +124,7 @@ def best_loop(problem: LoopProblem, chi: Array, covariance: Array, known: bool) 
             loop = problem.loop.model_copy(update={'law': law, 'rate_hz': rate})
             try:
                 found.append(fit_loop(problem.with_loop(loop), chi, covariance))
-            except SimulationError:
+            except RobotIdError:
                 continue
     if not found:
         raise IdentificationError('no loop can be simulated')

@@ -163,12 +163,17 @@ class _State:
 
     def step(self) -> Array:
         """(2n + 1,) the next step, no longer than the model holds."""
+        full = self.newton
+        return full * min(1.0, LONGEST_STEP / max(float(np.abs(full[:-1]).max()), 1e-300))
+
+    @cached_property
+    def newton(self) -> Array:
+        """(2n + 1,) the whole Gauss-Newton step."""
         rows = (self.slopes * self.weights[:, None]).reshape(-1, self.theta.size)
         rho = (self.residual * self.weights).ravel()
         A = np.vstack([rows, np.diag(1.0 / self.prior)])
         y = np.concatenate([rho, -self.theta / self.prior])
-        full = np.linalg.lstsq(A, y, rcond=None)[0]
-        return full * min(1.0, LONGEST_STEP / max(float(np.abs(full[:-1]).max()), 1e-300))
+        return np.linalg.lstsq(A, y, rcond=None)[0]
 
     def cost(self, weights: Array) -> float:
         """Return the weighted sum of squares."""
@@ -188,7 +193,8 @@ class _State:
         R = triangle(np.vstack([J.reshape(-1, p), np.diag(1.0 / self.prior)]))
         Z = sl.solve_triangular(R, J.reshape(-1, p).T, trans='T').T
         held = sl.solve_triangular(R, np.diag(1.0 / self.prior), trans='T')
-        residual = self.residual * self.weights
+        # What the step explains is no noise.
+        residual = (self.residual - self.slopes @ self.newton) * self.weights
         scores = score_covariance([Z.reshape(J.shape)], [residual]) + held @ held.T
         if of_chi is not None:
             own = Z.T @ (self._parameter_slopes() * self.weights[:, None]).reshape(len(Z), -1)
