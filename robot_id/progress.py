@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 
@@ -67,3 +68,12 @@ def part_of(progress: Progress, start: float, end: float, part: str = '') -> Pro
         progress(start + (end - start) * fraction, text or part)
 
     return report
+
+
+def attempts(progress: Progress) -> Iterator[Progress]:
+    """Yield a callback for each attempt, of which nobody knows how many: half of what is left."""
+    start = 0.0
+    while True:
+        end = 0.5 * (start + 1.0)
+        yield part_of(progress, start, end)
+        start = end

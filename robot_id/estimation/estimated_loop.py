@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -15,7 +16,7 @@ from robot_id.estimation.loop_method import LoopMethod
 from robot_id.estimation.loop_problem import LoopProblem
 from robot_id.estimation.outcome import Outcome
 from robot_id.exceptions import IdentificationError, RobotIdError, SimulationError
-from robot_id.progress import Progress
+from robot_id.progress import Progress, attempts
 
 Array = NDArray[np.float64]
 # The loop for the parameters, the parameters for the loop: they hardly depend on each other.
@@ -41,23 +42,24 @@ class EstimatedLoopMethod(LoopMethod):
         # A bandwidth that is scaled on purpose (section 4.5 of paper 000) is meant.
         if self.bandwidth_factor != 1.0 or not can_fit(problem, start):
             return problem, self.solve(problem, start, progress)
+        tries = attempts(progress)
         given: Outcome | None = None
         failure: IdentificationError | None = None
         if self.fit_loop == 'never' or (known and self.fit_loop == 'auto'):
             try:
-                given = self.solve(problem, start, progress)
+                given = self.solve(problem, start, next(tries))
             except IdentificationError as error:
                 failure = error
             if given is not None and _agrees(problem, given):
                 return problem, given
         if self.fit_loop != 'never':
-            found = self._estimated(problem, known, progress)
+            found = self._estimated(problem, known, tries)
             if found is not None:
                 return found
         if failure is not None:
             raise failure
         if given is None:
-            return problem, self.solve(problem, start, progress)
+            return problem, self.solve(problem, start, next(tries))
         problem.warnings += (
             'the loop of the robot file does not move as the recording did: parameters and their '
             "deviations are wrong if it is; correct the robot file's loop or set fit_loop=auto",
@@ -65,7 +67,7 @@ class EstimatedLoopMethod(LoopMethod):
         return problem, replace(given, extras={**given.extras, 'loop_contradicted': True})
 
     def _estimated(
-        self, problem: LoopProblem, known: bool, progress: Progress
+        self, problem: LoopProblem, known: bool, tries: Iterator[Progress]
     ) -> tuple[LoopProblem, Outcome] | None:
         """Return what was found with a loop that is estimated; None where none can be."""
         try:
@@ -75,13 +77,13 @@ class EstimatedLoopMethod(LoopMethod):
             fit = best_loop(problem, chi, covariance, known)
             if known and self.fit_loop == 'auto' and not fit.contradicts:
                 return None
-            theta, found = fit.theta, self._solved_with(fit, chi, progress)
+            theta, found = fit.theta, self._solved_with(fit, chi, next(tries))
             for _ in range(ROUNDS - 1):
                 more = _linear(fit.problem, found)
                 if more is None or not more.contradicts:
                     break
                 fit = fit_loop(fit.problem, found.chi, found.covariance)
-                theta, found = theta + fit.theta, self._solved_with(fit, found.chi, progress)
+                theta, found = theta + fit.theta, self._solved_with(fit, found.chi, next(tries))
         except (RobotIdError, np.linalg.LinAlgError):
             return None
         what = 'the given one contradicts the recorded positions' if known else 'none is known'

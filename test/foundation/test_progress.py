@@ -4,7 +4,7 @@ import math
 import pickle
 
 from robot_id.exceptions import ControlError
-from robot_id.progress import IterationText, from_message, part_of, to_message
+from robot_id.progress import IterationText, attempts, from_message, part_of, to_message
 
 
 def test_iterations_go_through_json_and_parts():
@@ -19,6 +19,15 @@ def test_iterations_go_through_json_and_parts():
     first = from_message(to_message(0.0, IterationText(0)))[1]
     assert first.iteration == 0
     assert math.isnan(first.error_percent)
+
+
+def test_progress_of_repeated_attempts_never_goes_back():
+    heard = []
+    for report, _ in zip(attempts(lambda fraction, text='': heard.append(fraction)), range(5)):
+        report(0.0)
+        report(1.0)
+    assert heard == sorted(heard)
+    assert 0.9 < heard[-1] < 1.0
 
 
 def test_errors_carry_their_data():
