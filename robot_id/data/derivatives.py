@@ -17,12 +17,19 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
+# Weights of samples 1, 2 and 3 steps away: exact for polynomials up to degree 6.
+_FIRST = np.array([45.0, -9.0, 1.0]) / 60.0
+_SECOND = np.array([270.0, -27.0, 2.0]) / 180.0
+
+
 def central_differences(q: Array, step: float) -> tuple[Array, Array]:
     """
     Return first and second derivatives along axis 0.
 
-    dq[k] = (q[k+1] - q[k-1]) / (2 h) and ddq[k] = (q[k+1] - 2 q[k] + q[k-1]) / h^2; at the two
-    ends the differences of second order to one side.
+    Differences of sixth order over seven samples, whose gain is that of a derivative within
+    (w h)^6 / 140: differences over three samples lose (w h)^2 / 6, 0.1 % of a 2.5 Hz motion at
+    200 Hz, which is more than the noise of a good recording. At the three samples of each end the
+    differences of second order.
 
     :param q: (N, ...) samples, N >= 4.
     :param step: h in seconds.
@@ -35,6 +42,15 @@ def central_differences(q: Array, step: float) -> tuple[Array, Array]:
     ddq[1:-1] = ((q[2:] - q[1:-1]) - (q[1:-1] - q[:-2])) / step**2
     ddq[0] = (2 * q[0] - 5 * q[1] + 4 * q[2] - q[3]) / step**2
     ddq[-1] = (2 * q[-1] - 5 * q[-2] + 4 * q[-3] - q[-4]) / step**2
+    N = len(q)
+    if N > 6:
+        inner, centre = slice(3, -3), q[3:-3]
+        dq[inner], ddq[inner] = 0.0, 0.0
+        for k, first, second in zip((1, 2, 3), _FIRST, _SECOND):
+            after, before = q[3 + k : N - 3 + k], q[3 - k : N - 3 - k]
+            dq[inner] += first / step * (after - before)
+            # Differences to the sample itself, so that large positions lose no digits.
+            ddq[inner] += second / step**2 * ((after - centre) - (centre - before))
     return dq, ddq
 
 

@@ -57,7 +57,7 @@ class Processing:
         value, or one for each joint; 0 = none; derived (IDIM with sign(dq)): 4 deviations of the
         noise of the velocity; 1 % of the top speed for a joint that dwells.
     :param held_torque: the torque is a command that is held until the next sample, so it acts half
-        a sample after the position was taken: the mean with the command before lines them up.
+        a sample after the position was taken: four commands around it line them up.
     :param torque_offset_s: the recorded torque is late by so many seconds (early where negative)
         against the position, and is shifted back; derived (IDIM, unless the torque is held):
         estimated with the parameters, and 0 where it is not significant.
@@ -114,7 +114,7 @@ class Processing:
             how = 'no filter' if self.decimation_filter == 'none' else f'Chebyshev{cutoff}'
             lines.append(f'decimation: 1 sample in {self.decimation} ({split}), {how}')
         if self.held_torque:
-            lines.append('torque: a held command, taken as the mean of neighbouring samples')
+            lines.append('torque: a held command, averaged to the time of the positions')
         if self.torque_offset_s:
             way = 'late' if self.torque_offset_s > 0.0 else 'early'
             lines.append(f'torque: {1e3 * abs(self.torque_offset_s):.3g} ms {way}, shifted back')
@@ -189,11 +189,16 @@ def torque_at_samples(run: Run, processing: Processing, low: int, high: int) -> 
     """(high - low, n) torques that belong to the positions of samples low to high."""
     if processing.torque_offset_s:
         return _shifted(run.torque, processing.torque_offset_s / run.step, low, high)
-    torque = run.torque[low:high]
     if not processing.held_torque:
-        return torque
-    before = run.torque[np.maximum(np.arange(low, high) - 1, 0)]
-    return 0.5 * (torque + before)
+        return run.torque[low:high]
+    # A held torque has the gain sin(w h/2) / (w h/2) of its samples; the mean of two has
+    # cos(w h/2), four samples have it to the fourth order.
+    at, last = np.arange(low, high), len(run.torque) - 1
+    near, far = ((0, -1), (1, -2))
+    return np.asarray(
+        sum(13.0 / 24.0 * run.torque[np.clip(at + k, 0, last)] for k in near)
+        - sum(1.0 / 24.0 * run.torque[np.clip(at + k, 0, last)] for k in far)
+    )
 
 
 def _shifted(torque: Array, samples: float, low: int, high: int) -> Array:

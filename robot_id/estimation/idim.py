@@ -78,6 +78,8 @@ class Idim(ABC):
     :param physical: only parameters that a robot can have, with its standard parameters.
     :param deviations: 'robust': from the residual as it is, correlated in time and between the
         joints; 'classical': as if it were white noise.
+    :param reversals: 'freed': W and Y lose what lies along the response of the row filter to an
+        impulse where a joint turns, since friction is not known there; 'kept': as it is.
     """
 
     name: ClassVar[str] = ''
@@ -92,6 +94,7 @@ class Idim(ABC):
     memory_mb: Annotated[float, Range(0.0, 1e7)] = 256.0
     physical: bool = False
     deviations: Literal['robust', 'classical'] = 'robust'
+    reversals: Literal['freed', 'kept'] = 'freed'
 
     def __post_init__(self) -> None:
         check(self)
@@ -120,7 +123,9 @@ class Idim(ABC):
         physical = physical_constraint(robot) if self.physical else None
         dataset = dataset.select(robot.joint_names)
         derived, slope = self._derive(robot, dataset)
-        observation = Observation(robot, dataset, derived.processing, slope, self.memory_mb)
+        observation = Observation(
+            robot, dataset, derived.processing, slope, self.memory_mb, self.reversals == 'freed'
+        )
         factors = observation.factors(part_of(progress, 0.0, 0.6, 'observation matrix'))
         kept, warnings = self._excited(factors, dataset, derived.processing)
         system = System(factors, kept, physical)

@@ -46,10 +46,10 @@ class IdimIv(EstimatedLoopMethod):
         """Iterate the instruments until the estimate stays."""
         names = problem.robot.base.names
         measured = problem.measured_states()
-        Y = problem.joint_rows(problem.rows(lambda s: s.torque, measured))
-        W = problem.regressor_rows(measured)
+        torque = problem.joint_rows(problem.rows(lambda s: s.torque, measured))
+        Y, W = problem.freed(torque), problem.freed(problem.regressor_rows(measured))
         chi = start
-        V = problem.regressor_rows(first_motion(problem, start))
+        V = problem.freed(problem.regressor_rows(first_motion(problem, start)))
         history: list[Iteration] = []
         error, converged = np.inf, False
         fitter = Fitter(problem.robot) if self.physical else None
@@ -65,9 +65,10 @@ class IdimIv(EstimatedLoopMethod):
             proposal = free if fitter is None else fitter.project(free, covariance).chi
             new, simulations, step = careful_step(problem, chi, proposal)
             creeping.note(step)
-            V = problem.regressor_rows(problem.states(simulations))
-            rho = [y - v @ new for y, v in zip(Y, V)]
-            last, error = error, relative_error(rho, Y)
+            rows = problem.regressor_rows(problem.states(simulations))
+            V = problem.freed(rows)
+            rho = [y - v @ new for y, v in zip(torque, rows)]
+            last, error = error, relative_error(rho, torque)
             history.append(Iteration(new, 100.0 * error, step))
             change, chi = new - chi, new
             steady = is_steady(last, error, self.tolerance)
@@ -76,6 +77,8 @@ class IdimIv(EstimatedLoopMethod):
                 break
         rest = [y - w @ chi for y, w in zip(Y, W)]
         error = relative_error(rest, Y)
+        # What the reversals took of the residual is put back.
+        rest = [r * np.sqrt(len(r) / max(len(r) - c, 1)) for r, c in zip(rest, problem.taken)]
         covariance = instrumental_covariance(
             *(problem.whole([g * x for g, x in zip(weights, parts)]) for parts in (V, W, rest))
         )

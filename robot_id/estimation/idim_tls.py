@@ -45,7 +45,8 @@ class IdimTls(Idim):
         R = system.factors.stack(weights if self.weighted else None)
         solution = total_least_squares(R, system.rows, kept, self._exact(names))
         extras = {'joint_deviations': sigma.tolist()} if self.weighted else {}
-        return Fit(solution, R, extras=extras)
+        weights = weights if self.weighted else np.ones_like(weights)
+        return Fit(solution, R, weights, sigma, extras)
 
     def _exact(self, names: tuple[str, ...]) -> NDArray[np.bool_]:
         for pattern in self.exact:

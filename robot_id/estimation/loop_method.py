@@ -114,7 +114,7 @@ class LoopMethod(ABC):
         processing, reasons = self.processing, dict[str, str]()
         if self.measured_torque:
             processing, reasons = alignment.apply(processing)
-        derived = derive_for_loop(processing, dataset, robot, slope)
+        derived = derive_for_loop(processing, dataset, robot, slope, self.measured_torque)
         derived = Derived(derived.processing, {**derived.reasons, **reasons})
         processing = derived.processing
         chosen = self.automatic_start(robot) if self.start == 'auto' else self.start

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.linalg as sl
 from numpy.typing import NDArray
 
 from robot_id.control import tune
@@ -30,6 +31,7 @@ from robot_id.estimation.loop_reference import reference_of
 from robot_id.exceptions import DataError, IdentificationError, OptionError, SimulationError
 from robot_id.model import Loop, Robot
 from robot_id.regression.decimated import decimated
+from robot_id.regression.reversals import reversal_columns, reversal_times, without
 from robot_id.regression.sampling import States, long_enough
 from robot_id.regression.wide_regressor import WideRegressor
 from robot_id.trajectory.reference import Reference
@@ -110,6 +112,9 @@ class LoopProblem:
         self.runs = [self._prepare(dataset.runs[k]) for k in indices]
         self.torque = self.rows(lambda s: s.torque, [self._torque(r) for r in self.runs])
         self.used = self._outside_dead_band()
+        self._reversals: list[Array] | None = None
+        # Rows of each joint that its reversals took.
+        self.taken = np.zeros(robot.n, int)
 
     def with_loop(
         self,
@@ -233,6 +238,30 @@ class LoopProblem:
     def joint_rows(self, rows: Array) -> list[Array]:
         """(R, n) -> the used rows of every joint."""
         return [rows[self.used[:, j], j] for j in range(self.robot.n)]
+
+    def freed(self, parts: Sequence[Array]) -> list[Array]:
+        """Return used rows of every joint, freed from what its reversals leave in them."""
+        if self._reversals is None:
+            self._reversals = self._reversal_columns()
+        found = []
+        for j, (part, columns) in enumerate(zip(parts, self._reversals)):
+            rows, self.taken[j] = without(
+                part.reshape(len(part), -1), columns, np.ones(len(part), bool)
+            )
+            found.append(rows.reshape(part.shape))
+        return found
+
+    def _reversal_columns(self) -> list[Array]:
+        """Return (r_j, c_j) the response of used rows to an impulse at each reversal."""
+        parts = []
+        for r in self.runs:
+            at = r.run.time[self.inner(np.arange(r.first, r.last, self.factor))]
+            turns = reversal_times(r.run, self.processing, self.row_slope)
+            parts.append(
+                [reversal_columns(at, t, self.processing, r.run.step) for t in turns]
+            )
+        whole = [sl.block_diag(*columns) for columns in zip(*parts)]
+        return [columns[self.used[:, j]] for j, columns in enumerate(whole)]
 
     def whole(self, parts: Sequence[Array]) -> Array:
         """Return (R, n, ...) rows in time from the used rows of every joint, else zero."""

@@ -54,6 +54,9 @@ def derive_cutoff(
     :param largest_hz: no candidate lies above it.
     :param rows_needed: rows that a comparison must leave; without them the largest is taken.
     """
+    if processing.held_torque:
+        # Half a sample of the recording, whatever the rate of the comparison.
+        processing = replace(processing, held_torque=False, torque_offset_s=-0.5 / dataset.rate)
     dataset = pieces(thinned(dataset, RATE_PER_CUTOFF * largest_hz))
     candidates = [f for f in CANDIDATES_HZ if f < 0.99 * largest_hz] + [largest_hz]
     factor = even_factor(0.4 * dataset.rate / min(TORQUE_SHARE * largest_hz, TORQUE_HZ))

@@ -90,16 +90,26 @@ def derive(
 
 
 def derive_for_loop(
-    processing: Processing, dataset: Dataset, robot: Robot, coulomb_slope: float | None = None
+    processing: Processing,
+    dataset: Dataset,
+    robot: Robot,
+    coulomb_slope: float | None = None,
+    motion: bool = False,
 ) -> Derived:
     """
     Fill in what is None for methods that simulate the loop or filter the data themselves.
 
     Where the robot file has the loop, its bandwidth (at most 10 Hz) says what the rows hold.
+
+    :param motion: measured motion has a part in the equations: its cut-off comes from the data.
     """
     if 'default' not in robot.description.loops:
         return derive(processing, dataset, robot, coulomb_slope)
-    return Derived(fill_in(processing, dataset.rate, robot.loop().bandwidth))
+    filled = fill_in(processing, dataset.rate, robot.loop().bandwidth)
+    if not motion or processing.cutoff_hz is not None or processing.filter == 'none':
+        return Derived(filled)
+    found = derive(replace(processing, decimation=filled.decimation), dataset, robot, coulomb_slope)
+    return Derived(found.processing, {'cutoff_hz': found.reasons['cutoff_hz']})
 
 
 def _decimate(

@@ -61,7 +61,10 @@ def observed_covariance(
         return None
     p = int(kept.sum())
     G = [rows if shifted else rows[:, :, :p] for rows in found[0]]
-    residual = [Y - rows[:, :, :p] @ chi[kept] for rows, Y in zip(G, found[1])]
+    # What the reversals took of the residual is put back.
+    rows_of = np.sum([np.any(rows != 0.0, axis=2).sum(axis=0) for rows in G], axis=0)
+    back = np.sqrt(rows_of / np.maximum(rows_of - observation.taken, 1))
+    residual = [back * (Y - rows[:, :, :p] @ chi[kept]) for rows, Y in zip(G, found[1])]
     covariance = np.full((kept.size, kept.size), np.nan)
     covariance[np.ix_(kept, kept)] = least_squares_covariance(G, residual)[:p, :p]
     return covariance

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +13,11 @@ from robot_id.data.processing import Processing
 from robot_id.dynamics.temperature import feels_temperature
 from robot_id.exceptions import DataError
 from robot_id.model import Robot
+from robot_id.model.friction.registry import TERMS
 from robot_id.progress import Progress, silent
 from robot_id.regression.prediction import PredictedRun, Prediction, predict
-from robot_id.regression.sampling import Rows, States, walk
+from robot_id.regression.reversals import reversal_columns, reversal_times, without
+from robot_id.regression.sampling import Rows, States, join, walk
 from robot_id.regression.triangular import JointFactors, RowFactor
 from robot_id.regression.wide_regressor import WideRegressor, acting_columns
 
@@ -38,6 +41,7 @@ class Observation:
     :param processing: resolved for these data.
     :param coulomb_slope: slope of the smooth friction; None for sign(dq).
     :param memory_mb: rows are kept up to this size.
+    :param free: rows that are kept are freed from what the reversals of each joint leave in them.
     """
 
     def __init__(
@@ -47,6 +51,7 @@ class Observation:
         processing: Processing,
         coulomb_slope: float | None = None,
         memory_mb: float = 256.0,
+        free: bool = False,
     ) -> None:
         if feels_temperature(robot) and any(run.temperature is None for run in dataset.runs):
             raise DataError(
@@ -61,25 +66,41 @@ class Observation:
         self.memory_mb = memory_mb
         rows = len(dataset) / (processing.decimation or 1)
         self._keep = 8.0 * self.wide.width * rows <= memory_mb * 1e6
+        self._free = free
         self._kept: list[Rows] | None = None
+        self._freed: list[Rows] | None = None
+        # Rows of each joint that its reversals took.
+        self.taken = np.zeros(self.n, int)
 
     def rows(self, progress: Progress = silent) -> Iterator[Rows]:
         """Yield the decimated rows [W Y] of all data, dead band included."""
-        if self._kept is not None:
-            yield from self._kept
+        if not self._keep:
+            yield from walk(self.dataset, self.processing, self._columns, progress)
             return
-        kept: list[Rows] = []
-        for rows in walk(
-            self.dataset,
-            self.processing,
-            self._columns,
-            progress,
-        ):
-            if self._keep:
-                kept.append(rows)
-            yield rows
-        if self._keep:
-            self._kept = kept
+        if self._freed is None:
+            kept = list(walk(self.dataset, self.processing, self._columns, progress))
+            self._kept = self._freed = kept
+            if self._free:
+                self._freed, self.taken = self._without_reversals(kept)
+        yield from self._freed
+
+    def _without_reversals(self, kept: list[Rows]) -> tuple[list[Rows], NDArray[np.intp]]:
+        """Return the rows freed from the reversals of each joint, and how many these took."""
+        joined = [join([part for part in kept if part.run == k]) for k in {p.run for p in kept}]
+        freed, taken = [], np.zeros(self.n, int)
+        for rows in joined:
+            run, values = self.dataset.runs[rows.run], rows.values.copy()
+            turns = reversal_times(run, self.processing, self.wide.coulomb_slope)
+            for j, joint in enumerate(self.robot.joints):
+                if any(TERMS[term].constant is not None for term in joint.friction):
+                    # Terms such as Stribeck's are told by just these moments.
+                    continue
+                columns = reversal_columns(rows.time, turns[j], self.processing, run.step)
+                own = self.wide.places(j)
+                values[:, own], count = without(values[:, own], columns, rows.used[:, j])
+                taken[j] += count
+            freed.append(replace(rows, values=values))
+        return freed, taken
 
     def _columns(self, s: States) -> Array:
         """Return [W Y dY/dt] of states: the rate of the torques tells their time offset."""
@@ -100,7 +121,7 @@ class Observation:
     @property
     def kept_rows(self) -> list[Rows] | None:
         """The rows of all data where they are kept in memory (after the first pass)."""
-        return self._kept
+        return self._freed
 
     def blocks(self, progress: Progress = silent) -> Iterator[Block]:
         """Yield (joint, W_j rows, Y_j rows) through all data; W_j has the columns[j] only."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,6 +62,12 @@ class Rows:
     time: Array
     values: Array
     used: NDArray[np.bool_]
+
+
+def join(parts: Sequence[Rows]) -> Rows:
+    """Return the rows of one run that came in pieces."""
+    whole = [np.concatenate([getattr(p, key) for p in parts]) for key in ('time', 'values', 'used')]
+    return Rows(parts[0].run, *whole)
 
 
 def long_enough(dataset: Dataset, processing: Processing) -> tuple[list[int], tuple[str, ...]]:

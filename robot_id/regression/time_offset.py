@@ -61,7 +61,7 @@ class TimeOffset:
         if self.held:
             return (
                 f'time offset: torque recorded {size} early, the hold of a sampled controller: '
-                'the mean with the command before is taken'
+                'commands are averaged to the time of the positions'
             )
         way = 'late' if self.seconds > 0.0 else 'early'
         note = ''

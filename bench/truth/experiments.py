@@ -1,0 +1,63 @@
+"""Experiments of a robot whose truth is known, each identified by every method."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from robot_id.dynamics import Disturbances
+from robot_id.estimation import registry
+from robot_id.exceptions import RobotIdError
+from robot_id.experiment.recording import record
+from robot_id.model import load_robot
+
+Row = dict[str, Any]
+
+
+def rows(
+    robot: str,
+    methods: Sequence[str],
+    seeds: Iterable[int],
+    noise: bool = True,
+    options: Mapping[str, Any] | None = None,
+) -> Iterator[Row]:
+    """
+    Yield one row for each experiment and method: estimates, deviations, and processor time.
+
+    The robot performs its own motion in its own loop; all methods read the same recording.
+
+    :param noise: the noise of the robot file; without it what remains is bias of the method.
+    :param options: of every method, over its defaults.
+    """
+    model = load_robot(robot)
+    for seed in seeds:
+        dataset = record(model, seed=seed, disturbances=None if noise else Disturbances())
+        for method in methods:
+            yield {'robot': robot, 'method': method, 'seed': seed} | _row(
+                model, dataset, method, dict(options or {})
+            )
+
+
+def _row(robot: Any, dataset: Any, method: str, options: dict[str, Any]) -> Row:
+    started = time.process_time()
+    try:
+        result = registry.create(method, options).estimate(robot, dataset)
+    except RobotIdError as error:
+        return {'failure': str(error)}
+    return {
+        'names': list(result.names),
+        'truth': [float(v) for v in robot.truth()],
+        'values': [float(v) for v in result.values],
+        'std': [float(v) for v in result.std],
+        'converged': bool(result.converged),
+        'seconds': time.process_time() - started,
+    }
+
+
+def read(folder: Path) -> list[Row]:
+    """Return all rows of a folder."""
+    lines = (path.read_text().splitlines() for path in sorted(folder.glob('*.jsonl')))
+    return [json.loads(line) for part in lines for line in part if line.strip()]

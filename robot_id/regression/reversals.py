@@ -1,0 +1,133 @@
+"""
+Reversals of a joint: where filters cannot follow the friction, the rows say nothing about it.
+
+When a joint turns, its friction changes sign within a millisecond or so. The position filter bends
+the velocity there, noise moves its zero, and samples are too coarse: the friction in W is wrong for
+a moment. After the low-pass of the rows all that is left of such a moment is an impulse response of
+unknown size, so each reversal gets a column of its own, and W and Y are freed from what lies along
+these columns. The shape of friction near rest, which nobody knows, then biases nothing.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.data.dataset import Run
+from robot_id.data.processing import Processing, decimate, differentiate
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+# Columns may take this share of the rows of a joint; a joint that turns more often keeps its rows.
+LARGEST_SHARE = 0.25
+# Rows on either side that an impulse reaches; offsets between two rows at which it is computed.
+REACH, OFFSETS = 30, 32
+# Rows that a passage through rest may span.
+LONGEST = 6.0
+# Deviations of its noise that a velocity must exceed for its direction to be known.
+DEVIATIONS = 4.0
+
+
+def reversal_times(run: Run, processing: Processing, slope: float | None) -> list[Array]:
+    """
+    Return for each joint the times in s at which its friction turns faster than filters resolve.
+
+    That is where it starts, stops or turns: its velocity enters or leaves the band in which its
+    direction is not known (the dead band, 2 / alpha, 4 deviations of its noise). Passages that are
+    closer than two rows are one event, with a moment for each row that it spans; a longer series
+    of them is a rest and is left alone. A friction
+    2/pi atan(alpha dq) is resolved where it takes longer than a period of the position filter to
+    turn, 2 / (alpha |ddq|) > 1 / f.
+
+    :param processing: resolved.
+    :param slope: alpha of the friction in W; None for sign(dq).
+    """
+    _, dq, ddq = differentiate(run, processing)
+    row = (processing.decimation or 1) * run.step
+    highest = run.rate / 2.0 if processing.cutoff_hz is None else processing.cutoff_hz
+    noise = white_noise(run.position) * np.sqrt(8.0 / 3.0 * np.pi**2 * highest**3 / run.rate)
+    band = np.maximum(DEVIATIONS * noise, 2.0 / slope if slope is not None else 0.0)
+    band = np.maximum(band, np.asarray(processing.dead_band or 0.0, float))
+    direction = np.where(np.abs(dq) > band, np.sign(dq), 0.0)
+    found = []
+    for j in range(dq.shape[1]):
+        k = np.flatnonzero(np.diff(direction[:, j]))
+        if slope is not None:
+            k = k[slope * np.abs(ddq[k, j]) > 2.0 * highest]
+        found.append(_moments(run.time[k] + 0.5 * run.step, row))
+    return found
+
+
+def white_noise(position: Array) -> Array:
+    """
+    (n,) standard deviation of the positions above a fifth of the rate, as if it were white.
+
+    A fourth difference of white noise has the variance 70 s^2, and no rigid motion is left in it.
+    """
+    return np.sqrt(np.mean(np.diff(position, n=4, axis=0) ** 2, axis=0) / 70.0)
+
+
+def _moments(times: Array, row: float) -> Array:
+    """Join passages that are closer than two rows, one moment for each row of what they span."""
+    if not times.size:
+        return times
+    groups = np.split(times, np.flatnonzero(np.diff(times) > 2.0 * row) + 1)
+    return np.concatenate(
+        [
+            np.linspace(group[0], group[-1], 2 + int((group[-1] - group[0]) / row))
+            if group[-1] - group[0] > 0.5 * row
+            else [group.mean()]
+            for group in groups
+            if group[-1] - group[0] <= LONGEST * row
+        ]
+        or [np.empty(0)]
+    )
+
+
+def reversal_columns(time: Array, times: Array, processing: Processing, step: float) -> Array:
+    """
+    Return (r, c) what an impulse at each of c times leaves in rows at r times.
+
+    :param step: of the samples, s.
+    """
+    factor = processing.decimation or 1
+    if factor == 1 or processing.decimation_filter == 'none':
+        lags, values = np.array([-1.0, 0.0, 1.0]), np.array([0.0, 1.0, 0.0])
+    else:
+        lags, values = _response(factor)
+    apart = (time[:, None] - times) / (factor * step)
+    return np.interp(apart, lags, values, left=0.0, right=0.0)
+
+
+@lru_cache(maxsize=32)
+def _response(factor: int) -> tuple[Array, Array]:
+    """Return lags, in rows, and the response of the row filter to an impulse, largest 1."""
+    offsets = np.unique(np.linspace(0, factor - 1, min(factor, OFFSETS)).astype(int))
+    impulses = np.zeros(((2 * REACH + 1) * factor, len(offsets)))
+    impulses[REACH * factor + offsets, np.arange(len(offsets))] = 1.0
+    rows = decimate(impulses, factor)
+    lags = np.arange(len(rows))[:, None] - (REACH + offsets / factor)
+    order = np.argsort(lags.ravel())
+    values = rows.ravel()[order]
+    return lags.ravel()[order], values / np.abs(values).max()
+
+
+def without(rows: Array, columns: Array, used: Flags) -> tuple[Array, int]:
+    """
+    Return (r, C) rows freed from what lies along the columns, and how many columns that were.
+
+    :param rows: of one joint.
+    :param columns: (r, c).
+    :param used: (r,) rows that take part; the others stay as they are.
+    """
+    N = columns[used]
+    N = N[:, np.abs(N).max(axis=0, initial=0.0) > 0.3]
+    if not N.shape[1] or N.shape[1] > LARGEST_SHARE * int(used.sum()):
+        return rows, 0
+    U, s, _ = np.linalg.svd(N, full_matrices=False)
+    Q = U[:, s > 1e-3 * s[0]]
+    freed = rows.copy()
+    freed[used] -= Q @ (Q.T @ rows[used])
+    return freed, Q.shape[1]
