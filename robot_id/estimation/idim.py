@@ -79,7 +79,8 @@ class Idim(ABC):
     :param deviations: 'robust': from the residual as it is, correlated in time and between the
         joints; 'classical': as if it were white noise.
     :param reversals: 'freed': W and Y lose what lies along the response of the row filter to an
-        impulse where a joint turns, since friction is not known there; 'kept': as it is.
+        impulse where a joint turns, since friction is not known there (where the rows fit into
+        memory_mb); 'kept': as it is.
     """
 
     name: ClassVar[str] = ''

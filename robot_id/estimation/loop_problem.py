@@ -255,11 +255,9 @@ class LoopProblem:
         """Return (r_j, c_j) the response of used rows to an impulse at each reversal."""
         parts = []
         for r in self.runs:
-            at = r.run.time[self.inner(np.arange(r.first, r.last, self.factor))]
+            at = self.inner(r.run.time[r.first : r.last : self.factor])
             turns = reversal_times(r.run, self.processing, self.row_slope)
-            parts.append(
-                [reversal_columns(at, t, self.processing, r.run.step) for t in turns]
-            )
+            parts.append([reversal_columns(at, t, self.processing, r.run.step) for t in turns])
         whole = [sl.block_diag(*columns) for columns in zip(*parts)]
         return [columns[self.used[:, j]] for j, columns in enumerate(whole)]
 

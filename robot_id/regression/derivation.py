@@ -108,7 +108,9 @@ def derive_for_loop(
     filled = fill_in(processing, dataset.rate, robot.loop().bandwidth)
     if not motion or processing.cutoff_hz is not None or processing.filter == 'none':
         return Derived(filled)
-    found = derive(replace(processing, decimation=filled.decimation), dataset, robot, coulomb_slope)
+    found = derive(
+        replace(processing, decimation=filled.decimation), dataset, robot, coulomb_slope
+    )
     return Derived(found.processing, {'cutoff_hz': found.reasons['cutoff_hz']})
 
 

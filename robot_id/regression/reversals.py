@@ -1,11 +1,11 @@
 """
 Reversals of a joint: where filters cannot follow the friction, the rows say nothing about it.
 
-When a joint turns, its friction changes sign within a millisecond or so. The position filter bends
-the velocity there, noise moves its zero, and samples are too coarse: the friction in W is wrong for
-a moment. After the low-pass of the rows all that is left of such a moment is an impulse response of
-unknown size, so each reversal gets a column of its own, and W and Y are freed from what lies along
-these columns. The shape of friction near rest, which nobody knows, then biases nothing.
+When a joint turns, its friction changes sign within a millisecond or so. The position filter
+bends the velocity there, noise moves its zero, and samples are too coarse: the friction in W is
+wrong for a moment. After the low-pass of the rows all that is left of such a moment is an impulse
+response of unknown size, so each reversal gets a column of its own, and W and Y are freed from
+what lies along these columns. The shape of friction near rest then biases nothing.
 """
 
 from __future__ import annotations

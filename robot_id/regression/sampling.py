@@ -66,7 +66,9 @@ class Rows:
 
 def join(parts: Sequence[Rows]) -> Rows:
     """Return the rows of one run that came in pieces."""
-    whole = [np.concatenate([getattr(p, key) for p in parts]) for key in ('time', 'values', 'used')]
+    whole = [
+        np.concatenate([getattr(p, key) for p in parts]) for key in ('time', 'values', 'used')
+    ]
     return Rows(parts[0].run, *whole)
 
 

@@ -53,7 +53,8 @@ def test_position_noise_biases_the_unfiltered_estimate_and_filtering_mends_it(ro
     robot = robots['scara']
     data = simulate(robot, rate=200.0, position=2e-4, torque=0.01, duration=30.0)
     raw = registry.create(
-        'idim_ols', {'filter': 'none', 'decimation': 1, 'deviations': 'classical'}
+        'idim_ols',
+        {'filter': 'none', 'decimation': 1, 'deviations': 'classical', 'reversals': 'kept'},
     ).estimate(robot, data)
     full = registry.create('idim_wls', {'cutoff_hz': 20, 'decimation': 10}).estimate(robot, data)
     forward = registry.create(

@@ -1,0 +1,59 @@
+"""Derivatives, held torques and reversals: what must not bias an estimate."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from robot_id.data import Processing, Run
+from robot_id.data.derivatives import central_differences
+from robot_id.data.processing import decimate, torque_at_samples
+from robot_id.dynamics import Disturbances
+from robot_id.estimation import registry
+from robot_id.experiment.recording import record
+from robot_id.model import load_robot
+from robot_id.regression.reversals import reversal_columns, without
+
+
+def test_differences_are_exact_for_polynomials_of_degree_six():
+    t = np.linspace(-1.0, 1.0, 41)
+    p = np.polynomial.Polynomial([0.3, -1.0, 0.7, 2.0, -0.4, 0.9, 1.1])
+    dq, ddq = central_differences(p(t)[:, None], t[1] - t[0], smooth=True)
+    np.testing.assert_allclose(dq[3:-3, 0], p.deriv()(t)[3:-3], rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(ddq[3:-3, 0], p.deriv(2)(t)[3:-3], rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize('hz', [1.0, 5.0, 10.0])
+def test_a_held_command_gets_the_gain_of_its_hold(hz):
+    # A command u_k held for h acts as u(t - h/2) sinc(w h / 2) in the band of the motion.
+    h = 0.005
+    t, w = h * np.arange(400), 2.0 * np.pi * hz
+    run = Run(t, np.zeros((400, 1)), np.sin(w * t)[:, None])
+    found = torque_at_samples(run, Processing(held_torque=True), 10, 390)[:, 0]
+    wanted = np.sinc(w * h / 2 / np.pi) * np.sin(w * (t[10:390] - h / 2))
+    assert np.abs(found - wanted).max() < 0.05 * (w * h) ** 4
+
+
+def test_an_impulse_at_a_reversal_leaves_nothing_in_the_rows():
+    factor, step, at = 10, 0.005, 733
+    samples = np.zeros((2000, 1))
+    samples[at] = 5.0
+    rows = decimate(samples, factor)
+    time = factor * step * np.arange(len(rows))
+    columns = reversal_columns(time, np.array([at * step]), Processing(decimation=factor), step)
+    freed, count = without(rows, columns, np.ones(len(rows), bool))
+    assert count == 1
+    assert np.abs(freed).max() < 1e-3 * np.abs(rows).max()
+
+
+def test_friction_that_turns_at_once_does_not_bias_the_inertias():
+    # No noise at all: what is left is what filters, samples and friction near rest do.
+    robot = load_robot('scara')
+    data = record(robot, disturbances=Disturbances())
+    errors = {}
+    for choice in ('freed', 'kept'):
+        result = registry.create('idim_wls', {'reversals': choice}).estimate(robot, data)
+        errors[choice] = np.abs(result.values / robot.truth() - 1.0)
+    inertias = [robot.base.names.index(name) for name in ('ZZ1R', 'ZZ2R', 'LMX2')]
+    assert errors['freed'][inertias].max() < 3e-5
+    assert np.all(errors['freed'][inertias] < 0.2 * errors['kept'][inertias])
