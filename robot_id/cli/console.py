@@ -91,11 +91,11 @@ def check_writable(*paths: str | None) -> None:
         if path is None:
             continue
         file, folder = Path(path), Path(path).absolute().parent
-        if file.is_dir():
+        if os.path.isdir(file):
             raise DataError(f'{path}: cannot write, it is a directory')
-        if not folder.is_dir():
+        if not os.path.isdir(folder):
             raise DataError(f"{path}: cannot write, there is no directory '{folder}'")
-        if not os.access(file if file.exists() else folder, os.W_OK):
+        if not os.access(file if os.path.exists(file) else folder, os.W_OK):
             raise DataError(f'{path}: cannot write, permission denied')
 
 
@@ -107,7 +107,7 @@ def save(write: Callable[[Path], object], path: str | Path, folder: bool = False
     :param folder: whether it writes a new folder, which never takes the place of another.
     """
     path = Path(path)
-    kept = path.is_file() and not folder
+    kept = os.path.isfile(path) and not folder
     try:
         if folder:
             write(path)

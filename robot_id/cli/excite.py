@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import click
@@ -234,11 +235,11 @@ def _places(out: str | None, force: bool) -> tuple[Path, Path, Path] | None:
             f"--out: '{out}' must end in .csv; the bag and the YAML file are written beside it"
         )
     places = csv, csv.with_suffix('.yaml'), csv.with_name(f'{csv.stem}_bag')
-    if not csv.resolve().parent.is_dir():
+    if not os.path.isdir(csv.resolve().parent):
         raise DataError(f'{csv}: no folder {csv.resolve().parent}')
     for place in places:
-        if place.exists() and (not force or place.is_dir()):
-            advice = 'remove it' if place.is_dir() else 'remove it or give --force'
+        if os.path.exists(place) and (not force or os.path.isdir(place)):
+            advice = 'remove it' if os.path.isdir(place) else 'remove it or give --force'
             raise DataError(f'{place}: exists already, {advice}')
     return places
 

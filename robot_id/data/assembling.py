@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -79,13 +80,13 @@ class _Files:
 
     def get(self, file: str | None, key: str) -> Table:
         if file is None:
-            if self.path.is_dir():
+            if os.path.isdir(self.path):
                 raise DataError(f"{self.path}: a directory, and the mapping names no '{key}.file'")
             target = self.path
         else:
-            folder = self.path if self.path.is_dir() else self.path.parent
+            folder = self.path if os.path.isdir(self.path) else self.path.parent
             target = folder / file
-            if not target.is_file():
+            if not os.path.isfile(target):
                 raise DataError(f"{target}: no such file (the mapping's '{key}.file')")
         if target not in self.tables:
             table = read_table(target)

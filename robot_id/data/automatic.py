@@ -78,4 +78,6 @@ def _of_variables(table: Table) -> Mapping | None:
         raise DataError(f"{table.path}: no variable 'time'; {_NO_TIME}")
     joints = names.get('joint_names')
     listed = None if joints is None else [str(name).strip() for name in np.ravel(joints)]
+    if listed is not None and (not listed or len(set(listed)) != len(listed)):
+        raise DataError(f"{table.path}: 'joint_names' are no names, each joint has one of its own")
     return Mapping(joints=listed, time=TimeColumn(variable=time), **channels)  # type: ignore[arg-type]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import closing
@@ -20,8 +21,8 @@ _LATEST_NS = 1 << 63
 
 def is_bag(path: Path) -> bool:
     """Return whether a path looks like a rosbag2 recording."""
-    if path.is_dir():
-        return (path / 'metadata.yaml').is_file() or bool(_storage_files(path))
+    if os.path.isdir(path):
+        return os.path.isfile(path / 'metadata.yaml') or bool(_storage_files(path))
     return path.suffix in SUFFIXES
 
 
@@ -59,7 +60,7 @@ class BagMessages:
 
     def _open(self) -> list[Path]:
         """Find the topics and return the files (or the directory) to read one after the other."""
-        if not self.path.is_dir():
+        if not os.path.isdir(self.path):
             self._inspect(self.path)
             return [self.path]
         files, expected = _storage_files(self.path), {}
@@ -87,7 +88,7 @@ class BagMessages:
 
     def _inspect(self, file: Path) -> bool:
         """Find the topics of a storage file; False when it has no summary and was gone through."""
-        if not file.is_file():
+        if not os.path.isfile(file):
             raise DataError(f'{file}: no such file')
         if file.stat().st_size == 0:
             raise DataError(f'{file}: the file is empty')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -37,7 +38,7 @@ class BagPlayer:
     """
 
     def __init__(self, path: Path, start_s: float = 0.0, rate: float = 1.0) -> None:
-        if not path.exists():
+        if not os.path.exists(path):
             raise DataError(f'{path}: no such recording')
         self._bag = BagMessages(path)
         self._start_ns, self.rate = round(start_s * SECOND), rate

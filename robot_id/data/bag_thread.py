@@ -13,6 +13,7 @@ from robot_id.data.growing_bag import GrowingBag
 from robot_id.data.mcap_writer import Channel
 from robot_id.data.stamp_statistics import StampStatistics
 from robot_id.data.stamps import header_stamp_ns
+from robot_id.exceptions import DataError
 
 Message = tuple[int, int, bytes]
 # A recording of limited length waits so much longer for its first joint state.
@@ -128,7 +129,11 @@ class BagThread:
         for place, (channel, _, data) in enumerate(messages):
             if channel != 0:
                 continue
-            stamp = header_stamp_ns(data)
+            try:
+                stamp = header_stamp_ns(data)
+            except DataError:
+                # Recorded as it is; the reader will say so.
+                continue
             first = stamp if first is None else first
             if limit and stamp - first > limit * 1e9:
                 self.ended = f'{limit:g} s are recorded'

@@ -54,15 +54,19 @@ def read_bag(
             collectors[topic] = make(topic, bag.counts.get(topic, 0))
     for topic, received, data in bag.messages(set(collectors)):
         collectors[topic].add(received, data)
+    notes = bag.notes
     for each in collectors.values():
         each.flush()
-
-    notes = bag.notes
+        if each.unreadable:
+            notes.append(
+                f'{path} {each.topic}: {each.unreadable} message(s) cannot be read and are left '
+                f'out ({each.reason})'
+            )
     source = f'{path} {states_topic}'
     states = _States(collectors.pop(states_topic), source, joint_names, notes)
     channels = states.channels
     for topic, found in collectors.items():
-        if not found.count:
+        if not found.groups:
             continue
         where = f'{path} {topic}'
         if bag.topics[topic] == TRAJECTORY:
@@ -84,8 +88,9 @@ class _States:
         joint_names: tuple[str, ...] | None,
         notes: list[str],
     ) -> None:
-        if not found.count:
-            raise DataError(f'{source}: no messages')
+        if not found.groups:
+            why = f' can be read ({found.reason})' if found.unreadable else ''
+            raise DataError(f'{source}: no messages{why}')
         sizes = {key: len(group) for key, group in found.groups.items()}
         self.names = joint_names or max(sizes, key=lambda key: sizes[key])[0]
         keys = [key for key in sizes if set(self.names) <= set(key[0])]
@@ -98,7 +103,7 @@ class _States:
                     f"renames them: 'joints: {{RECORDED_NAME: {missing[0]}}}'"
                 )
             raise DataError(f'{source}: the joints are spread over several messages')
-        ignored = found.count - sum(sizes[key] for key in keys)
+        ignored = found.count - found.unreadable - sum(sizes[key] for key in keys)
         if ignored:
             notes.append(f'{source}: {ignored} message(s) of other joints ignored')
         for key in keys:

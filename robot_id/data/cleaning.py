@@ -12,6 +12,7 @@ from robot_id.data.dataset import Repair, Run
 from robot_id.data.mending import on_own_clock, unwrapped
 from robot_id.data.raw import Raw
 from robot_id.data.resampling import interpolate
+from robot_id.data.strays import strays
 from robot_id.exceptions import DataError
 
 Array = NDArray[np.float64]
@@ -117,6 +118,12 @@ def _in_order(raw: Raw, notes: list[str]) -> Raw:
         moved = int(np.abs(order - np.arange(order.size)).max())
         at = int(backward[0]) + 1
         if moved > REORDERING or backward.size > 0.2 * order.size:
+            if (stray := strays(raw.time)) is not None:
+                notes.append(
+                    f'{raw.source}: {int(stray.sum())} sample(s) with a stamp from another time '
+                    f'are left out, first at {raw.place(int(np.flatnonzero(stray)[0]))}'
+                )
+                return _in_order(_take(raw, np.flatnonzero(~stray)), notes)
             raise DataError(
                 f'{raw.source}: time runs back from {raw.time[at - 1]:.6g} s at '
                 f'{raw.place(at)}: a clock that was set back or several recordings in one; '

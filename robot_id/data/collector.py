@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data import cdr
-from robot_id.exceptions import DataError
 
 Array = NDArray[np.float64]
 Key = tuple[tuple[str, ...], tuple[int, ...]]
@@ -95,6 +94,7 @@ class Collector:
     :param layout: finds the numbers in a message, see cdr.py.
     :param stamped: whether the messages begin with a header.
     :param expected: number of messages, where it is known.
+    :ivar unreadable: messages that are none of this type and left out, `reason` of the first.
     """
 
     def __init__(
@@ -107,6 +107,7 @@ class Collector:
         self.topic = topic
         self.groups: dict[Key, Group] = {}
         self.count = 0
+        self.unreadable, self.reason = 0, ''
         self._layout, self._stamped = layout, stamped
         self._expected = expected or _BLOCK
         self._patterns: dict[int, list[tuple[bytes, cdr.Layout]]] = {}
@@ -165,10 +166,10 @@ class Collector:
             try:
                 names, stamp, arrays = cdr.single(data[i], self._layout, self._stamped)
             except (cdr.LayoutError, UnicodeDecodeError, struct.error) as error:
-                raise DataError(
-                    f'topic {self.topic}: message {self.count + int(i) + 1} cannot be read '
-                    f'({error})'
-                ) from error
+                self.unreadable += 1
+                number = self.count + int(i) + 1
+                self.reason = self.reason or f'message {number}: {error}'
+                continue
             self._store(
                 names,
                 np.array([i]),

@@ -8,6 +8,7 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id.data.border import LARGEST
 from robot_id.exceptions import DataError, OptionError, did_you_mean
 
 Array = NDArray[np.float64]
@@ -49,15 +50,16 @@ class JointMatcher:
         """
         Return (n,) values in the robot's order.
 
-        :raises DataError: on a wrong length or a value that is not finite.
+        :raises DataError: on a wrong length, or a value that is not finite or that no robot has.
         """
         assert self._names is not None
         if len(values) != len(self._names):
             raise DataError(f'{len(values)} values of {what} for {len(self._names)} joints')
         x = np.array(values if self._same else [values[i] for i in self._index], dtype=float)
         for name, value in zip(self.wanted, x.tolist()):
-            if not isfinite(value):
-                raise DataError(f"{what} of joint '{name}' is not finite")
+            if not -LARGEST <= value <= LARGEST:
+                wrong = f'{value:g}, possible are {LARGEST:g}' if isfinite(value) else 'not finite'
+                raise DataError(f"{what} of joint '{name}' is {wrong}")
         return x
 
 

@@ -7,6 +7,7 @@ spreadsheet: `rows: [636, 3510]` takes the 636th to the 3510th data row (a heade
 
 from __future__ import annotations
 
+import os
 import sysconfig
 from pathlib import Path
 from typing import Annotated
@@ -183,7 +184,7 @@ def shipped_mappings() -> dict[str, Path]:
     """Return the mappings that ship, by name."""
     package = Path(__file__).resolve().parents[1]
     for folder in (package.parent / _SHIPPED, package / _SHIPPED, *_installed_shares()):
-        if folder.is_dir():
+        if os.path.isdir(folder):
             return {path.stem: path for path in sorted(folder.glob('*.yaml'))}
     return {}
 
@@ -204,7 +205,7 @@ def load_mapping(name: str | Path | Mapping) -> Mapping:
     if isinstance(name, Mapping):
         return name
     path = Path(name)
-    if not path.is_file():
+    if not os.path.isfile(path):
         shipped = shipped_mappings()
         if str(name) not in shipped:
             raise DataError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -49,7 +50,7 @@ def load(
         wanted = getattr(robot, 'joint_names', robot)
     names: tuple[str, ...] | None = None if wanted is None else tuple(wanted)
     path = Path(path)
-    if not path.exists():
+    if not os.path.exists(path):
         raise DataError(f'{path}: no such file or directory')
     chosen = load_mapping(mapping) if mapping is not None else None
     bag = is_bag(path) and (chosen is None or chosen.topics is not None or not _in_files(chosen))
@@ -95,7 +96,7 @@ def _load_tables(
 ) -> Dataset:
     table = None
     if mapping is None:
-        if path.is_dir():
+        if os.path.isdir(path):
             raise DataError(f'{path}: not a bag; a directory needs a mapping that names its files')
         mapping, table = guess_mapping(path)
     if mapping.position is None:

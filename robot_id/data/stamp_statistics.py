@@ -64,7 +64,12 @@ class StampStatistics:
         steps = np.diff(block)
         self.duplicates += int((steps == 0).sum())
         self.backward += int((steps < 0).sum())
-        steps = steps[steps > 0]
+        # A single stamp of another time makes a step there and one back: nothing is missing.
+        back = steps < 0
+        there = np.zeros(steps.size, dtype=bool)
+        there[1:] |= back[:-1]
+        there[:-1] |= back[1:]
+        steps = steps[(steps > 0) & ~there]
         self._recent = np.concatenate((self._recent, steps))[-_RECENT:]
         # The first few steps wait until there are enough for a period that can be trusted.
         steps = np.concatenate((self._waiting, steps))

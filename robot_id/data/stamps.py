@@ -6,9 +6,12 @@ import struct
 from enum import Enum
 from typing import Protocol
 
+from robot_id.exceptions import DataError
+
 SECOND = 1_000_000_000
 # A step of more than so many periods is a gap: the one rule for streams and for recordings.
 GAP = 1.5
+_STAMPED = 12
 _STAMP = {0: struct.Struct('>iI'), 1: struct.Struct('<iI')}
 
 
@@ -25,7 +28,13 @@ def to_ns(stamp: Stamp) -> int:
 
 
 def header_stamp_ns(data: bytes) -> int:
-    """Return the stamp of a serialised message that begins with a std_msgs/Header [ns]."""
+    """
+    Return the stamp of a serialised message that begins with a std_msgs/Header [ns].
+
+    :raises DataError: on bytes that are too short for one.
+    """
+    if len(data) < _STAMPED:
+        raise DataError(f'{len(data)} bytes are no message with a header')
     seconds, nanoseconds = _STAMP[data[1] & 1].unpack_from(data, 4)
     return seconds * SECOND + nanoseconds
 

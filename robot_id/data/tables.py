@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -90,7 +91,7 @@ class Table:
 def read_table(path: Path) -> Table:
     """Read a file by its ending; refuse in one line what cannot be read."""
     name = path.name.lower()
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise DataError(f'{path}: no such file')
     if path.stat().st_size == 0:
         raise DataError(f'{path}: the file is empty')

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import shutil
 from dataclasses import fields
 from pathlib import Path
@@ -38,7 +39,7 @@ def save(dataset: Dataset, path: str | Path, overwrite: bool = False) -> Path:
     """
     path = Path(path)
     name = path.name.lower()
-    if path.exists() and (path.is_dir() or not overwrite):
+    if os.path.exists(path) and (os.path.isdir(path) or not overwrite):
         raise DataError(f'{path}: exists already and is not overwritten')
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -54,7 +55,7 @@ def model_of(robot: Robot, path: Path) -> Result:
 
     :raises DataError: when its joints or frames are not those of the robot.
     """
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise DataError(f'{path}: no such file')
     kind = _first_tag(path)
     if kind == 'mujoco':

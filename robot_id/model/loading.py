@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -55,7 +56,7 @@ def build_robot(description: RobotDescription, folder: Path) -> Robot:
     kinematics, urdf = None, None
     if description.urdf is not None:
         urdf = folder / description.urdf
-        if not urdf.is_file():
+        if not os.path.isfile(urdf):
             raise DescriptionError(f"urdf: no file '{description.urdf}' ({urdf})")
         kinematics = from_urdf(urdf, description.locked, names, description.snap)
         if names:

@@ -13,6 +13,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
 from robot_id.data.stamps import SECOND, header_stamp_ns
+from robot_id.exceptions import DataError
 from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.listener import Listener
 from robot_id.ros.parameter_table import Row
@@ -50,8 +51,13 @@ class IdentifyOnce(NodeBase, Node):
         threading.Thread(target=self._run, daemon=True).start()
 
     def _on_states(self, received: int, data: bytes) -> None:
+        try:
+            stamp = header_stamp_ns(data)
+        except DataError as error:
+            self.refuse('joint state', error)
+            return
         with self._moved:
-            self._stamp = header_stamp_ns(data)
+            self._stamp = stamp
             self._moved.notify_all()
 
     def _run(self) -> None:

@@ -31,8 +31,8 @@ def recent_error(
     :param position: (N, n) of samples that follow each other at the rate; torque likewise.
     """
     time = np.arange(len(position)) / rate_hz
-    dataset = Dataset(robot.joint_names, (Run(time, position, torque),), 'recent samples', ())
     try:
+        dataset = Dataset(robot.joint_names, (Run(time, position, torque),), 'recent samples', ())
         loops = robot.description.loops
         bandwidth = robot.loop().bandwidth if 'default' in loops else None
         processing = resolve(Processing(), rate_hz, bandwidth)

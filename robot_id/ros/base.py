@@ -18,7 +18,12 @@ from rclpy.signals import SignalHandlerOptions
 
 from robot_id.exceptions import OptionError, RobotIdError
 from robot_id.ros.diagnostics import Diagnostics
-from robot_id.ros.parameter_table import REAL_TIME_PRIORITY, ParameterTable, Row
+from robot_id.ros.parameter_table import (
+    REAL_TIME_PRIORITY,
+    ParameterTable,
+    Row,
+    guard_parameter_services,
+)
 from robot_id.ros.real_time import ask_for_real_time, fastest_executor
 
 if TYPE_CHECKING:
@@ -52,6 +57,7 @@ class NodeBase:
         self._warned: dict[str, float] = {}
         self.refused, self.last_refusal = 0, ''
         self.settings = ParameterTable(self, rows)
+        guard_parameter_services(self)
         self.diagnostics = Diagnostics(self)
 
     def ask_for_real_time(self) -> None:

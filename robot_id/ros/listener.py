@@ -11,6 +11,7 @@ from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
 
+from robot_id.exceptions import DataError
 from robot_id.ros.qos import DEPTH
 from robot_id.ros.wire import Stream
 
@@ -106,7 +107,7 @@ class Listener:
 
 
 def hear(
-    node: Node,
+    node: Any,
     kind: type,
     topic: str,
     callback: Callable[[Any], None],
@@ -114,10 +115,20 @@ def hear(
     depth: int = DEPTH,
 ) -> Listener:
     """
-    Hear a topic as messages.
+    Hear a topic as messages; bytes that are none are refused by the node.
 
+    :param node: a NodeBase.
     :param callback: called with each message, which it must not keep: the next one fills it again.
     :param arrays: paths of the arrays whose numbers change, see `wire.Stream`.
     """
     read = Stream(kind, arrays)
-    return Listener(node, kind, topic, lambda _, data: callback(read(data)), depth)
+
+    def take(_: int, data: bytes) -> None:
+        try:
+            message = read(data)
+        except DataError as error:
+            node.refuse(f'message on {topic}', error)
+            return
+        callback(message)
+
+    return Listener(node, kind, topic, take, depth)

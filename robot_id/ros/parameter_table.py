@@ -14,6 +14,7 @@ from rcl_interfaces.msg import (
     ParameterDescriptor,
     SetParametersResult,
 )
+from rcl_interfaces.srv import SetParameters, SetParametersAtomically
 from rclpy.exceptions import (
     InvalidParameterTypeException,
     InvalidParameterValueException,
@@ -187,3 +188,25 @@ class ParameterTable:
             near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
             if near:
                 raise OptionError(f"no parameter '{name}': did you mean '{near[0]}'?")
+
+
+def guard_parameter_services(node: Node) -> None:
+    """Refuse requests with a type of parameter that ROS does not have; rclpy alone would raise."""
+
+    def guarded(work: Any, kind: Any) -> Any:
+        def answer(request: Any, response: Any) -> Any:
+            try:
+                return work(request, response)
+            except ValueError as error:
+                refused = SetParametersResult(successful=False, reason=str(error)[:200])
+                if kind is SetParameters:
+                    response.results = [refused] * len(request.parameters)
+                else:
+                    response.result = refused
+                return response
+
+        return answer
+
+    for service in node.services:
+        if service.srv_type in (SetParameters, SetParametersAtomically):
+            service.callback = guarded(service.callback, service.srv_type)

@@ -17,6 +17,8 @@ from typing import Any
 
 from rclpy.serialization import deserialize_message, serialize_message
 
+from robot_id.exceptions import DataError
+
 # The arrays of the messages of a control loop.
 STATE = ('position', 'velocity', 'effort')
 POINT = ('points.0.positions', 'points.0.velocities', 'points.0.accelerations')
@@ -113,11 +115,19 @@ class Stream:
         self._misses = 0
 
     def __call__(self, data: bytes) -> Any:
-        """Return the message."""
+        """
+        Return the message.
+
+        :raises DataError: on bytes that are none.
+        """
         if self._layout is not None and self._layout.read(data):
             self._misses = 0
             return self._layout.message
-        message = deserialize_message(data, self._kind)
+        try:
+            message = deserialize_message(data, self._kind)
+        except Exception as error:
+            # Anybody may publish bytes, and the middleware raises many kinds of errors on them.
+            raise DataError(f'{len(data)} bytes that are no {self._kind.__name__}') from error
         if self._misses < PATIENCE:
             self._misses += 1
             try:

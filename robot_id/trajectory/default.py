@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from robot_id.exceptions import TrajectoryError
@@ -38,7 +39,7 @@ def motion_of(
         return make_trajectory(motion) if isinstance(motion, dict) else standard_trajectory(motion)
     if name is None or name == 'lively':
         return lively_motion(robot.limits, seconds or USUAL_SECONDS, seed)
-    if name in STANDARD or not (Path(name).suffix or Path(name).exists()):
+    if name in STANDARD or not (Path(name).suffix or os.path.exists(Path(name))):
         return standard_trajectory(name)
     if Path(name).suffix in ('.yaml', '.yml', '.json'):
         return load_trajectory(name, robot.joint_names)

@@ -23,7 +23,12 @@ class PiecewisePolynomial(Trajectory):
     kind = 'piecewise'
 
     def __init__(self, breaks: ArrayLike, coefficients: ArrayLike, periodic: bool = False) -> None:
-        self.coefficients = np.array(coefficients, dtype=float)
+        try:
+            self.coefficients = np.array(coefficients, dtype=float)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise TrajectoryError(
+                f'{self.kind}: coefficients of unequal length or not numbers'
+            ) from error
         if self.coefficients.ndim != 3 or not np.all(np.isfinite(self.coefficients)):
             raise TrajectoryError(
                 f'{self.kind}: coefficients must be finite and (pieces, powers, joints), '

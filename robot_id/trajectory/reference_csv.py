@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from robot_id import files
-from robot_id.exceptions import TrajectoryError, did_you_mean
+from robot_id.data.csv_text import LONGEST_LINE, read_csv
+from robot_id.exceptions import RobotIdError, TrajectoryError, did_you_mean
 from robot_id.trajectory.reference import Reference
 
 _CHANNELS = ('reference_position', 'reference_velocity', 'reference_acceleration')
@@ -40,7 +41,7 @@ def write_reference_csv(
 def is_reference_csv(path: str | Path) -> bool:
     """Tell whether a file is a csv of a reference and nothing measured."""
     path = Path(path)
-    if path.suffix != '.csv' or not path.is_file():
+    if path.suffix != '.csv' or not os.path.isfile(path):
         return False
     header = _header(path)
     return any(c.startswith(_CHANNELS[0] + '.') for c in header) and not any(
@@ -65,11 +66,9 @@ def read_reference_csv(
     if missing:
         raise TrajectoryError(f"{path}: no column '{missing[0]}'")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter('ignore')
-            table = np.loadtxt(path, delimiter=',', skiprows=1, ndmin=2)
-    except ValueError as error:
-        raise TrajectoryError(f'{path}: {" ".join(str(error).split())}') from error
+        table = read_csv(path)[1]
+    except RobotIdError as error:
+        raise TrajectoryError(str(error)) from error
     if table.shape[0] < 2 or table.shape[1] != len(header):
         raise TrajectoryError(f'{path}: fewer than 2 rows of {len(header)} numbers')
     picked = table[:, [header.index(c) for c in columns]]
@@ -80,6 +79,6 @@ def read_reference_csv(
 def _header(path: Path) -> list[str]:
     try:
         with path.open(encoding='utf-8') as file:
-            return file.readline().strip().split(',')
+            return file.readline(LONGEST_LINE).strip().split(',')
     except (OSError, UnicodeDecodeError) as error:
         raise TrajectoryError(f'{path}: cannot be read ({error})') from error

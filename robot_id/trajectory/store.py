@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 
 from robot_id import files
@@ -60,7 +61,15 @@ def make_trajectory(spec: dict[str, Any]) -> Trajectory:
             raise TrajectoryError(f"{name}: missing key '{key}'")
     if not isinstance(arguments.get('periodic', False), bool):
         raise TrajectoryError(f"{name}: 'periodic' must be true or false")
-    return kind.from_spec(arguments)
+    with np.errstate(all='ignore'):
+        made = kind.from_spec(arguments)
+        states = made.sample(np.linspace(0.0, made.duration, 17))
+    if not all(np.isfinite(each).all() for each in (*states, made.duration)):
+        raise TrajectoryError(
+            f'{name}: positions, velocities or accelerations that are not finite: numbers too '
+            'large, or times too short?'
+        )
+    return made
 
 
 def save_trajectory(

@@ -45,6 +45,8 @@ class Watchdog:
         self.end = time.monotonic() + 60.0 * minutes
         self.ends: collections.Counter[str] = collections.Counter()
         self.failures: list[dict[str, Any]] = []
+        self.seconds: collections.Counter[str] = collections.Counter()
+        self.tried: collections.Counter[str] = collections.Counter()
         self.selector = selectors.DefaultSelector()
 
     def run(self) -> int:
@@ -83,10 +85,15 @@ class Watchdog:
             return
         message = json.loads(line)
         worker.since, worker.ready = time.monotonic(), True
+        if message.get('note'):
+            print(f'fuzz: {message["note"]}', flush=True)
         if 'start' in message:
             worker.case = message['start']
         elif 'case' in message:
             self.ends[message['end']] += 1
+            target = message.get('target', message['end'])
+            self.tried[target] += 1
+            self.seconds[target] += message['seconds']
             if 'bad' in message:
                 self._failed(message)
 
@@ -126,6 +133,8 @@ def main() -> None:
         f'{dog.ends["read"]} read, {dog.ends["refused"]} refused, {failures} failures'
         + (f', see {given.keep}' if failures else '')
     )
+    spent = max(sum(dog.seconds.values()), 1e-9)
+    print(f'fuzz: {done / spent:.1f} cases in a second of processor time')
     if done + failures < given.cases:
         print(f'fuzz: {given.cases - done} cases were not run within {given.minutes:g} minutes')
     sys.exit(1 if failures else 0)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -24,6 +26,44 @@ time: {{column: time, unit: s}}
 position: {{columns: [position.{}], unit: mm, scale: [1.0], motor_matrix: [[2.0]]}}
 torque: {{columns: 3-3, unit: N, scale: 1.5}}
 """
+
+CAMPAIGN = """robots: [emps, {robot: scara, loop: default}, {random: 2, joints: 2, seed: 0}]
+motions: [default, {lively: 10, seed: 3}]
+noise: [file, 2, {torque_std: 2, colour: 0.9}, {position_std: 1, missed: 0.01}]
+rates: [controller, 100]
+starts: [method, 0, 0.2]
+controller: [exact, {bandwidth: 1.2}, {delay: 1}, unknown, no_reference]
+friction: [same, [viscous]]
+methods: [idim_wls, {method: idim_iv, options: {cutoff_hz: 20}, label: IV 20 Hz}]
+repetitions: 50
+seed: 1
+seconds: 300
+memory: 4GB
+"""
+
+_QUINTIC = {'kind': 'quintic', 'waypoints': [[0.0], [0.1], [0.0]], 'durations': [1.0, 1.0]}
+_WAVE = [0.1 * k * (9 - k) / 20 for k in range(10)]
+# One of each kind; the last is a csv of a reference.
+MOTIONS: dict[str, dict[str, Any]] = {
+    'motion.json': _QUINTIC,
+    'trapezoid.json': {'kind': 'trapezoid', 'waypoints': [[0.0], [0.1]], 'velocity': 0.2,
+                       'acceleration': 1.0, 'dwell': 0.1},
+    'fourier.json': {'kind': 'fourier', 'duration': 2.0, 'offset': [0.1],
+                     'sine': [[0.02, -0.01]], 'cosine': [[0.04, -0.01]]},
+    'piecewise.json': {'kind': 'piecewise', 'breaks': [0.0, 1.0, 2.0],
+                       'coefficients': [[[0.0], [0.1]], [[0.1], [0.1]]]},
+    'playback.json': {'kind': 'playback', 'time': [0.1 * k for k in range(10)],
+                      'position': [[q] for q in _WAVE]},
+    'concatenation.json': {'kind': 'concatenation', 'parts': [_QUINTIC, _QUINTIC]},
+    'selection.json': {'kind': 'selection', 'trajectory': _QUINTIC, 'index': [0]},
+    'reference.csv': {},
+}  # fmt: skip
+_CHANNELS = ('position', 'velocity', 'acceleration')
+REFERENCE = ','.join(['time', *(f'reference_{each}.carriage' for each in _CHANNELS)]) + ''.join(
+    f'\n{0.01 * k!r},{0.1 * math.cos(0.05 * k)!r},{-0.5 * math.sin(0.05 * k)!r},0.0'
+    for k in range(99)
+)
+ROBOTS = ('emps.yaml', 'scara.yaml', 'tx40.yaml')
 
 
 def dataset(samples: int = 400) -> Dataset:
@@ -56,17 +96,20 @@ def build(folder: Path) -> dict[str, Path]:
     found['metadata.yaml'] = bag / 'metadata.yaml'
     _other_bags(folder, found['x.mcap'])
     share = share_directory()
-    for robot in ('emps', 'scara', 'tx40'):
+    for robot in (Path(name).stem for name in ROBOTS):
         text = (share / f'config/robots/{robot}.yaml').read_text()
         text = text.replace('../../urdf', str(share / 'urdf'))
         (folder / f'{robot}.yaml').write_text(text)
         (folder / f'{robot}.urdf').write_text((share / f'urdf/{robot}.urdf').read_text())
     (folder / 'mapping.yaml').write_text(MAPPING.format(recorded.joint_names[0]))
     base = load_robot('emps').base.names
-    result = Result('emps', 'idim_wls', base, np.ones(len(base)), np.eye(len(base)))
-    (folder / 'result.json').write_text(json.dumps(result.to_dict()))
-    motion = {'schema': 1, 'kind': 'quintic', 'waypoints': [[0.0], [0.1]], 'durations': [1.0]}
-    (folder / 'motion.json').write_text(json.dumps(motion))
+    for name, size in (('result.json', 1.0), ('other.json', 2.0)):
+        result = Result('emps', 'idim_wls', base, np.full(len(base), size), np.eye(len(base)))
+        (folder / name).write_text(json.dumps(result.to_dict()))
+    (folder / 'model.urdf').write_text((share / 'urdf/emps.urdf').read_text())
+    (folder / 'campaign.yaml').write_text(CAMPAIGN)
+    for name, motion in MOTIONS.items():
+        (folder / name).write_text(json.dumps({'schema': 1, **motion}) if motion else REFERENCE)
     for path in sorted(folder.iterdir()):
         if path.is_file():
             found.setdefault(path.name, path)

@@ -20,6 +20,8 @@ OBJECTS: tuple[Any, ...] = (
     None, True, 0, -1, 1e308, -1e308, 5e-324, float('nan'), float('inf'), 10**400, 1e12, [], {},
     [[]], [{}], 'x', '', '9' * 300, [0] * 1000, {'x': 1}, 3, 0.5,
 )  # fmt: skip
+# Counts and lengths of binary formats.
+HUGE = (0, 1, 2**15, 2**31 - 1, 2**31, 2**32 - 1, 2**62, 2**63, 2**64 - 1)
 _NUMBER = re.compile(rb'-?\d+\.?\d*(?:[eE][-+]?\d+)?')
 
 
@@ -44,8 +46,7 @@ def damage(raw: bytes, draw: random.Random) -> bytes:
         elif kind == 5:
             data[at:at] = data[at : at + size]
         elif kind == 6:
-            huge = draw.choice((0, 1, 2**15, 2**31 - 1, 2**31, 2**32 - 1, 2**63, 2**64 - 1))
-            data[at : at + 8] = struct.pack('<Q', huge)
+            data[at : at + 8] = struct.pack('<Q', draw.choice(HUGE))
         else:
             other = draw.randrange(len(data))
             data[at : at + size], data[other : other + size] = (
@@ -79,6 +80,50 @@ def damage_text(raw: bytes, draw: random.Random) -> bytes:
             lines[at], lines[other] = lines[other], lines[at]
         raw = b''.join(lines)
     return raw
+
+
+def splice(raw: bytes, other: bytes, draw: random.Random) -> bytes:
+    """Put the end of another file behind the beginning of this one, or blocks of it into it."""
+    at, there = draw.randrange(len(raw) + 1), draw.randrange(len(other) + 1)
+    kind = draw.randrange(3)
+    if kind == 0:
+        return raw[:at] + other[there:]
+    size = draw.choice((16, 512, 4096))
+    if kind == 1:
+        return raw[:at] + other[there : there + size] + raw[at + size :]
+    return raw[:at] + raw[at : at + size] * draw.choice((2, 10, 200)) + raw[at + size :]
+
+
+def every_number(raw: bytes, draw: random.Random) -> bytes:
+    """Multiply or replace all numbers, or those of one line."""
+    if draw.random() < 0.5:
+        lines = raw.splitlines(keepends=True)
+        at = draw.randrange(len(lines)) if lines else 0
+        first, middle, last = b''.join(lines[:at]), b''.join(lines[at : at + 1]), lines[at + 1 :]
+        return first + _numbers(middle, draw) + b''.join(last)
+    return _numbers(raw, draw)
+
+
+def _numbers(raw: bytes, draw: random.Random) -> bytes:
+    factor = draw.choice((0.0, -1.0, 1e-9, 1e9, 1e200, 1e-200))
+    value = draw.choice(VALUES).encode() if draw.random() < 0.3 else None
+
+    def other(found: re.Match[bytes]) -> bytes:
+        return value if value is not None else repr(factor * float(found[0])).encode()
+
+    return _NUMBER.sub(other, raw)
+
+
+def nest(raw: bytes, draw: random.Random) -> bytes:
+    """Wrap a part of a text into thousands of brackets, tags or indents."""
+    at, depth = draw.randrange(len(raw) + 1), draw.choice((60, 3000, 100_000))
+    opening, closing = draw.choice((
+        (b'[', b']'), (b'{"a":', b'}'), (b'(', b')'), (b'<a>', b'</a>'), (b'- ', b''),
+        (b'"', b'"'), (b'\xf0\x9f\xa4\x96', b''), (b'\0', b''), (b'&a ', b''),
+        (b'!!python/object:x ', b''),
+    ))  # fmt: skip
+    end = draw.choice((at, len(raw)))
+    return raw[:at] + opening * depth + raw[at:end] + closing * depth + raw[end:]
 
 
 def damage_tree(raw: bytes, draw: random.Random) -> bytes:

@@ -14,21 +14,33 @@ import numpy as np
 from matplotlib import pyplot  # noqa: F401
 
 from robot_id import budget, data, options
-from robot_id.cli.main import VERBS, cli
 from robot_id.data import Dataset, Run
 from robot_id.estimation import registry
+from robot_id.estimation.model_file import load_result_or_model
 from robot_id.estimation.parameters import parameters_for
 from robot_id.estimation.result import Result
 from robot_id.exceptions import RobotIdError
+from robot_id.experiment.campaign.grid import read_campaign
 from robot_id.model import load_robot
 from robot_id.progress import silent
-from robot_id.trajectory.store import load_trajectory
-from tools.fuzz import mutate
+from robot_id.trajectory.default import motion_of
+from tools.fuzz import mutate, structure
+from tools.fuzz.inputs import MOTIONS, ROBOTS
+from tools.fuzz.verbs import Verbs
 
 # Seconds that an estimation is given; the watchdog allows more.
 PATIENCE_S = 10.0
 _TEXTS = ('.csv', '.yaml', '.urdf', '.json')
 _TREES = ('.yaml', '.json')
+Way = Callable[[bytes, random.Random], bytes]
+# What knows the format of a file.
+_STRUCTURES: dict[str, Way] = {
+    '.mcap': structure.records, '.npz': structure.archive, '.urdf': structure.elements,
+    '.csv': structure.columns, '.gz': structure.zipped, '.db3': structure.tables,
+    'five.mat': structure.variables, 'hdf.mat': structure.datasets,
+}  # fmt: skip
+# Files whose bytes have checksums: read without a note, they hold what was written.
+_CHECKED = ('x.mcap', 'x.npz', 'x.csv.gz')
 
 
 class Silent(Exception):
@@ -50,15 +62,25 @@ class Targets:
         self.robot = load_robot('emps')
         self.sound = data.load(inputs['x.mcap'])
         self.mutant: Path | None = None
-        # Compiled now: a time limit in the middle of it would leave half a compiler behind.
-        for name in registry.names():
-            with contextlib.suppress(RobotIdError):
-                registry.create(name).estimate(self.robot, self.sound)
+        self.verbs = Verbs(inputs, folder, PATIENCE_S)
         # How often each is drawn.
         self.weights: dict[str, int] = {
             **dict.fromkeys(self.inputs, 20), 'x.mcap': 60, 'z.mcap': 30, 'result.json': 60,
             'mapping.yaml': 60, 'options': 60, 'estimate': 4, 'verb': 25,
         }  # fmt: skip
+
+    def compile(self) -> None:
+        """Compile now: a time limit in the middle of it would leave half a compiler behind."""
+        for name in registry.names():
+            with contextlib.suppress(RobotIdError):
+                registry.create(name).estimate(self.robot, self.sound)
+
+    def add_nodes(self) -> None:
+        """Let messages to the nodes be one of the targets."""
+        from tools.fuzz.graph import Graph
+
+        self.graph = Graph(self.folder.with_name('recordings'))
+        self.weights['ros'] = 60
 
     def run(self, draw: random.Random) -> str:
         """Run one case and return what was tried; raises what the project raises."""
@@ -70,20 +92,36 @@ class Targets:
             self._estimate(draw)
         elif name == 'verb':
             self._verb(draw)
+        elif name == 'ros':
+            return f'ros {self.graph.run(draw)}'
         else:
-            self.read(name, self.mutate(name, draw))
+            raw, checked = self.mutate(name, draw)
+            self.read(name, raw, checked)
         return name
 
-    def mutate(self, name: str, draw: random.Random) -> bytes:
-        """Return a mutant of a sound input."""
-        ways: list[Callable[[bytes, random.Random], bytes]] = [mutate.damage]
+    def mutate(self, name: str, draw: random.Random) -> tuple[bytes, bool]:
+        """Return a mutant of a sound input, and whether its checksums are as they were."""
         suffix = Path(name).suffix
-        ways += [mutate.damage_text] * 2 if suffix in _TEXTS else []
+        known = _STRUCTURES.get(name) or _STRUCTURES.get(suffix)
+        ways: list[Way] = [mutate.damage] * 2 + [self._spliced]
+        if suffix in _TEXTS:
+            ways += [mutate.damage_text] * 2 + [mutate.every_number, mutate.nest]
         ways += [mutate.damage_tree] * 3 if suffix in _TREES else []
-        return draw.choice(ways)(self.inputs[name], draw)
+        ways += [known] * 3 if known else []
+        way = draw.choice(ways)
+        # What is packed anew has checksums of its own, which are right.
+        forged = way in (structure.archive, structure.zipped)
+        return way(self.inputs[name], draw), not forged
 
-    def read(self, name: str, raw: bytes) -> None:
-        """Give bytes to whoever reads files of this name."""
+    def _spliced(self, raw: bytes, draw: random.Random) -> bytes:
+        return mutate.splice(raw, draw.choice(list(self.inputs.values())), draw)
+
+    def read(self, name: str, raw: bytes, checked: bool = False) -> None:
+        """
+        Give bytes to whoever reads files of this name.
+
+        :param checked: whether the checksums inside are those of the sound file.
+        """
         path = self.mutant = self.folder / name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(raw)
@@ -91,22 +129,30 @@ class Targets:
             storage = self.folder / 'bag_0.mcap'
             storage.write_bytes(self.inputs['x.mcap'])
             path = self.folder
-        if path.suffix == '.urdf' or name in ('emps.yaml', 'scara.yaml', 'tx40.yaml'):
+        if name == 'model.urdf':
+            finite(load_result_or_model(self.robot, str(path)).values, 'the values of a URDF')
+        elif path.suffix == '.urdf' or name in ROBOTS:
             robot = load_robot(path)
             finite(robot.base.names and robot.kinematics.inertia, 'the inertias of a robot')
         elif name == 'mapping.yaml':
             self._whole(data.load(self.table, path))
-        elif name == 'result.json':
+        elif name in ('result.json', 'other.json'):
             result = Result.load(path)
             finite(result.values, 'the values of a result')
             parameters_for(self.robot, result)
             result.to_dict()
-        elif name == 'motion.json':
-            finite(load_trajectory(path).sampled(100.0).position, 'a motion')
+        elif name in MOTIONS:
+            motion = motion_of(self.robot, str(path))
+            for values in motion.sample(np.linspace(0.0, motion.duration, 100)):
+                finite(values, 'a motion')
+            motion.extremes()
+            motion.sampled(100.0)
+        elif name == 'campaign.yaml':
+            read_campaign(path)
         else:
             dataset = data.load(path)
             self._whole(dataset)
-            if name == 'x.mcap' and not dataset.notes:
+            if checked and name in _CHECKED and not dataset.notes:
                 self._same(dataset)
 
     def _whole(self, dataset: Dataset) -> None:
@@ -159,25 +205,11 @@ class Targets:
         )
 
     def _verb(self, draw: random.Random) -> None:
-        verb = draw.choice([each for each in VERBS if each not in ('bench', 'reproduce')])
-        out = self.folder / f'out{draw.randrange(10**9)}'
-        words = {
-            'robots': ['emps'], 'methods': ['idim_wls'],
-            'simulate': ['--robot', 'emps', '--out', str(out), '--seconds', '0.5'],
-            'identify': ['--robot', 'emps', '--data', str(self.table)],
-            'validate': ['--robot', 'emps', '--data', str(self.table)],
-            'excite': ['--robot', 'emps', '--budget', '1', '--seconds', '2'],
-        }.get(verb, [])  # fmt: skip
-        if verb in ('validate', 'export', 'compare'):
-            result = self.folder / 'result.json'
-            result.write_bytes(self.inputs['result.json'])
-            words += ['--params', str(result)] if verb == 'validate' else [str(result)]
-        flags = [p.opts[0] for p in cli.get_command(None, verb).params]  # type: ignore
-        for _ in range(draw.choice((0, 1, 2))):
-            value = str(draw.choice((*mutate.VALUES, *mutate.OBJECTS)))
-            words += [draw.choice(flags), value.replace('\x00', '')]
-        words += ['--time-limit', str(PATIENCE_S)]
-        cli([verb, '-q', *words], standalone_mode=False)
+        name = draw.choice(list(self.inputs))
+        path = self.folder / f'mutant_{name}'
+        path.write_bytes(self.mutate(name, draw)[0])
+        self.mutant = path
+        self.verbs.run(draw, (name, path))
 
 
 def finite(values: Any, what: str) -> None:

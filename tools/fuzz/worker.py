@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 import random
@@ -10,7 +11,9 @@ import resource
 import shutil
 import sys
 import tempfile
+import time
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -35,13 +38,31 @@ def main(seed: int, first: int, step: int, last: int) -> None:
             os.chdir(folder)
             (folder / 'sound').mkdir()
             targets = Targets(inputs.build(folder / 'sound'), folder / 'mutant')
-            _limit_memory()
-            _tell(report, {'ready': first})
-            for case in range(first, last, step):
-                _tell(report, {'start': case})
-                _tell(report, {'case': case, **run(targets, f'{seed}/{case}')})
+            targets.compile()
+            with _nodes(targets) as note:
+                _limit_memory()
+                _tell(report, {'ready': first, 'note': note})
+                for case in range(first, last, step):
+                    _tell(report, {'start': case})
+                    _tell(report, {'case': case, **run(targets, f'{seed}/{case}')})
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+        # The middleware's threads need not be waited for.
+        os._exit(0)
+
+
+@contextlib.contextmanager
+def _nodes(targets: Targets) -> Iterator[str]:
+    """Add the nodes to the targets where ROS is there; yield what is left out."""
+    try:
+        from tools.fuzz.graph import own_domain
+    except ImportError as error:
+        yield f'no messages to nodes ({error})'
+        return
+    with own_domain():
+        targets.add_nodes()
+        yield ''
+        targets.graph.close()
 
 
 def run(targets: Targets, seed: str) -> dict[str, Any]:
@@ -50,6 +71,7 @@ def run(targets: Targets, seed: str) -> dict[str, Any]:
     shutil.rmtree(targets.folder, ignore_errors=True)
     targets.folder.mkdir()
     answer: dict[str, Any] = {'end': 'read'}
+    begun = time.process_time()
     try:
         answer['target'] = targets.run(draw)
     except RobotIdError as error:
@@ -62,6 +84,7 @@ def run(targets: Targets, seed: str) -> dict[str, Any]:
     except BaseException as error:
         place = traceback.format_exc()[-1500:]
         answer |= {'end': 'error', 'bad': f'{type(error).__name__}: {error}'[:300], 'at': place}
+    answer['seconds'] = round(time.process_time() - begun, 4)
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     if used > LARGEST and 'bad' not in answer:
         answer['bad'] = f'{used >> 20} MB of memory'

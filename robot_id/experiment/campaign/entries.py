@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -162,4 +163,4 @@ def one_of(value: str, known: Sequence[str], key: str) -> None:
 def located(name: str, folder: Path) -> str:
     """Return a name as it is, a file with its whole path: it may stand beside the campaign."""
     path = folder / name
-    return str(path.resolve()) if Path(name).suffix or path.is_file() else name
+    return str(path.resolve()) if Path(name).suffix or os.path.isfile(path) else name

@@ -53,22 +53,22 @@ class Store:
 
     def create(self, campaign_file: Path) -> None:
         """Make the folder, with a copy of the campaign file."""
-        if self.folder.exists() and not self.folder.is_dir():
+        if os.path.exists(self.folder) and not os.path.isdir(self.folder):
             raise DataError(f'{self.folder}: it is a file, a campaign needs a folder')
-        if self.folder.is_dir() and any(self.folder.iterdir()) and not self.is_campaign():
+        if os.path.isdir(self.folder) and any(self.folder.iterdir()) and not self.is_campaign():
             raise DataError(f'{self.folder}: it holds other things than a campaign')
         try:
             self.runs.mkdir(parents=True, exist_ok=True)
             target = self.folder / FILE
             text = campaign_file.read_text(encoding='utf-8')
-            if not target.exists() or target.read_text(encoding='utf-8') != text:
+            if not os.path.exists(target) or target.read_text(encoding='utf-8') != text:
                 files.write_text(target, text, keep_previous=True)
         except OSError as error:
             raise DataError(f'{self.folder}: {error.strerror or error}') from error
 
     def is_campaign(self) -> bool:
         """Whether the folder is one of a campaign."""
-        return self.runs.is_dir()
+        return os.path.isdir(self.runs)
 
     @contextmanager
     def lock(self) -> Iterator[None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -59,7 +60,7 @@ def check_world(axes: dict[str, list[Any]]) -> None:
             _named(f'friction[{i}]', fitted_robot, robot, terms)
         entry['digest'] = _digest(robot)
     for entry in axes['motions']:
-        if entry['motion'] and Path(entry['motion']).is_file():
+        if entry['motion'] and os.path.isfile(Path(entry['motion'])):
             content = Path(entry['motion']).read_bytes()
             entry['digest'] = hashlib.sha256(content).hexdigest()[:16]
 
