@@ -27,6 +27,7 @@ from robot_id.trajectory.reference_csv import write_reference_csv
 from robot_id.trajectory.store import save_trajectory
 
 KERNELS = ('regressor', 'regressor_slopes', 'inverse_dynamics', 'inertia_matrix', 'simulate')
+LARGEST_MARGIN_M = 100.0
 
 
 @click.command()
@@ -121,6 +122,8 @@ def command(
     places = _places(out, force)
     model = load_robot(robot)
     stand = _posture(posture, model.n)
+    if not 0.0 <= margin <= LARGEST_MARGIN_M:
+        raise OptionError(f'--margin {margin:g} must lie between 0 and {LARGEST_MARGIN_M:g} m')
     options = excitation.ExcitationOptions(
         kind=kind,
         seconds=seconds,

@@ -5,17 +5,23 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import signal
 import sys
 import traceback
-from typing import NoReturn
+from typing import Any, NoReturn
 
-import click
-from click.shell_completion import CompletionItem
+_STARTED = __name__ == '__main__' or os.path.basename(sys.argv[0]) == 'robot-id'
+if _STARTED and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    # Until the libraries are loaded, Ctrl-C ends the process without a traceback.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-from robot_id import __version__
-from robot_id.cli import budgets, verbosity
-from robot_id.exceptions import RobotIdError, did_you_mean
-from robot_id.extras import missing_extra
+import click  # noqa: E402
+from click.shell_completion import CompletionItem  # noqa: E402
+
+from robot_id import __version__  # noqa: E402
+from robot_id.cli import budgets, verbosity  # noqa: E402
+from robot_id.exceptions import RobotIdError, did_you_mean  # noqa: E402
+from robot_id.extras import missing_extra  # noqa: E402
 
 # One line per verb: its name and its help; the module robot_id.cli.<name> holds `command` (a
 # hyphen in the name is an underscore in the module).
@@ -37,6 +43,10 @@ VERBS: dict[str, str] = {
 }
 
 
+class _Interrupted(BaseException):
+    """Ctrl-C, by a name that click does not know: it would say `Aborted!`."""
+
+
 class _Verbs(click.Group):
     """A group whose verbs are imported on demand, so that `robot-id --help` starts at once."""
 
@@ -44,6 +54,12 @@ class _Verbs(click.Group):
         verbosity.reset()
         budgets.reset()
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise _Interrupted from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)
@@ -90,6 +106,8 @@ def main() -> None:
     # Matrices here are small or cut into chunks: more threads in the BLAS only get in the way.
     for name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS'):
         os.environ.setdefault(name, '1')
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     for stream in (sys.stdout, sys.stderr):
         # A terminal that knows no such sign shows another one.
         with contextlib.suppress(AttributeError, ValueError):
@@ -105,7 +123,7 @@ def main() -> None:
             sys.stdout.flush()
     except RobotIdError as error:
         _fail(str(error), 2)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, _Interrupted):
         _fail('interrupted', 130)
     except OSError as error:
         # What belongs to a file has its own line by now: this is the output itself.

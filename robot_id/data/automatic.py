@@ -48,6 +48,9 @@ def _of_header(table: Table) -> Mapping | None:
     time = next((name for name in ('time', 't') if name in header), None)
     if not joints:
         return None
+    if len(set(joints)) != len(joints):
+        twice = next(name for name in joints if joints.count(name) > 1)
+        raise DataError(f"{table.path}: column '{prefix}{twice}' stands twice")
     if time is None:
         raise DataError(f"{table.path}: no column 'time'; {_NO_TIME}")
     channels = {}

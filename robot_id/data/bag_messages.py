@@ -122,6 +122,8 @@ class BagMessages:
         """Note the topics of what the storage library reads for us."""
         try:
             with closing(open_storage(path)) as storage:
+                if not all(isinstance(name, str) for name in storage.topics):
+                    raise TypeError('a topic whose name is no text')
                 self.topics |= storage.topics
                 for topic, count in storage.counts.items():
                     self.counts[topic] = self.counts.get(topic, 0) + count

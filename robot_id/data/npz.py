@@ -28,6 +28,9 @@ def read_npz(path: Path) -> dict[str, Any]:
             taken += _check(path, archive, entry, length, taken)
             with archive.open(entry) as file:
                 found[name] = npy.read_array(file, allow_pickle=False)
+                # At the very end of a member its checksum is compared, and only there.
+                if file.read(1):
+                    raise DataError(f"{path}: '{entry.filename}': more bytes than its header says")
     return found
 
 

@@ -239,7 +239,7 @@ class Result:
                 findings=tuple(dict(one) for one in data.get('findings') or ()),
                 friction=dict(data.get('friction') or {}),
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise DataError(f'{source}: broken result ({error!r})') from error
 
 

@@ -11,7 +11,9 @@ from robot_id import budget
 from robot_id.exceptions import DataError, shorten
 
 # Keys with one number each; null stands for what is not known.
-_NUMBERS = ('relative_error_percent', 'condition_number', 'elapsed_s')
+_NUMBERS = (
+    'relative_error_percent', 'condition_number', 'elapsed_s', 'holdout_error_percent',
+)  # fmt: skip
 _COUNTS = ('iterations', 'simulations')
 _MOST_PARAMETERS = 5000
 _MOST_COUNTED = 1 << 53

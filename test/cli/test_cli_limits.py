@@ -1,16 +1,24 @@
 """The terminal when things are full, foreign or in the way."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from robot_id import budget
 from robot_id.cli.main import cli
+from robot_id.data import Dataset, Run
+from robot_id.estimation import registry
 from robot_id.estimation.result import Result
-from robot_id.exceptions import RobotIdError
+from robot_id.exceptions import RobotIdError, TimeLimitError
+from robot_id.experiment import record
 from robot_id.model import load_robot
+from robot_id.trajectory.default import motion_of
 
 COMMAND = [sys.executable, '-m', 'robot_id.cli.main']
 
@@ -47,6 +55,48 @@ def test_terminal_that_knows_ascii_only(saved):
         assert done.returncode == 0, done.stderr
         assert done.stdout.isascii()
         assert done.stdout
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    words = ' '.join([*COMMAND, 'methods', '|', 'head', '-1'])
+    done = subprocess.run(words, shell=True, capture_output=True, text=True, timeout=120)
+    assert done.stdout.count('\n') == 1
+    assert done.stderr == ''
+
+
+@pytest.mark.skipif(not os.path.exists('/proc/self/maps'), reason='needs /proc')
+def test_ctrl_c_at_any_time_leaves_no_traceback():
+    ends = set()
+    for seconds in (0.0, 0.5, 3.0):
+        process = subprocess.Popen(
+            [*COMMAND, 'excite', '--robot', 'scara', '--budget', '60'],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        )
+        # From when the verb loads its libraries; before that it is the interpreter's own affair.
+        libraries = Path(f'/proc/{process.pid}/maps')
+        while process.poll() is None and '_multiarray_umath' not in libraries.read_text():
+            time.sleep(0.01)
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=120)[1]
+        assert 'Traceback' not in said
+        ends.add(process.returncode)
+    assert ends <= {130, -signal.SIGINT}
+
+
+@pytest.mark.parametrize('method', ['didim', 'idim_iv'])
+@pytest.mark.parametrize('mistake', ['sign', 'milliseconds'])
+def test_a_recording_with_a_plain_mistake_is_answered_soon(method, mistake):
+    robot = load_robot('emps')
+    run = record(robot, motion_of(robot, 'lively', 4.0, 1), seed=1).runs[0]
+    sign, unit = (-1.0, 1.0) if mistake == 'sign' else (1.0, 1e3)
+    wrong = Run(unit * run.time, run.position, sign * run.torque)
+    with pytest.raises(RobotIdError) as caught, budget.time_limit(60.0):
+        registry.create(method).estimate(robot, Dataset(robot.joint_names, (wrong,)))
+    assert not isinstance(caught.value, TimeLimitError)
 
 
 def test_existing_file_is_kept_beside_the_new_one(saved, tmp_path):

@@ -156,3 +156,13 @@ def test_interpolation_is_exact_for_its_polynomials():
     assert np.allclose(interpolate(time, cubic, at, cubic=True)[:, 0], at**3 - 2 * at, atol=1e-8)
     line = (3 * time + 1)[:, None]
     assert np.allclose(interpolate(time, line, at, cubic=False)[:, 0], 3 * at + 1)
+
+
+def test_single_stamps_of_another_time_are_left_out_and_told():
+    source = raw(grid(1000))
+    # 1970, the last second of the message, and ten seconds ago.
+    source.time[[200, 500, 800]] = -1.7e9, 4e8, source.time[800] - 10.0
+    runs, notes = clean(source)
+    assert '3 sample(s) with a stamp from another time are left out, first at row 201' in notes[0]
+    assert len(runs) == 1
+    assert np.allclose(runs[0].position[:, 0], np.sin(runs[0].time), atol=1e-6)

@@ -15,6 +15,7 @@ from rosbags.rosbag2 import Reader, StoragePlugin, Writer
 from running.typestore import typestore
 
 from robot_id.data import Mapping, load
+from robot_id.data.bag_thread import BagThread, Limits
 from robot_id.data.bag_types import channel
 from robot_id.data.growing_bag import GrowingBag
 from robot_id.data.mapping import Topics
@@ -216,6 +217,26 @@ def test_statistics_tell_repeated_and_late_stamps_apart():
     stamps = [k * 1000 for k in range(20)]
     found.add([*stamps, stamps[-1], stamps[-3], stamps[-1] + 1000])
     assert (found.duplicates, found.backward) == (1, 1)
+
+
+def test_a_single_stamp_of_another_time_is_no_loss():
+    found = StampStatistics()
+    stamps = [START + k * 1_000_000 for k in range(60)]
+    stamps[20], stamps[40] = -1_000_000_000, START + 10**18
+    found.add(stamps)
+    found.finish()
+    assert (found.samples, found.gaps, found.missing, found.backward) == (60, 0, 0, 2)
+
+
+def test_bytes_that_are_no_message_do_not_end_a_recording(tmp_path):
+    bag = BagThread(tmp_path / 'run', [channel('/joint_states', STATES)], Limits())
+    for k, content in enumerate([*MESSAGES[:100], b'', b'\0\1\0\0', bytes(4000)]):
+        bag.take(0, START + k * 1_000_000, content)
+    bag.close()
+    assert not bag.failed
+    found = load(tmp_path / 'run')
+    assert len(found) == 100
+    assert any('3 message(s) cannot be read' in note for note in found.notes)
 
 
 def test_state_that_was_sent_again_has_the_command_that_answered_it(tmp_path):

@@ -141,3 +141,25 @@ def test_complex_values(tmp_path):
 def test_hostile_mappings(tmp_path, text):
     (tmp_path / 'm.yaml').write_text(text)
     refused(csv(tmp_path / 'x.csv'), tmp_path / 'm.yaml')
+
+
+def test_changed_numbers_of_an_archive_are_never_read_silently(tmp_path):
+    path = tmp_path / 'x.npz'
+    np.savez(path, time=T, position=np.sin(T), torque=np.cos(T))
+    raw, sound = path.read_bytes(), data.load(path)
+    start = raw.index(np.cos(T)[:4].tobytes())
+    for bit in range(0, 8 * 64, 37):
+        changed = bytearray(raw)
+        changed[start + bit // 8] ^= 1 << bit % 8
+        path.write_bytes(bytes(changed))
+        refused(path)
+    assert len(sound) == T.size
+
+
+def test_names_that_are_none_and_columns_that_stand_twice(tmp_path):
+    path = tmp_path / 'x.npz'
+    np.savez(path, time=T, position=T, torque=T, joint_names=np.zeros(T.size, bool))
+    assert 'joint_names' in refused(path)
+    path = tmp_path / 'x.csv'
+    path.write_text('time,position.a,position.a,torque.a\n0,1,1,1\n1,1,1,1\n')
+    assert "'position.a' stands twice" in refused(path)

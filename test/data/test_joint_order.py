@@ -23,6 +23,7 @@ def test_joints_are_matched_by_name(names):
         (['a', 'b'], [1, 2], "joint 'c' is missing"),
         (['a', 'b', 'c', 'c'], [1, 2, 3, 3], "joint 'c' appears more than once"),
         (['a', 'b', 'c'], [1, 2], '2 values of position for 3 joints'),
+        (['a', 'b', 'c'], [1, 1e308, 2], "position of joint 'b' is 1e\\+308"),
         (['c', 'a', 'b'], [1, np.nan, 2], "position of joint 'a' is not finite"),
         (['c', 'a', 'b'], [np.inf, 1, -np.inf], "position of joint 'b' is not finite"),
     ],

@@ -13,6 +13,9 @@ import rclpy
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from rcl_interfaces.msg import Parameter as ParameterMessage
+from rcl_interfaces.msg import ParameterValue
+from rcl_interfaces.srv import SetParameters, SetParametersAtomically
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message
@@ -26,7 +29,7 @@ from robot_id.ros.data_directory import below
 from robot_id.ros.effort_commands import CommandReader, CommandWriter
 from robot_id.ros.lifecycle import RobotLifecycleNode
 from robot_id.ros.messages import ForbiddenPath, WrongState
-from robot_id.ros.parameter_table import ParameterTable
+from robot_id.ros.parameter_table import ParameterTable, guard_parameter_services
 from robot_id.ros.refusal import Refusal
 from robot_id.ros.stamps import to_stamp
 from robot_id_msgs.msg import ErrorCode
@@ -98,6 +101,25 @@ def test_parameters_that_cannot_be_used_say_why(context, given, told):
     try:
         with pytest.raises(OptionError, match=told):
             ParameterTable(node, TABLES['ddm_simulator'])
+    finally:
+        node.destroy_node()
+
+
+def test_a_type_of_parameter_that_ros_does_not_have_is_refused(context):
+    node = Node('parameters', context=context)
+    try:
+        ParameterTable(node, TABLES['ddm_simulator'])
+        guard_parameter_services(node)
+        wrong = ParameterMessage(name='rate_hz', value=ParameterValue(type=100))
+        for service in node.services:
+            response = service.srv_type.Response()
+            if service.srv_type is SetParameters:
+                service.callback(SetParameters.Request(parameters=[wrong, wrong]), response)
+                assert [each.successful for each in response.results] == [False, False]
+            elif service.srv_type is SetParametersAtomically:
+                request = SetParametersAtomically.Request(parameters=[wrong])
+                service.callback(request, response)
+                assert '100' in response.result.reason
     finally:
         node.destroy_node()
 

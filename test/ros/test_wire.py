@@ -11,6 +11,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from robot_id.exceptions import DataError
 from robot_id.ros.wire import EFFORTS, POINT, STATE, Layout, Stream
 
 numbers = st.floats(width=64, allow_nan=False)
@@ -103,3 +104,11 @@ def test_numbers_of_another_length_are_refused():
     none = np.empty(0)
     with pytest.raises(ValueError, match='2 numbers'):
         layout.write(0, np.zeros(2), none, none)
+
+
+@pytest.mark.parametrize('kind', [JointState, JointTrajectory, Float64MultiArray])
+def test_bytes_that_are_no_message_are_refused_in_one_line(kind):
+    read = Stream(kind, STATE if kind is JointState else EFFORTS)
+    for raw in (b'', b'\0\1\0\0', b'\0\1\0\0' + b'\xff' * 60):
+        with pytest.raises(DataError, match=f'bytes that are no {kind.__name__}'):
+            read(raw)

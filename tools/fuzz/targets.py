@@ -40,7 +40,7 @@ _STRUCTURES: dict[str, Way] = {
     'five.mat': structure.variables, 'hdf.mat': structure.datasets,
 }  # fmt: skip
 # Files whose bytes have checksums: read without a note, they hold what was written.
-_CHECKED = ('x.mcap', 'x.npz', 'x.csv.gz')
+CHECKED = ('x.mcap', 'x.npz', 'x.csv.gz')
 
 
 class Silent(Exception):
@@ -60,7 +60,8 @@ class Targets:
         self.table = inputs['x.csv']
         self.folder = folder
         self.robot = load_robot('emps')
-        self.sound = data.load(inputs['x.mcap'])
+        self.checked = {name: data.load(inputs[name]) for name in CHECKED}
+        self.sound = self.checked['x.mcap']
         self.mutant: Path | None = None
         self.verbs = Verbs(inputs, folder, PATIENCE_S)
         # How often each is drawn.
@@ -152,17 +153,18 @@ class Targets:
         else:
             dataset = data.load(path)
             self._whole(dataset)
-            if checked and name in _CHECKED and not dataset.notes:
-                self._same(dataset)
+            if checked and name in CHECKED and dataset.notes == self.checked[name].notes:
+                self._same(dataset, self.checked[name])
 
     def _whole(self, dataset: Dataset) -> None:
         for run in dataset.runs:
             finite(run.position, 'a position')
             finite(run.torque, 'a torque')
 
-    def _same(self, dataset: Dataset) -> None:
+    @staticmethod
+    def _same(dataset: Dataset, sound: Dataset) -> None:
         """What has checksums and no notes must be what was recorded."""
-        for found, true in zip(dataset.runs, self.sound.runs, strict=True):
+        for found, true in zip(dataset.runs, sound.runs, strict=True):
             for key in ('time', 'position', 'torque', 'velocity'):
                 if not np.array_equal(getattr(found, key), getattr(true, key)):
                     raise Silent(f'{key} has changed and nothing was said')

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -140,7 +139,7 @@ def text(value: Any, key: str) -> str:
 
 def number(value: Any, key: str, least: float, most: float) -> float:
     """Return a number within its bounds."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < 1e300:
         raise OptionError(f'{key}: a number is needed, got {value!r}')
     if not least <= value <= most:
         raise OptionError(f'{key}: {value:g} must lie between {least:g} and {most:g}')
