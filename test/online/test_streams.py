@@ -11,6 +11,7 @@ from robot_id.exceptions import OptionError
 from robot_id.model import load_robot
 from robot_id.online.energy import EnergyModel
 from robot_id.online.filters import CausalFilter, Differences
+from robot_id.online.recent_error import recent_error
 from robot_id.online.rest import RestDetector
 from robot_id.online.sizes import nominal_sizes
 
@@ -105,3 +106,9 @@ def test_sizes_of_parameters():
     assert np.allclose(sizes, [2.0, 0.2, 0.3, 0.03, 0.03])
     with pytest.raises(OptionError, match='all zero'):
         nominal_sizes(names, np.zeros(5))
+
+
+def test_the_error_of_a_single_sample_is_not_known():
+    robot = load_robot('emps')
+    one = np.zeros((1, robot.n))
+    assert np.isnan(recent_error(robot, 100.0, robot.truth(), one, one))

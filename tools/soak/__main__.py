@@ -32,6 +32,7 @@ from tools.soak.watch import Watch
 
 from lifecycle_msgs.msg import Transition  # isort: skip
 from running.client import Client  # isort: skip
+from std_srvs.srv import Trigger  # isort: skip
 from running.robot_graph import Health  # isort: skip
 from running.simulated_bag import simulated_bag  # isort: skip
 
@@ -117,7 +118,9 @@ class Soak:
         while (gone := time.monotonic() - begun) < RECOVERY_S:
             states, commands = self.watch.rates()
             stopped = self.health.values('ctc_controller: control').get('mode') == 'stopped'
-            if stopped and not helped:
+            player = self.health.of('trajectory_generator: reference')
+            idle = player is not None and player.message == 'idle'
+            if (stopped or idle) and not helped:
                 helped = self.help()
             if min(states, commands) > 0.5 * RATE_HZ:
                 return f'under control after {gone:.1f} s{helped}'
@@ -130,10 +133,12 @@ class Soak:
         return line
 
     def help(self) -> str:
-        """Do what a person would: reset a simulation that diverged, activate the controller."""
+        """Do what a person would: put the robot back, and start controller and motion again."""
         self.client.call(ResetSimulation, 'ddm_simulator/reset', None, START_S)
         for step in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_ACTIVATE):
             self.client.change_state('ctc_controller', step, START_S)
+        self.client.call(Trigger, 'trajectory_generator/start', None, START_S)
+        self.health.messages.clear()
         return ' with help'
 
     def check(self) -> None:
