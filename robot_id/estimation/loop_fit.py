@@ -42,8 +42,8 @@ STEPS, HALVINGS = 12, 6
 SETTLED = 0.1
 # A loop that fits the motion is refused so rarely.
 CHANCE = 1e-3
-# Logarithms, and samples of delay, that change nothing.
-NOTHING = 1e-4
+# Logarithms, and samples of delay, below which the simulation itself is no more exact.
+SMALL_LOG, SMALL_SAMPLES = 2e-3, 0.02
 # Positions without any noise: errors this small beside the motion are rounding.
 ROUNDING = 1e-9
 
@@ -66,10 +66,11 @@ class LoopFit:
 
     @cached_property
     def contradicts(self) -> bool:
-        """Whether the given loop is outside of chance: theta' C^-1 theta is chi-squared."""
+        """Whether theta is neither small nor chance: theta' C^-1 theta is chi-squared."""
         n2 = self.theta.size - 1
         step = self.problem.runs[0].run.step
-        if np.all(np.abs(self.theta[:n2]) < NOTHING) and abs(self.theta[n2]) < NOTHING * step:
+        small = abs(self.theta[n2]) < SMALL_SAMPLES * step
+        if small and np.all(np.abs(self.theta[:n2]) < SMALL_LOG):
             return False
         root = np.linalg.cholesky(self.covariance)
         z = sl.solve_triangular(root, self.theta, lower=True)
