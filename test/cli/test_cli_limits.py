@@ -132,3 +132,8 @@ def test_simulate_refuses_impossible_numbers(tmp_path, words):
     with pytest.raises(RobotIdError):
         cli(command, standalone_mode=False)
     assert not (tmp_path / 'x').exists()
+
+
+def test_excite_refuses_an_impossible_margin():
+    with pytest.raises(RobotIdError, match='--margin'):
+        cli(['excite', '--robot', 'scara', '--margin', '1e308'], standalone_mode=False)
