@@ -122,7 +122,7 @@ def chain_urdf(name: str, out: Path) -> Path:
     chain.append(first)
     base = by_name[first].find('parent').get('link')
     keep = {base} if by_name[first] is not None else set()
-    keep |= _below(by_name[first].find('child').get('link'), root)
+    keep |= below(by_name[first].find('child').get('link'), root)
     new = ElementTree.Element('robot', {'name': name})
     for link in root.findall('link'):
         if link.get('name') not in keep:
@@ -146,7 +146,7 @@ def chain_urdf(name: str, out: Path) -> Path:
     return out
 
 
-def _below(link: str, root: ElementTree.Element) -> set[str]:
+def below(link: str, root: ElementTree.Element) -> set[str]:
     """Return a link and all that hangs on it."""
     found, grown = {link}, True
     while grown:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import mujoco_arms
+import mujoco_recordings
 import numpy as np
 from numpy.typing import NDArray
 
@@ -73,7 +74,7 @@ def loaded_urdf(urdf: Path, load: Payload, out: Path) -> Path:
 
 
 def _leads_on(root: ElementTree.Element, joint: ElementTree.Element, parents: set[str]) -> bool:
-    below = mujoco_arms._below(joint.find('child').get('link'), root)
+    below = mujoco_arms.below(joint.find('child').get('link'), root)
     return bool(below & parents)
 
 
@@ -85,13 +86,13 @@ def make_gears(arm: mujoco_arms.Arm, rng: np.random.Generator, unmodelled: float
     """
     import mujoco
 
-    model = mujoco_arms.compile_model(arm.urdf, arm.gravity)
+    model = mujoco_recordings.compile_model(arm.urdf, arm.gravity)
     data, n = mujoco.MjData(model), model.nv
-    q, dq, ddq = mujoco_arms.reference(model, mujoco_arms.PLAIN, rng)
-    rigid = mujoco_arms._rigid(model, data, q, dq, ddq)
+    q, dq, ddq = mujoco_recordings.reference(model, mujoco_recordings.PLAIN, rng)
+    rigid = mujoco_recordings.rigid(model, data, q, dq, ddq)
     size = np.maximum(np.sqrt((rigid**2).mean(axis=0)), 0.05 * np.abs(rigid).max())
     speed = np.maximum(np.sqrt((dq**2).mean(axis=0)), 0.05)
-    inertias = mujoco_arms._inertias(model, data, q[:: max(len(q) // 20, 1)])
+    inertias = mujoco_recordings.inertias(model, data, q[:: max(len(q) // 20, 1)])
     return Gears(
         inertias * rng.uniform(0.1, 0.6, n),
         size * rng.uniform(0.03, 0.15, n),
@@ -120,13 +121,13 @@ def record(
     """
     import mujoco
 
-    model = mujoco_arms.compile_model(urdf, arm.gravity)
+    model = mujoco_recordings.compile_model(urdf, arm.gravity)
     data = mujoco.MjData(model)
     model.dof_armature[:], model.dof_damping[:] = gears.rotor, gears.viscous
     model.dof_frictionloss[:] = gears.coulomb
     mujoco.mj_setConst(model, data)
     some = motion[0][:: max(len(motion[0]) // 20, 1)]
-    J = mujoco_arms._inertias(model, data, some) + gears.rotor
+    J = mujoco_recordings.inertias(model, data, some) + gears.rotor
     q, tau = _follow(model, data, gears, motion, rate, J)
     step = 10 ** rng.uniform(np.log10(2e-5), np.log10(1e-4), model.nv)
     q = np.round(q / step) * step
@@ -182,10 +183,10 @@ def two_recordings(
     arm = mujoco_arms.make_arm(name, folder)
     gears = make_gears(arm, rng)
     heavier = loaded_urdf(arm.urdf, load, folder / f'{name}_loaded.urdf')
-    model = mujoco_arms.compile_model(arm.urdf, arm.gravity)
-    motion = mujoco_arms.Motion(seconds=seconds)
-    first = mujoco_arms.reference(model, motion, rng)
-    second = first if same else mujoco_arms.reference(model, motion, rng)
+    model = mujoco_recordings.compile_model(arm.urdf, arm.gravity)
+    motion = mujoco_recordings.Motion(seconds=seconds)
+    first = mujoco_recordings.reference(model, motion, rng)
+    second = first if same else mujoco_recordings.reference(model, motion, rng)
     offsets = rng.normal(size=(2, model.nv)) * gears.coulomb * 0.1
     later = gears.drifted(rng, 0.1)
     without = record(arm, arm.urdf, gears, first, motion.rate, rng, offsets[0])

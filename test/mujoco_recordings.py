@@ -132,9 +132,9 @@ def record(
     every = int(np.ceil(CONTROL_HZ / motion.rate))
     q_r, dq_r, ddq_r = reference(model, replace(motion, rate=every * motion.rate), rng)
     data = mujoco.MjData(model)
-    rigid = _rigid(model, data, q_r, dq_r, ddq_r)
-    size = np.maximum(np.sqrt((rigid**2).mean(axis=0)), 0.05 * np.abs(rigid).max())
-    M = _inertias(model, data, q_r[:: max(len(q_r) // 20, 1)])
+    alone = rigid(model, data, q_r, dq_r, ddq_r)
+    size = np.maximum(np.sqrt((alone**2).mean(axis=0)), 0.05 * np.abs(alone).max())
+    M = inertias(model, data, q_r[:: max(len(q_r) // 20, 1)])
     model.dof_armature[:] = M * rng.uniform(0.1, 0.6, n)
     model.dof_frictionloss[:] = friction * size * rng.uniform(0.03, 0.15, n)
     speed = np.maximum(np.sqrt((dq_r**2).mean(axis=0)), 0.05)
@@ -154,7 +154,7 @@ def record(
     return Recording(Dataset(names, (run,), arm.name), model.dof_armature.copy())
 
 
-def _rigid(model: Any, data: Any, q: Array, dq: Array, ddq: Array) -> Array:
+def rigid(model: Any, data: Any, q: Array, dq: Array, ddq: Array) -> Array:
     """(M, n) torques of the rigid bodies along a motion, one sample in ten."""
     import mujoco
 
@@ -166,7 +166,7 @@ def _rigid(model: Any, data: Any, q: Array, dq: Array, ddq: Array) -> Array:
     return np.array(out)
 
 
-def _inertias(model: Any, data: Any, q: Array) -> Array:
+def inertias(model: Any, data: Any, q: Array) -> Array:
     """(n,) mean of M_jj over some postures."""
     import mujoco
 
