@@ -7,7 +7,7 @@ from math import isfinite
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robot_id.control.guards import not_positive, not_positive_everywhere
+from robot_id.control.guards import not_positive, proven_positive
 from robot_id.control.laws.computed_torque import (
     FROM,
     NOW,
@@ -180,22 +180,25 @@ class ComputedTorque:
             m.blend[0] = 1.0
         self._from, self._to = now, target
 
-    def check_inertia(self, positions: ArrayLike | None = None) -> None:
+    def check_inertia(self, positions: ArrayLike | None = None) -> bool:
         """
         Refuse a model that cannot control a motion: M_hat must be positive definite all along.
 
         :param positions: (N, n) of the reference; None: everywhere within the limits.
+        :returns: whether that is proven for every posture, not found at some of them.
         :raises ControlError: with the position where it is not.
         """
+        better = 'give better parameters to start with'
         if positions is None:
-            reason = not_positive_everywhere(self.robot, self._to)
-        else:
-            rows = np.atleast_2d(np.asarray(positions, float))
-            reason = not_positive(self.robot, self._to, rows)
+            try:
+                return proven_positive(self.robot, self._to)
+            except ControlError as error:
+                raise ControlError(f'{error}: {better}') from None
+        rows = np.atleast_2d(np.asarray(positions, float))
+        reason = not_positive(self.robot, self._to, rows)
         if reason:
-            raise ControlError(
-                f'{self.robot.name}: {reason}: give better parameters to start with'
-            )
+            raise ControlError(f'{self.robot.name}: {reason}: {better}')
+        return False
 
     def saturated(self) -> NDArray[np.bool_]:
         """(n,) whether the last torque stood at its limit."""

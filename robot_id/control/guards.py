@@ -18,6 +18,10 @@ Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 # Friction, rotor inertia and the mass of a slide are not negative; a regrouped one (R) may be.
 _NOT_NEGATIVE = re.compile(r'^(Fv|Fc|Fvm|Fcm|Ia|M)\d+[+-]?$')
+NOT_PROVEN = (
+    'M(q) of this model is positive definite by a search over postures, not proven: no robot '
+    'that can exist was found with these parameters; identify with --set physical=true'
+)
 
 
 def parameter_bounds(
@@ -85,15 +89,25 @@ def _shown(position: Array) -> str:
     return np.array2string(position, precision=3)
 
 
-def not_positive_everywhere(robot: Robot, chi: Array) -> str:
+def proven_positive(robot: Robot, chi: Array) -> bool:
     """
-    Return where M_hat is not positive definite within the limits, '' when nowhere.
+    Return whether M_hat is positive definite in every posture by a theorem, not by a search.
 
-    With the parameters of a robot that can exist this is a theorem: M(q) is that of its bodies,
-    and every blend of two such sets is one again. Without, the weakest posture is searched for.
+    With the parameters of a robot that can exist it is a theorem: M(q) is that of its bodies, and
+    every blend of two such sets is one again. Without, the weakest posture is searched for.
+
+    :raises ControlError: with the posture where M_hat is not positive definite.
     """
     if possible_robot(robot, chi):
-        return ''
+        return True
+    objection = weak_posture(robot, chi)
+    if objection:
+        raise ControlError(f'{robot.name}: {objection}')
+    return False
+
+
+def weak_posture(robot: Robot, chi: Array) -> str:
+    """Return where a search within the limits finds M_hat not positive definite, '' nowhere."""
     least = weakest_posture(robot, chi)
     if least.value > 0.0:
         return ''
@@ -103,19 +117,18 @@ def not_positive_everywhere(robot: Robot, chi: Array) -> str:
     )
 
 
-def check_model(robot: Robot, chi: Array, current: Array, smallest_inertia: float) -> None:
+def check_model(robot: Robot, chi: Array, current: Array, smallest_inertia: float) -> bool:
     """
-    Refuse a model that is not safe to control with.
+    Refuse a model that is not safe to control with; return whether M_hat is proven positive.
 
     :param chi: (b,) new values; current (b,) those in use.
     :param smallest_inertia: least eigenvalue of the new M_hat against the present one.
     :raises ControlError: naming the parameter out of its bounds, or where M_hat is lost.
     """
     lower, upper = parameter_bounds(robot, None)
-    objection = (
-        out_of_bounds(robot, chi, chi != current, lower, upper)
-        or weak_inertia(robot, chi, current, sample_configurations(robot), smallest_inertia)
-        or not_positive_everywhere(robot, chi)
+    objection = out_of_bounds(robot, chi, chi != current, lower, upper) or weak_inertia(
+        robot, chi, current, sample_configurations(robot), smallest_inertia
     )
     if objection:
         raise ControlError(f'{robot.name}: {objection}')
+    return proven_positive(robot, chi)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robot_id.control.essential import WindowFit, fit_window, possible_window
-from robot_id.control.guards import out_of_bounds, parameter_bounds, weak_inertia
+from robot_id.control.guards import out_of_bounds, parameter_bounds, weak_inertia, weak_posture
 from robot_id.control.payload import PayloadEstimate, PayloadWatch
 from robot_id.control.window import MovingWindow, ReferenceObservation, Window, as_rows
 from robot_id.data.decimation import LARGEST_STAGE, stages
@@ -248,9 +248,13 @@ class Ilic:
             return (
                 f'the window is not exciting: no parameter below {sigma_max:g} % deviation{told}'
             )
-        return out_of_bounds(
-            self.robot, fit.values, fit.passed, self.lower, self.upper
-        ) or weak_inertia(self.robot, fit.values, current, window.position, self.smallest_inertia)
+        robot, chi = self.robot, fit.values
+        return (
+            out_of_bounds(robot, chi, fit.passed, self.lower, self.upper)
+            or weak_inertia(robot, chi, current, window.position, self.smallest_inertia)
+            # What a robot can have is positive definite everywhere.
+            or ('' if self._fitter is not None else weak_posture(robot, chi))
+        )
 
 
 def _check_options(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,6 +82,8 @@ def read_urdf(path: Path, snap: bool = True) -> tuple[str, dict[str, JointTag], 
         raise DescriptionError(f'{path}: {error}') from error
     except (ElementTree.ParseError, ValueError) as error:
         raise DescriptionError(f'{path}: not XML ({one_line(error)})') from error
+    if re.search(r'<robot[\s>]', text):
+        _leave_default_namespace(robot)
     if robot.tag != 'robot':
         raise DescriptionError(f"{path}: not a URDF, its first tag is '{robot.tag}'")
     if any('xacro' in element.tag for element in robot.iter()):
@@ -95,6 +98,13 @@ def read_urdf(path: Path, snap: bool = True) -> tuple[str, dict[str, JointTag], 
             raise DescriptionError(f"{path}: joint '{name}' appears more than once")
         joints[name] = _joint(f"{path}: joint '{name}'", element, snap)
     return ElementTree.tostring(robot, encoding='unicode'), joints, notes
+
+
+def _leave_default_namespace(robot: ElementTree.Element) -> None:
+    """Take `xmlns` of the robot tag out of all tags; readers of URDF do not know namespaces."""
+    space, found, _ = robot.tag.rpartition('}')
+    for element in robot.iter() if found else ():
+        element.tag = element.tag.removeprefix(space + found)
 
 
 def _joint(place: str, element: ElementTree.Element, snap: bool) -> JointTag:

@@ -64,7 +64,7 @@ class CtcController(RobotLifecycleNode):
             robot, start, loop, measured=s['measured'], integral=s['integral'],
             torque_limit=s['torque_limit'] or None, blend_s=s['blend_s'],
         )  # fmt: skip
-        controller.check_inertia()
+        proven = controller.check_inertia()
         order = joint_order(robot.joint_names, s['joints'], 'joints')
         self._lock_step = s['lock_step']
         self._robot = robot
@@ -96,7 +96,9 @@ class CtcController(RobotLifecycleNode):
         self._stale = True
         self._make_topics()
         learns = s['learning'] and not s['dry_run']
-        self._model = ControllerModel(self, self._control, self._learning, method, learns)
+        self._model = ControllerModel(
+            self, self._control, self._learning, method, learns=learns, proven=proven
+        )
         self.diagnostics.add('control', self._report)
 
     def _make_topics(self) -> None:

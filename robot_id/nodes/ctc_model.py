@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.control import Update
-from robot_id.control.guards import check_model
+from robot_id.control.guards import NOT_PROVEN, check_model
 from robot_id.control.learning import Learning
 from robot_id.control.torque_control import TorqueControl
 from robot_id.exceptions import OptionError
@@ -33,10 +33,18 @@ class ControllerModel:
     :param learning: the learner.
     :param method: where the start values come from.
     :param learns: whether identified parameters are used from the start.
+    :param proven: whether M(q) of the start values is proven to be positive definite.
     """
 
     def __init__(
-        self, node: Any, control: TorqueControl, learning: Learning, method: str, learns: bool
+        self,
+        node: Any,
+        control: TorqueControl,
+        learning: Learning,
+        method: str,
+        *,
+        learns: bool,
+        proven: bool,
     ) -> None:
         self._node, self._control, self._learning = node, control, learning
         self._robot = control.controller.robot
@@ -48,6 +56,7 @@ class ControllerModel:
         node.serve(EnableLearning, '~/enable_learning', self._enable_learning)
         self._load = CarriedLoad(node, self._robot, self._add)
         node.diagnostics.add('learning', self._report)
+        self._judge(proven)
         self._publisher.publish(self._message())
 
     def learned(self, update: Update, ns: int) -> None:
@@ -59,6 +68,7 @@ class ControllerModel:
             self._learning.set_parameters(self._control.controller.target)
         elif self._learns:
             self._use(update.parameters, node.settings['blend_s'])
+            self._proven = bool(node.settings['physical'])
             self._method = 'ilic'
             deviations = np.sqrt(np.diag(update.fit.covariance))
             self._publisher.publish(self._message(ns, deviations, update.fit.passed))
@@ -79,6 +89,12 @@ class ControllerModel:
         controller.memory.blend[1] = blend_s
         controller.set_parameters(chi, at_once=not self._node.under_control)
         self._updates += 1
+
+    def _judge(self, proven: bool) -> None:
+        """Remember whether M(q) of the model is proven to be positive definite, and say if not."""
+        self._proven = proven
+        if not proven:
+            self._node.warning(NOT_PROVEN)
 
     def _message(
         self,
@@ -101,11 +117,12 @@ class ControllerModel:
                 self._robot, request, controller.target, settings['data_directory']
             )
             smallest = self._learning.ilic.smallest_inertia
-            check_model(self._robot, chi, controller.target, smallest)
+            proven = check_model(self._robot, chi, controller.target, smallest)
             blend = request.blend_s or settings['blend_s']
             if not (np.isfinite(blend) and blend >= 0.0):
                 raise OptionError(f'blend_s must be 0 s or more, got {blend}')
             self._use(chi, blend)
+            self._judge(proven)
             self._method = method
             self._learning.set_parameters(chi)
             self._publisher.publish(self._message())
@@ -140,6 +157,7 @@ class ControllerModel:
             'last_refusal': learning.last_refusal,
             'update': self._updates,
             'held_for_load': self._load.held,
+            'positive_definite': 'proven' if self._proven else 'searched, not proven',
             'sigma_max': learning.ilic.sigma_max,
             'learner_pid': learning.process.pid if learning.process else 0,
         }

@@ -197,9 +197,9 @@ def _is_installed(package: str) -> bool:
 def root_link(urdf: str) -> str:
     """Return the link of a URDF that is no joint's child."""
     robot = ElementTree.fromstring(urdf)
-    children = {child.get('link') for child in robot.iterfind('joint/child')}
+    children = {child.get('link') for child in robot.iterfind('{*}joint/{*}child')}
     return next(
         str(link.get('name'))
-        for link in robot.iterfind('link')
+        for link in robot.iterfind('{*}link')
         if link.get('name') not in children
     )

@@ -5,7 +5,7 @@ import pytest
 
 from robot_id.control import ComputedTorque
 from robot_id.control.essential import WindowFit, possible_window
-from robot_id.control.guards import check_model, not_positive_everywhere
+from robot_id.control.guards import check_model, proven_positive
 from robot_id.control.posture_search import possible_robot, weakest_posture
 from robot_id.dynamics import inertia_matrix
 from robot_id.exceptions import ControlError
@@ -35,12 +35,29 @@ def test_the_search_finds_the_posture_that_samples_miss():
     assert not possible_robot(robot, chi)
     assert weakest_posture(robot, chi).value <= least + 1e-3 * abs(least)
     assert least < 0
-    assert 'physical=true' in not_positive_everywhere(robot, chi)
+    with pytest.raises(ControlError, match='physical=true'):
+        proven_positive(robot, chi)
     with pytest.raises(ControlError, match='positive definite'):
         check_model(robot, chi, robot.truth(), 0.0)
     with pytest.raises(ControlError, match='positive definite'):
         ComputedTorque(robot, chi).check_inertia()
-    ComputedTorque(robot, robot.truth()).check_inertia()
+    assert ComputedTorque(robot, robot.truth()).check_inertia()
+
+
+def test_a_model_that_no_robot_has_is_taken_after_a_search_and_not_called_proven():
+    robot = load_robot('scara')
+    chi = robot.truth()
+    chi[robot.base.index('Fv2')] = -0.01  # M(q) does not hold it
+    assert not proven_positive(robot, chi)
+    assert not ComputedTorque(robot, chi).check_inertia()
+    assert proven_positive(robot, robot.truth())
+    assert not check_model(robot, chi, chi, 0.0)
+
+
+@pytest.mark.parametrize('name', ['scara', 'emps', 'tx40'])
+def test_the_a_priori_values_of_a_shipped_robot_are_accepted(name):
+    robot = load_robot(name)
+    ComputedTorque(robot).check_inertia()
 
 
 def test_a_window_that_no_robot_explains_becomes_one_that_can_exist():
