@@ -99,7 +99,8 @@ def _standard(robot: Robot, fit: PhysicalFit) -> list[dict[str, Any]]:
     for name, x, deviation, share in zip(robot.standard_names, fit.x, std, fit.data_share):
         lower, upper = x - _REACH * deviation, x + _REACH * deviation
         if name.rstrip('0123456789') in _MOMENTS or not_negative(name):
-            lower = max(lower, 0.0)
+            # The part of a link without its direct rotor may itself fall below zero.
+            lower = max(lower, min(x, 0.0))
         found.append(
             {
                 'name': name,

@@ -18,7 +18,7 @@ from robot_id.model.kinematics import Kinematics, to_pinocchio
 from robot_id.model.limits import Limits
 from robot_id.model.oracle import random_regressor
 from robot_id.model.standard import StandardParameters
-from robot_id.model.terms import Terms, build_terms, direct_rotors
+from robot_id.model.terms import Terms, build_terms, direct_rotors, rotor_shares
 
 Array = NDArray[np.float64]
 
@@ -51,6 +51,7 @@ class Robot:
         self.drives = Drives.of(self.joints, self.coupling)
         self.limits = Limits.of(self.joints, kinematics.limits)
         self.terms: Terms = build_terms(self.joints, self.coupling)
+        self.rotor_shares = rotor_shares(self.joints, self.coupling)
         self.standard = StandardParameters.of(
             kinematics, self.terms, direct_rotors(self.joints, kinematics)
         )
@@ -207,14 +208,11 @@ class Robot:
         they are coupled (a coupled rotor also counts in the Ia of the joints it turns with).
         """
         chi_st = np.zeros(len(self.standard_names))
-        coupling = np.eye(self.n)
-        if self.coupling is not None:
-            coupling = self.coupling / np.diag(self.coupling)[:, None]
         for j in range(self.n):
             body = self.kinematics.own_body(j)
             name, value = f'Ia{j + 1}', 1.0
             if name in self.standard_names:
-                value = float(np.sum(coupling[:, j] ** 2))
+                value = float(np.sum(self.rotor_shares[:, j]))
             elif self.kinematics.prismatic[body]:
                 name = f'M{j + 1}'
             else:

@@ -5,7 +5,8 @@ Each parameter scales a sum of atoms: torque[row] += gain * f(c . x), with f by 
 x = ddq; else a column of the friction registry, x = dq). A coupling (motor speeds = K * joint
 speeds) couples the rotor and the motor friction: a motor m with c = K[m] / K[m, m] turns at c . dq
 and acts on joint i with gain c[i]. What falls on a joint's own column is regrouped there, as in
-eq. 23 of paper 001: Ia_i, Fv_i of the other joints absorb c_i^2, and Fc_m absorbs fcm_m.
+eq. 23 of paper 001: Ia_i, Fv_i of the other joints absorb c_i^2, and Fc_m absorbs fcm_m. An Ia_i
+whose own motor turns with several joints absorbs nothing: its column is not the entry (i, i) alone.
 """
 
 from __future__ import annotations
@@ -57,9 +58,7 @@ def build_terms(joints: tuple[Joint, ...], coupling: Array | None) -> Terms:
     n = len(joints)
     normalised = _normalise(joints, coupling)
     named = [
-        (name, j, atoms)
-        for j, joint in enumerate(joints)
-        for name, atoms in _joint_terms(joint, j, normalised[j])
+        (name, j, atoms) for j in range(n) for name, atoms in _joint_terms(joints, j, normalised)
     ]
     atoms = [(p, *atom) for p, (_, _, parts) in enumerate(named) for atom in parts]
     return Terms(
@@ -74,46 +73,78 @@ def build_terms(joints: tuple[Joint, ...], coupling: Array | None) -> Terms:
     )
 
 
-def _joint_terms(joint: Joint, j: int, c: Array) -> list[tuple[str, list[_Atom]]]:
+def rotor_shares(joints: tuple[Joint, ...], coupling: Array | None) -> Array:
+    """
+    (n, n) S with Ia_i = sum_m S[m, i] J_m, J_m the inertia of rotor m alone.
+
+    Ia_i takes in c_mi^2 J_m of the motors that turn with joint i where its own motor turns joint i
+    alone; else Ia_i = J_i.
+    """
+    normalised = _normalise(joints, coupling)
+    square = np.where(_takes_in(joints, normalised), normalised**2, 0.0)
+    np.fill_diagonal(square, 1.0)
+    return square
+
+
+def _takes_in(joints: tuple[Joint, ...], normalised: Array) -> NDArray[np.bool_]:
+    """(n,) whether the column of Ia_i exists and is the entry (i, i) alone."""
+    alone = np.count_nonzero(normalised, axis=1) == 1
+    return alone & np.array([joint.rotor_inertia == 'geared' for joint in joints], bool)
+
+
+def _joint_terms(
+    joints: tuple[Joint, ...], j: int, normalised: Array
+) -> list[tuple[str, list[_Atom]]]:
     """Return the parameters of one joint with their atoms."""
+    joint, c = joints[j], normalised[j]
     unit = np.eye(len(c))[j]
     coupled = np.count_nonzero(c) > 1
     own: list[tuple[str, list[_Atom]]] = []
     shaft: list[tuple[str, list[_Atom]]] = []
     last: list[tuple[str, list[_Atom]]] = []
     if joint.rotor_inertia == 'geared':
-        own.append((f'Ia{j + 1}', _linear(ROTOR, c, j, keep_own=True)))
+        elsewhere = _takes_in(joints, normalised)
+        elsewhere[j] = False
+        own.append((f'Ia{j + 1}', _linear(ROTOR, c, elsewhere)))
     for name in joint.friction:
         term, constant = TERMS[name], joint.constant_of(name)
         for k, column in enumerate(term.columns):
             atom = (kind_of(name, k), j, 1.0, unit, constant)
             (last if term.last else own).append((column.name.format(j + 1), [atom]))
             if coupled and column.motor is not None:
-                atoms = _shaft(term, column, constant, c, j)
+                elsewhere = np.array([name in other.friction for other in joints])
+                atoms = _shaft(term, column, constant, c, j, elsewhere)
                 shaft.append((column.motor.format(j + 1), atoms))
     return own + shaft + last
 
 
-def _shaft(term: FrictionTerm, column: Column, constant: float, c: Array, j: int) -> list[_Atom]:
-    """Return the atoms of friction on the shaft of motor j, less what the joint's own holds."""
+def _shaft(
+    term: FrictionTerm,
+    column: Column,
+    constant: float,
+    c: Array,
+    j: int,
+    elsewhere: NDArray[np.bool_],
+) -> list[_Atom]:
+    """Return the atoms of friction on the shaft of motor j, less what the joints' own hold."""
     kind = kind_of(term.name, term.columns.index(column))
     if term.linear_in_speed:
-        return _linear(kind, c, j, keep_own=False)
+        return _linear(kind, c, elsewhere)
     unit = np.eye(len(c))[j]
     atoms = [(kind, int(i), float(c[i]), c, constant) for i in np.flatnonzero(c)]
     return [*atoms, (kind, j, -1.0, unit, constant)]
 
 
-def _linear(kind: int, c: Array, j: int, keep_own: bool) -> list[_Atom]:
+def _linear(kind: int, c: Array, elsewhere: NDArray[np.bool_]) -> list[_Atom]:
     """
-    Return the atoms of c c^T x less its diagonal, which other columns hold.
+    Return the atoms of c c^T x less the entries of its diagonal that other columns hold.
 
-    :param keep_own: the entry (j, j) stays (rotor inertia), or goes as well (Fv_j holds it).
+    :param elsewhere: (n,) whether another column holds the entry (i, i).
     """
     parts = []
     for i in np.flatnonzero(c):
         direction = c.copy()
-        if i != j or not keep_own:
+        if elsewhere[i]:
             direction[i] = 0.0
         if np.any(direction):
             parts.append((kind, int(i), float(c[i]), direction, 0.0))

@@ -10,6 +10,7 @@ from robot_id.exceptions import DescriptionError
 from robot_id.model import Robot, RobotDescription, load_robot
 from robot_id.model.description import MdhRow
 from robot_id.model.kinematics import from_mdh
+from robot_id.regression.physical.constraints import constraints_of
 
 positive = st.floats(0.0, 5.0)
 
@@ -136,3 +137,44 @@ def test_singular_coupling_is_refused():
         planar(2, np.array([[1.0, 1.0], [1.0, 1.0]]))
     with pytest.raises(DescriptionError, match="motor of joint 'j0' does not turn it"):
         planar(2, np.array([[0.0, 1.0], [1.0, 0.0]]))
+
+
+@pytest.mark.parametrize(
+    'coupling',
+    [
+        [[50, 50], [50, -50]],  # a differential
+        [[40, 0, 0], [30, 30, 0], [20, 10, 20]],  # a wrist: each motor turns with those before
+        [[40, 8, 0], [0, 30, 0], [5, 10, 20]],
+    ],
+)
+def test_rotors_of_coupled_motors_are_those_of_the_shafts(coupling):
+    coupling = np.array(coupling, float)
+    robot, n = planar(len(coupling), coupling), len(coupling)
+    c = coupling / np.diag(coupling)[:, None]
+    J = np.array([0.3, 0.2, 0.1])[:n]
+    x = np.zeros(len(robot.standard_names))
+    for j, value in enumerate(robot.rotor_shares.T @ J):
+        x[robot.standard_names.index(f'Ia{j + 1}')] = value
+    M = dynamics.inertia_matrix(robot, robot.base.from_standard(x), np.zeros((1, n)))[0]
+    np.testing.assert_allclose(M, c.T @ np.diag(J) @ c, rtol=0, atol=1e-12)
+    held = constraints_of(robot)
+    at = [robot.standard_names[k].startswith('Ia') for k in held.drive_columns]
+    np.testing.assert_allclose((held.drives @ x[held.drive_columns])[at], J, rtol=0, atol=1e-12)
+    start = dynamics.inertia_matrix(robot, robot.regular_start(), np.zeros((1, n)))[0]
+    np.testing.assert_allclose(start, c.T @ c, rtol=0, atol=1e-12)
+
+
+def test_friction_of_a_shaft_stays_on_a_joint_without_friction_of_its_own():
+    content = {
+        'name': 'wrist', 'gravity': [0, 0, 0], 'coupling': [[10, 0], [10, 10]],
+        'mdh': [{}, {'d': 0.4}],
+        'joints': [{'name': 'a', 'friction': ['coulomb']}, {'name': 'b', 'friction': ['viscous']}],
+    }  # fmt: skip
+    rows = (MdhRow(), MdhRow(d=0.4))
+    robot = Robot(RobotDescription.model_validate(content), from_mdh(rows, ('a', 'b')))
+    x = np.zeros(len(robot.standard_names))
+    x[robot.standard_names.index('Fvm2')] = x[robot.standard_names.index('Fv2')] = 0.5
+    dq = np.array([0.7, -0.2])
+    tau = dynamics.bias(robot, robot.base.from_standard(x), np.zeros(2), dq)
+    # Fv2 holds what the shaft takes at joint b: the shaft alone is the whole of it here.
+    np.testing.assert_allclose(tau, 0.5 * dq.sum() * np.ones(2), rtol=0, atol=1e-12)

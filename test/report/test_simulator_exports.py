@@ -129,3 +129,21 @@ def test_ros2_control_adds_its_tag_and_gains_of_the_identified_inertia():
     gains = yaml.safe_load(text)['joint_trajectory_controller']['ros__parameters']['gains']
     assert gains['elbow']['ff_velocity_scale'] == pytest.approx(0.013, rel=0.01)
     assert gains['elbow']['p'] > 0
+
+
+@pytest.mark.parametrize(
+    'coupling', [[[50, 50], [50, -50]], [[50, 0], [50, 50]]], ids=['differential', 'wrist']
+)
+def test_mjcf_holds_motors_that_turn_each_others_joints(coupling, tmp_path):
+    joints = [{'name': name, 'friction': ['viscous', 'coulomb']} for name in 'ab']
+    content = {'name': 'wrist', 'mdh': [{}, {'alpha': 1.2, 'd': 0.3}], 'joints': joints}
+    path = tmp_path / 'wrist.yaml'
+    path.write_text(yaml.safe_dump({**content, 'coupling': coupling}))
+    robot = load_robot(path)
+    x = np.zeros(len(robot.standard_names))
+    x[robot.inertial_index] = [0.2, 0.01, 0, 0.3, 0, 0.25, 0.4, 0.1, 0.05, 4.0]
+    for k, name in enumerate(robot.standard_names):
+        x[k] = {'Ia': 0.5, 'Fv': 2.0, 'Fc': 1.0}.get(name[:2], x[k])
+        x[k] = {'Fvm': 0.4, 'Fcm': 0.3}.get(name[:3], x[k])
+    made = export('mjcf', result_of(robot, robot.base.from_standard(x)), Path('r.json'), str(path))
+    assert 'differ by' in made.check(made.text)

@@ -78,19 +78,18 @@ def _drives(robot: Robot) -> tuple[NDArray[np.int64], Array]:
     """
     Return columns (m,) and rows (m, m) of the rotors' own inertias and of the friction.
 
-    Ia_i of a joint holds a share of every rotor that turns with it (see model/terms.py),
-    Ia_i = sum_m c_mi^2 J_m; it is J_m that must be positive for M(q) to be.
+    Ia_i of a joint holds a share of every rotor that turns with it, Ia = S^T J (`rotor_shares`);
+    it is J that must be positive for M(q) to be. A rotor that others share in takes in none: the
+    inverse of S is 2 E - S.
     """
     names = [name for name in robot.standard_names if not_negative(name)]
     place = {name: k for k, name in enumerate(names)}
     columns = np.array([robot.standard_names.index(name) for name in names], np.int64)
     rows = np.eye(len(names))
-    if robot.coupling is None:
-        return columns, rows
-    square = (robot.coupling / np.diag(robot.coupling)[:, None]) ** 2
     rotors = [j for j in range(robot.n) if f'Ia{j + 1}' in place]
     at = [place[f'Ia{j + 1}'] for j in rotors]
-    rows[np.ix_(at, at)] = np.linalg.inv(square[np.ix_(rotors, rotors)].T)
+    shares = robot.rotor_shares[np.ix_(rotors, rotors)]
+    rows[np.ix_(at, at)] = 2.0 * np.eye(len(rotors)) - shares.T
     return columns, rows
 
 

@@ -88,8 +88,8 @@ def held_drives(
         made = tuple(_shaft(bodies, m, c, dry[m], notes) for m, c in _coupled(robot))
         for shaft in made:
             m = robot.joint_names.index(shaft.joint)
-            armature -= shaft.armature * shaft.c**2
-            damping -= shaft.damping * shaft.c**2
+            armature -= shaft.armature * robot.rotor_shares[m]
+            damping -= shaft.damping * np.where(_viscous(robot), shaft.c**2, 0.0)
             dry[m] -= shaft.dry
             held |= {f'Fvm{m + 1}'} | ({f'Fcm{m + 1}'} if _all_dry(bodies, shaft, m) else set())
     if rotors and (shafts or robot.coupling is None):
@@ -136,6 +136,11 @@ def _coupled(robot: Robot) -> list[tuple[int, Array]]:
         return []
     c = robot.coupling / np.diag(robot.coupling)[:, None]
     return [(m, c[m]) for m in range(robot.n) if np.count_nonzero(c[m]) > 1]
+
+
+def _viscous(robot: Robot) -> NDArray[np.bool_]:
+    """(n,) the joints whose Fv holds a share of every shaft that turns with them."""
+    return np.array(['viscous' in joint.friction for joint in robot.joints], bool)
 
 
 def _shaft(bodies: Bodies, m: int, c: Array, dry: float, notes: list[str]) -> Shaft:
