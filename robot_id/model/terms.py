@@ -6,7 +6,7 @@ x = ddq; else a column of the friction registry, x = dq). A coupling (motor spee
 speeds) couples the rotor and the motor friction: a motor m with c = K[m] / K[m, m] turns at c . dq
 and acts on joint i with gain c[i]. What falls on a joint's own column is regrouped there, as in
 eq. 23 of paper 001: Ia_i, Fv_i of the other joints absorb c_i^2, and Fc_m absorbs fcm_m. An Ia_i
-whose own motor turns with several joints absorbs nothing: its column is not the entry (i, i) alone.
+whose own motor turns with several joints absorbs nothing: its column is not (i, i) alone.
 """
 
 from __future__ import annotations

@@ -78,8 +78,10 @@ class ControllerModel:
         """Add to the model, as a load does."""
         controller = self._control.controller
         chi = controller.target + change
-        check_model(self._robot, chi, controller.target, self._learning.ilic.smallest_inertia)
+        smallest = self._learning.ilic.smallest_inertia
+        proven = check_model(self._robot, chi, controller.target, smallest)
         self._use(chi, blend_s)
+        self._judge(proven)
         self._learning.set_parameters(chi)
         self._publisher.publish(self._message())
 

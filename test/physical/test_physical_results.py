@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from robot_id.control.tuning import tune
 from robot_id.data import Dataset, Run
-from robot_id.dynamics import inverse_dynamics
+from robot_id.dynamics import Disturbances, inverse_dynamics, simulate
 from robot_id.estimation import registry
 from robot_id.estimation.physical import project, standard_of
 from robot_id.estimation.result import Result
@@ -62,6 +63,28 @@ def test_other_methods_are_possible_too(method):
     data = recording(robot, 4.0)
     result = registry.create(method, {'physical': True}).estimate(robot, data)
     check(robot, result)
+
+
+def closed_loop(robot):
+    """Return a recording of the robot in its own loop, with the noise of its file."""
+    loop = robot.loop()
+    reference = lively_motion(robot.limits, 4.0, share=0.5).sampled(loop.rate_hz)
+    noise = Disturbances.of_robot(robot)
+    made = simulate(robot, robot.truth(), reference, tune(robot, loop), disturbances=noise)
+    return Dataset(robot.joint_names, (made.to_run(),), 'simulated')
+
+
+@pytest.mark.parametrize('name', ['emps', 'scara'])
+def test_methods_of_the_loop_and_filters_are_possible_too(name):
+    robot = load_robot(name)
+    data = closed_loop(robot)
+    for method in ('didim', 'cloe', 'clie', 'ukf', 'cdkf', 'ckf', 'sr_ekf', 'idim_ml'):
+        result = registry.create(method, {'physical': True}).estimate(robot, data)
+        check(robot, result)
+        assert result.converged, method
+        assert result.physical['consistent'], method
+        apart = np.linalg.norm(result.values - robot.truth()) / np.linalg.norm(robot.truth())
+        assert apart < 0.05, method
 
 
 def test_projection_of_an_impossible_result_moves_as_little_as_it_can():
