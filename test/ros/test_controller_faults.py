@@ -190,6 +190,9 @@ def test_parameters_are_set_and_latched_and_unsafe_ones_refused(robot):
     assert answer.error_code == ErrorCode.SUCCESS, answer.error_string
     assert answer.parameters.method == 'idim_wls'
     assert list(answer.parameters.values) == model.truth().tolist()
+    robot.client.spin_until(lambda: robot.health.of('learning'), 10.0, 'the diagnostics')
+    known = robot.health.values('ctc_controller: learning')
+    assert known['positive_definite'] == 'proven'
 
 
 def test_a_model_that_jumps_moves_the_torque_in_small_steps(robot):
