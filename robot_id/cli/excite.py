@@ -122,8 +122,7 @@ def command(
     places = _places(out, force)
     model = load_robot(robot)
     stand = _posture(posture, model.n)
-    if not 0.0 <= margin <= LARGEST_MARGIN_M:
-        raise OptionError(f'--margin {margin:g} must lie between 0 and {LARGEST_MARGIN_M:g} m')
+    _check_margin(margin)
     options = excitation.ExcitationOptions(
         kind=kind,
         seconds=seconds,
@@ -154,6 +153,11 @@ def command(
         save(lambda path: files.write_text(path, _json(found)), json_file)
     if picture:
         save(lambda path: _draw(found, path), picture)
+
+
+def _check_margin(margin: float) -> None:
+    if not 0.0 <= margin <= LARGEST_MARGIN_M:
+        raise OptionError(f'--margin {margin:g} must lie between 0 and {LARGEST_MARGIN_M:g} m')
 
 
 def _json(found: excitation.Excitation) -> str:
