@@ -122,7 +122,6 @@ def command(
     places = _places(out, force)
     model = load_robot(robot)
     stand = _posture(posture, model.n)
-    _check_margin(margin)
     options = excitation.ExcitationOptions(
         kind=kind,
         seconds=seconds,
@@ -140,7 +139,7 @@ def command(
         rate_hz=rate,
         purpose=purpose,
     )
-    clearance = None if no_clearance else clearance_of(model, margin, not no_floor)
+    clearance = None if no_clearance else clearance_of(model, _margin(margin), not no_floor)
     compile_first(*KERNELS)
     with progress_bar() as progress:
         found = excitation.excite(model, options, clearance, progress)
@@ -155,9 +154,10 @@ def command(
         save(lambda path: _draw(found, path), picture)
 
 
-def _check_margin(margin: float) -> None:
+def _margin(margin: float) -> float:
     if not 0.0 <= margin <= LARGEST_MARGIN_M:
         raise OptionError(f'--margin {margin:g} must lie between 0 and {LARGEST_MARGIN_M:g} m')
+    return margin
 
 
 def _json(found: excitation.Excitation) -> str:

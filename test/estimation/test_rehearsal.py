@@ -52,9 +52,13 @@ def test_a_larger_torque_noise_is_predicted_too(name):
     assert formula.prediction == 'torque noise'
     found = rehearsed(robot, formula)
     assert found.prediction == 'rehearsal'
-    noisy = replace(Disturbances.of_robot(robot, 7), torque_std=noise)
-    result = IdimWls().estimate(robot, record(robot, found.trajectory, disturbances=noisy))
-    np.testing.assert_allclose(found.deviations.std, result.std, rtol=0.3)
+    # Deviations that come from the residual scatter themselves, by 16 % here: a mean of three.
+    reported = []
+    for seed in (7, 8, 9):
+        noisy = replace(Disturbances.of_robot(robot, seed), torque_std=noise)
+        recorded = record(robot, found.trajectory, disturbances=noisy)
+        reported.append(IdimWls().estimate(robot, recorded).std)
+    np.testing.assert_allclose(found.deviations.std, np.mean(reported, axis=0), rtol=0.3)
 
 
 def test_without_a_loop_the_torque_noise_alone_predicts_and_a_note_says_so():
