@@ -83,7 +83,9 @@ def test_ctrl_c_at_any_time_leaves_no_traceback():
         process.send_signal(signal.SIGINT)
         said = process.communicate(timeout=120)[1]
         assert 'Traceback' not in said
-        ends.add(process.returncode)
+        # A search that has begun ends with the best motion so far.
+        if 'the search was stopped' not in said:
+            ends.add(process.returncode)
     assert ends <= {130, -signal.SIGINT}
 
 
