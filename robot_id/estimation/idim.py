@@ -129,6 +129,8 @@ class Idim(ABC):
         )
         factors = observation.factors(part_of(progress, 0.0, 0.6, 'observation matrix'))
         kept, warnings = self._excited(factors, dataset, derived.processing)
+        if observation.unfreed:
+            warnings += (f'{len(dataset)} samples exceed memory_mb: reversals=kept; raise it',)
         system = System(factors, kept, physical)
         processing = derived.processing
         fit = self.fit(observation, system, part_of(progress, 0.6, 0.9, self.name))

@@ -72,6 +72,11 @@ class Observation:
         # Rows of each joint that its reversals took.
         self.taken = np.zeros(self.n, int)
 
+    @property
+    def unfreed(self) -> bool:
+        """Whether rows were to be freed from the reversals and are too many to be kept."""
+        return self._free and not self._keep
+
     def rows(self, progress: Progress = silent) -> Iterator[Rows]:
         """Yield the decimated rows [W Y] of all data, dead band included."""
         if not self._keep:

@@ -128,6 +128,14 @@ def test_irls_streams_as_well(robots, simulate):
     np.testing.assert_allclose(results[0].values, results[1].values, rtol=1e-9)
 
 
+def test_rows_that_are_not_kept_are_not_freed_from_reversals_and_it_is_said(robots, simulate):
+    data = simulate(robots['scara'])
+    for megabytes, said in ((0, True), (256, False)):
+        estimator = registry.create('idim_wls', OPTIONS | {'memory_mb': megabytes})
+        warnings = estimator.estimate(robots['scara'], data).warnings
+        assert any('exceed memory_mb' in line for line in warnings) == said
+
+
 def test_a_joint_at_rest_is_reported_by_its_parameters(robots, simulate):
     robot = robots['scara']
     data = simulate(robot)
