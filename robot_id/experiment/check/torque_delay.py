@@ -20,9 +20,10 @@ from robot_id.experiment.check.hypothesis import Hypothesis
 Array = NDArray[np.float64]
 
 THRESHOLD = 0.25
-# Half a sample is what a held command brings; more than this, and seconds, is a delay.
+# Less than a sample is what a held command and a logger bring, and `identify` takes it out itself;
+# more than this, and seconds, is a delay.
 # A torque ahead of the motion has to be further: friction that lets go late looks like it.
-SAMPLES, LATE, AHEAD = 0.6, 0.005, 0.015
+SAMPLES, LATE, AHEAD = 0.85, 0.005, 0.015
 COARSE = (-0.05, -0.025, -0.01, 0.0, 0.01, 0.025, 0.05, 0.08, 0.12)
 FINE = (0.01, 0.005)
 # Friction that lags behind the motion looks like a delay of its joint, each joint another one: a
