@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 _STARTED = __name__ == '__main__' or os.path.basename(sys.argv[0]) == 'robot-id'
 if _STARTED and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-    # Until the libraries are loaded, Ctrl-C ends the process without a traceback.
+    # Until the libraries are loaded, Ctrl-C ends the process: some of them would swallow it.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 import click  # noqa: E402
@@ -68,6 +68,8 @@ class _Verbs(click.Group):
         if name not in VERBS:
             return None
         verb = importlib.import_module(f'robot_id.cli.{name.replace("-", "_")}').command
+        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         return budgets.add_to(verbosity.add_to(verb))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
@@ -106,8 +108,6 @@ def main() -> None:
     # Matrices here are small or cut into chunks: more threads in the BLAS only get in the way.
     for name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS'):
         os.environ.setdefault(name, '1')
-    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
     for stream in (sys.stdout, sys.stderr):
         # A terminal that knows no such sign shows another one.
         with contextlib.suppress(AttributeError, ValueError):

@@ -119,6 +119,9 @@ def _answer(request: dict[str, Any], send: Send) -> None:
         content = work(
             request, lambda fraction, text='': send('progress', to_message(fraction, text))
         )
+    except BrokenPipeError:
+        # Nobody listens any more: the server was killed.
+        sys.exit(1)
     except RobotIdError as error:
         send('error', {'kind': type(error).__name__, 'text': ' '.join(str(error).split())})
     except Exception as error:
