@@ -129,10 +129,7 @@ class Idim(ABC):
         )
         factors = observation.factors(part_of(progress, 0.0, 0.6, 'observation matrix'))
         kept, warnings = self._excited(factors, dataset, derived.processing)
-        if observation.unfreed:
-            warnings += (f'{len(dataset)} samples exceed memory_mb: reversals=kept; raise it',)
         system = System(factors, kept, physical)
-        processing = derived.processing
         fit = self.fit(observation, system, part_of(progress, 0.6, 0.9, self.name))
         report = part_of(progress, 0.9, 1.0, 'residual')
         prediction = observation.predict(fit.solution.chi, report)
@@ -157,7 +154,8 @@ class Idim(ABC):
             converged=fit.converged,
             options={'coulomb_slope': slope},
             warnings=(
-                *long_enough(dataset, processing)[1],
+                *long_enough(dataset, derived.processing)[1],
+                *observation.warnings,
                 *warnings,
                 *self.complain(judged, robot.joint_names),
             ),

@@ -73,9 +73,11 @@ class Observation:
         self.taken = np.zeros(self.n, int)
 
     @property
-    def unfreed(self) -> bool:
-        """Whether rows were to be freed from the reversals and are too many to be kept."""
-        return self._free and not self._keep
+    def warnings(self) -> tuple[str, ...]:
+        """A line where rows to be freed from the reversals are too many to be kept."""
+        if self._keep or not self._free:
+            return ()
+        return (f'{len(self.dataset)} samples exceed memory_mb: reversals=kept; raise it',)
 
     def rows(self, progress: Progress = silent) -> Iterator[Rows]:
         """Yield the decimated rows [W Y] of all data, dead band included."""
