@@ -12,6 +12,7 @@ import numpy as np
 import yaml
 
 from robot_id import files
+from robot_id.data.border import LARGEST
 from robot_id.exceptions import TrajectoryError, did_you_mean
 from robot_id.trajectory.concatenate import Concatenation
 from robot_id.trajectory.fourier import Fourier
@@ -61,14 +62,18 @@ def make_trajectory(spec: dict[str, Any]) -> Trajectory:
             raise TrajectoryError(f"{name}: missing key '{key}'")
     if not isinstance(arguments.get('periodic', False), bool):
         raise TrajectoryError(f"{name}: 'periodic' must be true or false")
-    with np.errstate(all='ignore'):
-        made = kind.from_spec(arguments)
-        states = made.sample(np.linspace(0.0, made.duration, 17))
-    if not all(np.isfinite(each).all() for each in (*states, made.duration)):
-        raise TrajectoryError(
-            f'{name}: positions, velocities or accelerations that are not finite: numbers too '
-            'large, or times too short?'
-        )
+    impossible = TrajectoryError(
+        f'{name}: times, positions, velocities or accelerations that are not finite: numbers too '
+        'large, or times too short?'
+    )
+    try:
+        with np.errstate(all='ignore'):
+            made = kind.from_spec(arguments)
+            states = made.sample(np.linspace(0.0, made.duration, 17))
+    except ArithmeticError as error:
+        raise impossible from error
+    if not all(np.all(np.abs(each) <= LARGEST) for each in (*states, made.duration)):
+        raise impossible
     return made
 
 
