@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 _STARTED = __name__ == '__main__' or os.path.basename(sys.argv[0]) == 'robot-id'
 if _STARTED and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-    # Until the libraries are loaded, Ctrl-C ends the process: some of them would swallow it.
+    # Until the libraries are loaded, Ctrl-C ends the process, whatever they catch.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 import click  # noqa: E402
