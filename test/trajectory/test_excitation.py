@@ -86,20 +86,27 @@ def test_predicted_deviations_are_those_of_repeated_least_squares(scara: Excitat
     )
 
 
-@pytest.mark.parametrize(('name', 'loop'), [('scara', 'default'), ('tx40', 'one_khz')])
-def test_predicted_deviations_match_a_simulated_identification(name, loop) -> None:
-    """Closed loop, torque noise, filtering and decimation: within 30 % of what WLS reports."""
+@pytest.mark.parametrize(
+    ('name', 'loop', 'evaluations'), [('scara', 'default', 100), ('tx40', 'one_khz', 10)]
+)
+def test_predicted_deviations_match_simulated_identifications(name, loop, evaluations) -> None:
+    """
+    Closed loop, torque noise, filtering and decimation: within 30 % of what WLS reports.
+
+    The reported deviations are estimates themselves: their mean over eight recordings is judged.
+    """
     robot = load_robot(name)
-    options = ExcitationOptions(budget_s=2.0)
-    motion = excite(robot, options).trajectory
+    motion = excite(robot, ExcitationOptions(evaluations=evaluations, workers=1)).trajectory
     slope = robot.description.coulomb_slope
     reference = motion.sampled(robot.loop(loop).rate_hz)
     noise = 0.01 * robot.limits.torque
-    world = dynamics.Disturbances(torque_std=noise, seed=1)
-    data = record(robot, reference, loop=loop, disturbances=world)
-    result = IdimWls(coulomb_slope=slope).estimate(robot, data)
+    reported = []
+    for seed in range(8):
+        world = dynamics.Disturbances(torque_std=noise, seed=seed)
+        data = record(robot, reference, loop=loop, disturbances=world)
+        reported.append(IdimWls(coulomb_slope=slope).estimate(robot, data).std)
     predicted = predict_deviations(robot, reference, noise, robot.truth(), slope)
-    np.testing.assert_allclose(result.std, predicted.std, rtol=0.3)
+    np.testing.assert_allclose(np.mean(reported, axis=0), predicted.std, rtol=0.3)
 
 
 def test_an_unexcited_parameter_has_an_infinite_deviation() -> None:
