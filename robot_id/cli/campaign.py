@@ -47,7 +47,7 @@ def command(
         raise OptionError('campaign: --out DIR is missing')
     if workers is not None and scheduler is not None:
         raise OptionError('campaign: --workers or --scheduler, not both')
-    compile_first('inertia_matrix', 'simulate', 'regressor', 'inverse_dynamics')
+    compile_first('inertia_matrix', 'simulate', 'regressor', 'inverse_dynamics', in_child=True)
     with progress_bar() as progress:
         store = run_campaign(what, out, workers, scheduler, progress)
         progress(1.0, 'summing up')

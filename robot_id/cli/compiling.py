@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+import multiprocessing
+
+# Its kernels join those of dynamics.
+import robot_id.control.warm_up  # noqa: F401
 from robot_id import dynamics
 from robot_id.cli.console import messages
 
 
-def compile_first(*kernels: str) -> None:
-    """Compile the named kernels with a line on stderr; nothing happens when they are ready."""
+def compile_first(*kernels: str, in_child: bool = False) -> None:
+    """
+    Compile the named kernels with a line on stderr; nothing happens when they are ready.
+
+    :param in_child: in a process of its own, which takes the compiler's memory with it.
+    """
     cold = dynamics.cold_kernels(*kernels)
-    if cold:
-        messages().print('compiling kernels (once, this takes some seconds each) ...', style='dim')
+    if not cold:
+        return
+    messages().print('compiling kernels (once, this takes some seconds each) ...', style='dim')
+    if in_child:
+        child = multiprocessing.get_context('spawn').Process(target=_compile, args=cold)
+        child.start()
+        child.join()
+    else:
         dynamics.warm_up(*cold)
+
+
+def _compile(*kernels: str) -> None:
+    # A function of this file: a new process imports it, and with it every kernel's name.
+    dynamics.warm_up(*kernels)
