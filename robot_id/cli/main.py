@@ -108,6 +108,7 @@ def main() -> None:
     # Matrices here are small or cut into chunks: more threads in the BLAS only get in the way.
     for name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS'):
         os.environ.setdefault(name, '1')
+    _fill_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         # A terminal that knows no such sign shows another one.
         with contextlib.suppress(AttributeError, ValueError):
@@ -130,6 +131,18 @@ def main() -> None:
         _fail(f'the output cannot be written ({error.strerror or error})', 2)
     except MemoryError:
         _fail('this needs more memory than there is', 2)
+
+
+def _fill_closed_streams() -> None:
+    """Give a closed stdin, stdout or stderr to no one: else a result's file becomes the output."""
+    for number, name in enumerate(('stdin', 'stdout', 'stderr')):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+        if getattr(sys, name) is None:
+            stream = os.fdopen(os.dup(number), 'w' if number else 'r')
+            setattr(sys, name, stream)
 
 
 def _fail(line: str, code: int) -> NoReturn:

@@ -1,5 +1,6 @@
 """The terminal when things are full, foreign or in the way."""
 
+import json
 import os
 import signal
 import subprocess
@@ -62,6 +63,14 @@ def test_a_reader_that_goes_away_is_no_error():
     done = subprocess.run(words, shell=True, capture_output=True, text=True, timeout=120)
     assert done.stdout.count('\n') == 1
     assert done.stderr == ''
+
+
+def test_closed_streams_are_no_error(saved, tmp_path):
+    out = tmp_path / 'both.json'
+    words = f'{" ".join(COMMAND)} compare {saved} {saved} --json {out} <&- >&- '
+    done = subprocess.run(words, shell=True, stderr=subprocess.PIPE, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, '')
+    assert json.loads(out.read_text())
 
 
 @pytest.mark.skipif(not os.path.exists('/proc/self/maps'), reason='needs /proc')
