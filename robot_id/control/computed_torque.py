@@ -118,15 +118,28 @@ class ComputedTorque:
         :param elapsed: seconds since the last sample; None for the period of the loop.
         :raises ControlError: on values that are not finite or not n; the state stays as it was.
         """
-        h = self.period if elapsed is None else float(elapsed)
-        inputs = self._inputs
         for i, values in enumerate((reference, velocity, acceleration, position)):
             if np.shape(values) != self._tau.shape:
                 self._refuse_shape(i, values)
-            inputs[i] = values
-        if not (isfinite(inputs.sum()) and h > 0.0):
+            self._inputs[i] = values
+        return self._answer(elapsed)
+
+    def step_to(self, point: Array, position: Array, elapsed: float | None = None) -> Array:
+        """
+        `step` for arrays whose shapes are known to be right.
+
+        :param point: (3, n) reference position, velocity and acceleration.
+        :param position: (n,) measured.
+        """
+        self._inputs[:3] = point
+        self._inputs[3] = position
+        return self._answer(elapsed)
+
+    def _answer(self, elapsed: float | None) -> Array:
+        h = self.period if elapsed is None else float(elapsed)
+        if not (isfinite(self._inputs.sum()) and h > 0.0):
             self._refuse_values(h)
-        one_torque(self._tree, self.settings, self.memory, inputs, h, self._tau)
+        one_torque(self._tree, self.settings, self.memory, self._inputs, h, self._tau)
         return self._tau.copy()
 
     def reset(self, position: ArrayLike | None = None, velocity: ArrayLike | None = None) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.control import ComputedTorque
+from robot_id.dynamics.kernels import FAST
 from robot_id.model import Robot
 from robot_id.trajectory.braking import Brake
 from robot_id.trajectory.lively import USUAL_ACCELERATION, USUAL_VELOCITY
@@ -75,6 +77,8 @@ class TorqueControl:
         v = robot.limits.velocity
         self._speed_jump = SPEED_SHARE * np.where(np.isfinite(v), v, USUAL_VELOCITY)
         self.peak_error = np.zeros(robot.n)
+        # Compiled before the robot moves.
+        _near(np.zeros((3, robot.n)), np.zeros(robot.n), self.largest_error, self.peak_error)
         self.restart()
 
     def restart(self) -> None:
@@ -108,7 +112,7 @@ class TorqueControl:
         self._last = stamp
         point, following = self._reference(stamp, position)
         self._point = point
-        torque = self.controller.step(position, point[0], point[1], point[2], elapsed)
+        torque = self.controller.step_to(point, position, elapsed)
         return Command(torque, point, following)
 
     def _reference(self, stamp: int, position: Array) -> tuple[Array, bool]:
@@ -137,13 +141,9 @@ class TorqueControl:
 
     def _acceptable(self, point: Array, position: Array) -> bool:
         """Whether the robot is near its reference; a robot that was and is not any more stops."""
+        if _near(point, position, self.largest_error, self.peak_error):
+            return self.mode is Mode.FOLLOWING or self._slow(point)
         error = np.abs(point[0] - position)
-        far = error > self.largest_error
-        if not far.any():
-            if self.mode is not Mode.FOLLOWING and not self._slow(point):
-                return False
-            np.maximum(self.peak_error, error, out=self.peak_error)
-            return True
         j = int(np.argmax(error / self.largest_error))
         joint = self.controller.robot.joint_names[j]
         told = f"joint '{joint}' is {error[j]:.4g} from its reference, allowed {self._limit(j)}"
@@ -169,6 +169,22 @@ class TorqueControl:
 
     def _limit(self, j: int) -> str:
         return f'{self.largest_error[j]:.3g}'
+
+
+@numba.njit(**FAST)
+def _near(point, position, largest, peak):
+    """
+    Whether no joint is further than `largest` (n,) from its reference point (3, n).
+
+    Then `peak` (n,) takes in the distances. One call instead of five of numpy: in a control loop
+    they wait for memory, each anew.
+    """
+    for j in range(position.shape[0]):
+        if not abs(point[0, j] - position[j]) <= largest[j]:
+            return False
+    for j in range(position.shape[0]):
+        peak[j] = max(peak[j], abs(point[0, j] - position[j]))
+    return True
 
 
 def error_limits(robot: Robot, value: float) -> Array:
