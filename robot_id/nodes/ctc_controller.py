@@ -25,10 +25,9 @@ from robot_id.ros.diagnostics import ERROR, OK, WARN, RateMeter, Report
 from robot_id.ros.effort_commands import CommandWriter
 from robot_id.ros.joint_states import Follower
 from robot_id.ros.lifecycle import RobotLifecycleNode
-from robot_id.ros.messages import WrongState
 from robot_id.ros.model_request import start_values
 from robot_id.ros.qos import LOCK_STEP, STREAM
-from robot_id.ros.sole_publisher import heard_another, other_publishers
+from robot_id.ros.sole_publisher import SoleSender
 from robot_id.ros.wire import POINT
 from robot_id.trajectory.default import motion_of
 
@@ -106,6 +105,10 @@ class CtcController(RobotLifecycleNode):
         self._dry_run = self.settings['dry_run']
         topic = '~/dry_run_commands' if self._dry_run else COMMANDS
         self._efforts = self.tell(Float64MultiArray, topic, qos)
+        self._alone = None
+        if not self._dry_run:
+            alone = SoleSender(self, Float64MultiArray, self._efforts.topic_name, self._retire)
+            self._alone = self.own(SoleSender.close, alone)
         self._states = self.listen_to_robot(
             self._robot.joint_names, self._on_position, self._period_ns
         )
@@ -116,12 +119,13 @@ class CtcController(RobotLifecycleNode):
 
     def activate(self) -> None:
         """Begin to answer joint states, unless another controller does."""
-        self._check_alone()
+        if self._alone is not None:
+            self._alone.begin(max(LISTEN_S, self.settings['state_timeout_s']))
         self._control.restart()
         self._states.watch.clear()
         self._answered = None
         self._rate_watch.clear()
-        self._stale = True
+        self._stale, self._silent = True, False
         # By a steady clock: a dead simulator takes the simulated one with it.
         self._timeout_s = self.settings['state_timeout_s']
         self._heard = time.monotonic()
@@ -129,12 +133,11 @@ class CtcController(RobotLifecycleNode):
         self._watchdog = self.create_timer(self._timeout_s / 2.0, self._check, clock=self.steady)
         self._answer_pending()
 
-    def _check_alone(self) -> None:
-        """Refuse to be the second controller of a robot."""
-        others = [] if self._dry_run else other_publishers(self, COMMANDS)
-        wait = max(LISTEN_S, self.settings['state_timeout_s'])
-        if others and heard_another(self, Float64MultiArray, COMMANDS, wait):
-            raise WrongState(f'the robot has a controller already: {", ".join(others)} sends')
+    def _retire(self, other: str) -> None:
+        """Leave the robot to a controller that was there before, without a word to the robot."""
+        self.failure(f'the robot has a controller already: {other} sends; this one retires')
+        self._silent = True
+        self.trigger_deactivate()
 
     @property
     def under_control(self) -> bool:
@@ -144,7 +147,10 @@ class CtcController(RobotLifecycleNode):
     def deactivate(self) -> None:
         """Leave the robot without torque."""
         self.destroy_timer(self._watchdog)
-        self._send_zero()
+        if not self._silent:
+            self._send_zero()
+        if self._alone is not None:
+            self._alone.end()
 
     def close(self) -> None:
         """Leave the robot without torque and the learner without work."""

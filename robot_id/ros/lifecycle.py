@@ -48,7 +48,7 @@ class RobotLifecycleNode(NodeBase, LifecycleNode):
         :param always: publishes in every state, not only when active.
         """
         make = self.create_publisher if always else self.create_lifecycle_publisher
-        return self._own(self.destroy_publisher, make(kind, topic, qos))
+        return self.own(self.destroy_publisher, make(kind, topic, qos))
 
     def listen(
         self, kind: type, topic: str, callback: Callable[[Any], None], arrays: Sequence[str]
@@ -58,14 +58,14 @@ class RobotLifecycleNode(NodeBase, LifecycleNode):
 
         :param arrays: see `wire.Stream`; the callback must not keep the message.
         """
-        return self._own(Listener.close, hear(self, kind, topic, callback, arrays))
+        return self.own(Listener.close, hear(self, kind, topic, callback, arrays))
 
     def listen_to_robot(
         self, joint_names: Sequence[str], on_position: OnPosition, period_ns: int
     ) -> JointStates:
         """Hear the joint states until clean-up, see `JointStates`."""
         made = JointStates(self, joint_names, on_position, period_ns)
-        return self._own(JointStates.close, made)
+        return self.own(JointStates.close, made)
 
     def serve(self, kind: type, name: str, work: Callable[[Any, Any], None]) -> None:
         """
@@ -83,7 +83,7 @@ class RobotLifecycleNode(NodeBase, LifecycleNode):
             return response
 
         made = self.create_service(kind, name, answer, qos_profile=SERVICE)
-        self._own(self.destroy_service, made)
+        self.own(self.destroy_service, made)
 
     def _guard_transitions(self) -> None:
         """Refuse a transition that the present state does not have; rclpy alone would raise."""
@@ -101,7 +101,8 @@ class RobotLifecycleNode(NodeBase, LifecycleNode):
 
         service.callback = guarded
 
-    def _own(self, destroy: Callable[[Any], Any], made: Any) -> Any:
+    def own(self, destroy: Callable[[Any], Any], made: Any) -> Any:
+        """Return what was made, which clean-up will destroy."""
         self._owned.append((destroy, made))
         return made
 

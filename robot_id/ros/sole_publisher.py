@@ -1,50 +1,119 @@
-"""One controller on a robot: whether somebody else sends commands."""
+"""One controller on a robot: whoever is not the first to send commands stays silent."""
 
 from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from typing import Any
 
 from rclpy.node import Node
-from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from std_msgs.msg import Header
+
+from robot_id.data.stamps import to_ns
+from robot_id.ros.messages import WrongState
+from robot_id.ros.qos import LATCHED
+from robot_id.ros.stamps import to_stamp
 
 POLL_S = 0.005
-# Two that are started together listen for different times, so that one is heard by the other.
-SLOTS, SLOT_S = 8, 0.05
-PROFILE = QoSProfile(
+LISTENING = QoSProfile(
     history=HistoryPolicy.KEEP_LAST, depth=1, reliability=ReliabilityPolicy.BEST_EFFORT
+)
+# Of several owners the last word of each.
+CLAIMS = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST,
+    depth=20,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL,
 )
 
 
-def other_publishers(node: Node, topic: str) -> list[str]:
-    """Return the full names of the other nodes that can publish on a topic."""
-    own = node.get_fully_qualified_name()
-    found = [
-        f'{info.node_namespace.rstrip("/")}/{info.node_name}'
-        for info in node.get_publishers_info_by_topic(topic)
-    ]
-    if own in found:
-        found.remove(own)
-    return found
-
-
-def heard_another(node: Node, kind: type, topic: str, seconds: float) -> bool:
+class SoleSender:
     """
-    Return whether another node sends messages now; the caller itself must be silent.
+    The right to send commands on a topic.
 
-    A node that was killed stays on the graph for a while, and one that is inactive sends nothing:
-    only what is heard counts. No executor is needed.
+    Who begins listens first: another one that sends is heard. Two that begin together, or have not
+    found each other yet, tell since when they send, on TOPIC/owner (std_msgs/Header: stamp and
+    name; no name: sends no more); the later one retires as soon as it hears of the earlier one.
+
+    :param kind: type of the commands.
+    :param topic: full name of their topic.
+    :param retire: called with the name of the earlier one.
     """
-    seconds += SLOT_S * (os.getpid() % SLOTS)
-    subscription: Any = node.create_subscription(kind, topic, lambda _: None, PROFILE, raw=True)
-    try:
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            with subscription.handle:
-                if subscription.handle.take_message(subscription.msg_type, True) is not None:
-                    return True
-            time.sleep(POLL_S)
-        return False
-    finally:
-        node.destroy_subscription(subscription)
+
+    def __init__(self, node: Node, kind: type, topic: str, retire: Callable[[str], None]) -> None:
+        self._node, self._kind, self._topic, self._retire = node, kind, topic, retire
+        self._since: int | None = None
+        # Two nodes may have one name.
+        self._name = f'{node.get_fully_qualified_name()} {os.urandom(4).hex()}'
+        self._claims = node.create_publisher(Header, f'{topic}/owner', LATCHED)
+        self._heard = node.create_subscription(Header, f'{topic}/owner', self._hear, CLAIMS)
+
+    def begin(self, listen_s: float) -> None:
+        """
+        Take the right; the caller must be silent still.
+
+        :param listen_s: how long to listen where others could send.
+        :raises WrongState: with the name of who sends.
+        """
+        others = self._other_publishers()
+        if others and self._hears_another(listen_s):
+            raise WrongState(f'the robot has a controller already: {", ".join(others)} sends')
+        self._since = time.time_ns()
+        self._claim(self._since, self._name)
+
+    def end(self) -> None:
+        """Give it back."""
+        if self._since is not None:
+            self._since = None
+            self._claim(0, '')
+
+    def close(self) -> None:
+        """Leave the topic."""
+        self._node.destroy_subscription(self._heard)
+        self._node.destroy_publisher(self._claims)
+
+    def _claim(self, since: int, name: str) -> None:
+        self._claims.publish(Header(stamp=to_stamp(since), frame_id=name))
+
+    def _hear(self, claim: Header) -> None:
+        if self._since is None or claim.frame_id in ('', self._name):
+            return
+        if (to_ns(claim.stamp), claim.frame_id) < (self._since, self._name):
+            self._retire(claim.frame_id.rsplit(' ', 1)[0])
+        else:
+            # It came later and may not have heard of us.
+            self._claim(self._since, self._name)
+
+    def _other_publishers(self) -> list[str]:
+        """Return the full names of the other nodes that can publish commands."""
+        own = self._node.get_fully_qualified_name()
+        found = [
+            f'{info.node_namespace.rstrip("/")}/{info.node_name}'
+            for info in self._node.get_publishers_info_by_topic(self._topic)
+        ]
+        if own in found:
+            found.remove(own)
+        return found
+
+    def _hears_another(self, seconds: float) -> bool:
+        """
+        Return whether another node sends commands now.
+
+        A node that was killed stays on the graph for a while, and one that is inactive sends
+        nothing: only what is heard counts. No executor is needed.
+        """
+        subscription: Any = self._node.create_subscription(
+            self._kind, self._topic, lambda _: None, LISTENING, raw=True
+        )
+        try:
+            end = time.monotonic() + seconds
+            while time.monotonic() < end:
+                with subscription.handle:
+                    if subscription.handle.take_message(subscription.msg_type, True) is not None:
+                        return True
+                time.sleep(POLL_S)
+            return False
+        finally:
+            self._node.destroy_subscription(subscription)

@@ -14,10 +14,8 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from ros_helpers.played_robot import MS, PlayedRobot
 from rosgraph_msgs.msg import Clock
 from running.client import Client
-from running.node_process import NodeProcess
-from running.robot_graph import START_S, Health, bring_up, node
+from running.robot_graph import Health, bring_up, node
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
 
 from robot_id.model import load_robot
 from robot_id.ros.qos import LATCHED, SERVICE
@@ -269,32 +267,3 @@ def test_two_hundred_calls_at_once_are_all_answered(robot):
     assert robot.send([0.1, -0.2]) is not None
     assert {f.result().error_code for f in futures} == {ErrorCode.SUCCESS}
     node.destroy_client(client)
-
-
-def test_a_second_controller_is_refused_and_a_dry_run_sends_nothing(robot):
-    client, node = robot.client, robot.client.node
-    settings = {'robot': 'scara', 'rate_hz': 1000.0, 'state_timeout_s': 6.0}
-    with NodeProcess(
-        'ctc_controller', parameters=settings, namespace='faults', remap={'__node': 'second'}
-    ) as second:
-        second.wait_for_log('ready', START_S)
-        assert client.change_state('second', Transition.TRANSITION_CONFIGURE, START_S)
-        # The first one answers while the second one listens.
-        timer = node.create_timer(0.02, lambda: robot.publish([0.1, -0.2]))
-        assert not client.change_state('second', Transition.TRANSITION_ACTIVATE, START_S)
-        second.wait_for_log('the robot has a controller already: /faults/ctc_controller sends')
-        # As a dry run it may stand beside: it shows what it would send.
-        assert client.change_state('second', Transition.TRANSITION_CLEANUP)
-        assert all(v.successful for v in client.set_parameters('second', {'dry_run': True}))
-        assert client.change_state('second', Transition.TRANSITION_CONFIGURE, START_S)
-        shown = client.collect(Float64MultiArray, 'second/dry_run_commands', 100)
-        assert client.change_state('second', Transition.TRANSITION_ACTIVATE, START_S)
-        client.spin_until(lambda: len(shown) > 20, 30.0, 'commands of the dry run')
-        sent = {info.node_name for info in node.get_publishers_info_by_topic(
-            '/faults/effort_commands')}  # fmt: skip
-        assert sent == {'ctc_controller'}
-        request = EnableLearning.Request(enable=True)
-        answer = client.call(EnableLearning, 'second/enable_learning', request)
-        assert answer.error_code == ErrorCode.INVALID_STATE
-        node.destroy_timer(timer)
-        assert second.stop() == 0, second.log
