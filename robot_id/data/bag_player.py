@@ -20,6 +20,8 @@ STANDARD = (
     ('effort_commands', MULTI_ARRAY),
 )
 SLICE_S = 0.05
+# A recording does not pause for longer: such stamps are of another clock, or damaged.
+LONGEST_WAIT_S = 10.0
 
 
 class BagPlayer:
@@ -27,7 +29,8 @@ class BagPlayer:
     Gives the messages of a recording at the pace at which the robot made them.
 
     The joint states keep the time by their stamps; the messages of other topics follow the joint
-    state that they followed in the recording.
+    state that they followed in the recording. Stamps that jump back, or ahead by more than 10 s,
+    are followed without waiting; a joint state that is none is left out. Both are counted.
 
     :param path: the recording.
     :param start_s: where to begin, from the first joint state [s].
@@ -35,6 +38,8 @@ class BagPlayer:
     :ivar topics: name in the recording to relative name and type, of what is played.
     :ivar position_s: where it is now [s].
     :ivar latest_s: largest delay of a message against its time [s].
+    :ivar jumps: stamps that were not waited for.
+    :ivar damaged: messages that were left out.
     """
 
     def __init__(self, path: Path, start_s: float = 0.0, rate: float = 1.0) -> None:
@@ -51,6 +56,7 @@ class BagPlayer:
             raise DataError(f'{path}: no joint states in it')
         self.counts = dict.fromkeys(self.topics, 0)
         self.position_s = self.latest_s = 0.0
+        self.jumps = self.damaged = 0
         self.running = threading.Event()
         self.running.set()
         self.stopped = threading.Event()
@@ -67,12 +73,16 @@ class BagPlayer:
         :param send: called with the topic in the recording, the time [ns] and the message.
         :return: False when it was stopped before the end.
         """
-        begun, first, last_rate = 0.0, None, self.rate
+        begun, first, last, last_rate = 0.0, None, 0, self.rate
         for topic, now, data in self._timed():
             if first is None:
-                first = now
+                first = last = now
                 if not self._start_ns:
                     begun = time.monotonic()
+            if not 0 <= now - last <= LONGEST_WAIT_S * SECOND:
+                first += now - last
+                self.jumps += 1
+            last = now
             self.position_s = (now - first) / SECOND
             if now - first < self._start_ns:
                 continue
@@ -99,7 +109,11 @@ class BagPlayer:
         early: list[tuple[str, bytes]] = []
         for topic, received, data in self._bag.messages(set(self.topics)):
             if topic == states:
-                now = header_stamp_ns(data) or received
+                try:
+                    now = header_stamp_ns(data) or received
+                except DataError:
+                    self.damaged += 1
+                    continue
                 for other, message in early:
                     yield other, now, message
                 early.clear()

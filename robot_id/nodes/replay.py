@@ -113,6 +113,11 @@ class Replay(NodeBase, Node):
         if self._player.stopped.is_set():
             return
         self._over = True
+        if self._player.jumps or self._player.damaged:
+            self.warning(
+                f'{self._player.jumps} stamps jumped and were not waited for, '
+                f'{self._player.damaged} damaged joint states were left out'
+            )
         names = self._player.topics
         sent = {names[topic][0]: count for topic, count in self._player.counts.items()}
         self.event('played', **sent, latest_ms=1e3 * self._player.latest_s)
@@ -154,6 +159,8 @@ class Replay(NodeBase, Node):
             'at_s': self._player.position_s,
             'rounds': self._rounds,
             'latest_ms': 1e3 * self._player.latest_s,
+            'jumps': self._player.jumps,
+            'damaged': self._player.damaged,
         }
         if self._failure:
             return ERROR, self._failure, values

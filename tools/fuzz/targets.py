@@ -15,6 +15,7 @@ from matplotlib import pyplot  # noqa: F401
 
 from robot_id import budget, data, options
 from robot_id.data import Dataset, Run
+from robot_id.data.bag_player import BagPlayer
 from robot_id.estimation import registry
 from robot_id.estimation.model_file import load_result_or_model
 from robot_id.estimation.parameters import parameters_for
@@ -41,6 +42,9 @@ _STRUCTURES: dict[str, Way] = {
 }  # fmt: skip
 # Files whose bytes have checksums: read without a note, they hold what was written.
 CHECKED = ('x.mcap', 'x.npz', 'x.csv.gz')
+# Recordings, which are played too.
+BAGS = ('.mcap', '.db3')
+PLAYED_RATE = 1000.0
 
 
 class Silent(Exception):
@@ -151,6 +155,9 @@ class Targets:
         elif name == 'campaign.yaml':
             read_campaign(path)
         else:
+            if path.suffix in BAGS:
+                with contextlib.suppress(RobotIdError):
+                    BagPlayer(path, rate=PLAYED_RATE).play(lambda *_: None)
             dataset = data.load(path)
             self._whole(dataset)
             if checked and name in CHECKED and dataset.notes == self.checked[name].notes:
