@@ -17,14 +17,14 @@ from robot_id.dynamics import RunningController, simulate
 from robot_id.estimation.result import Result
 from robot_id.model import load_robot
 from robot_id.report.export import export
+from robot_id.report.export.mjcf_file import HOLD, SHARP, STEP
 from robot_id.report.export.readback import without_shapes
 from robot_id.trajectory.lively import lively_motion
-from robot_id.trajectory.reference import Reference
 
 mujoco = pytest.importorskip('mujoco')
-RATE, STEP = 1000.0, 2.5e-4
-# The file's Coulomb friction is sharp; ours turns over within 1e-4 rad/s.
-SLOPE = 1e4
+RATE = 1000.0
+# The file's Coulomb friction is sharp; ours turns over within 1e-5 rad/s or m/s.
+SLOPE = 1e5
 
 
 def possible(robot):
@@ -40,22 +40,12 @@ def possible(robot):
     return robot.base.from_standard(x)
 
 
-def moving(robot):
-    """Return two seconds of a motion, cut where it is neither starting nor stopping."""
-    whole = lively_motion(robot.limits, 2.5, seed=1, share=0.5).sampled(RATE)
-    k = slice(250, 2250)
-    return Reference(
-        whole.time[: 2250 - 250], whole.position[k], whole.velocity[k], whole.acceleration[k]
-    )
-
-
 def compiled(made, beside):
     """Return the model; a URDF gets gravity, rotors and coupled motors from beside it."""
     spec = mujoco.MjSpec.from_string(without_shapes(made.text))
-    spec.option.timestep = STEP
     if made.text.startswith('<mujoco'):
         return spec.compile()
-    spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    spec.option.timestep, spec.option.integrator = STEP, mujoco.mjtIntegrator.mjINT_RK4
     spec.option.gravity = beside['gravity']
     names, x = list(beside['joints']), beside['standard_parameters']
     spent = np.zeros((len(names), 3))
@@ -65,7 +55,7 @@ def compiled(made, beside):
             shaft = np.array([x[f'{stem}{m + 1}'] for stem in ('Ia', 'Fvm', 'Fcm')])
             tendon = spec.add_tendon(name=f'motor_{names[m]}', armature=shaft[0])
             tendon.damping[0], tendon.frictionloss = shaft[1], shaft[2]
-            tendon.solref_friction[0] = 0.001
+            tendon.solref_friction[0], tendon.solimp_friction[:2] = SHARP, HOLD
             for i in np.flatnonzero(c):
                 tendon.wrap_joint(names[i], float(c[i]))
             spent[:, :2] += np.outer(c**2, shaft[:2])
@@ -75,7 +65,7 @@ def compiled(made, beside):
         joint.armature = x.get(f'Ia{j + 1}', 0.0) - spent[j, 0]
         joint.damping[0] -= spent[j, 1]
         joint.frictionloss -= spent[j, 2]
-        joint.solref_friction[0] = 0.001
+        joint.solref_friction[0], joint.solimp_friction[:2] = SHARP, HOLD
     return spec.compile()
 
 
@@ -94,7 +84,7 @@ def followed(model, robot, controller, reference, offset):
             data.ctrl[:] = torque[k]
         else:
             data.qfrc_applied[dof] = torque[k] - offset
-        for _ in range(round(1.0 / RATE / STEP)):
+        for _ in range(round(1.0 / RATE / model.opt.timestep)):
             mujoco.mj_step(model, data)
     return torque
 
@@ -107,10 +97,9 @@ def test_mujoco_needs_the_torques_of_our_simulator(name, request):
     chi = possible(robot)
     covariance = np.diag((1e-6 * chi) ** 2 + 1e-14)
     result = Result(robot.name, 'idim_wls', robot.base.names, chi, covariance)
-    # Softer than the robot's own loop, which the wrist of a TX40 closes at 5 kHz.
     loop = loop_setting(robot, 'default', 'pd').model_copy(update={'rate_hz': RATE})
-    controller = tune(robot, loop, chi, bandwidth_factor=0.4)
-    reference = moving(robot)
+    controller = tune(robot, loop, chi)
+    reference = lively_motion(robot.limits, 2.5, seed=1, share=0.5).sampled(RATE)
     ours = simulate(robot, chi, reference, controller, coulomb_slope=SLOPE).torque
     for kind in ('urdf', 'mjcf'):
         made = export(kind, result, Path('r.json'), name)

@@ -147,3 +147,16 @@ def test_mjcf_holds_motors_that_turn_each_others_joints(coupling, tmp_path):
         x[k] = {'Fvm': 0.4, 'Fcm': 0.3}.get(name[:3], x[k])
     made = export('mjcf', result_of(robot, robot.base.from_standard(x)), Path('r.json'), str(path))
     assert 'differ by' in made.check(made.text)
+
+
+def test_a_light_joint_with_fast_damping_gets_an_implicit_integrator():
+    robot = load_robot('emps')
+    chi = robot.truth()
+    chi[robot.base.index('M1')], chi[robot.base.index('Fv1')] = 0.01, 100.0  # 1e4 per second
+    made = export('mjcf', result_of(robot, chi), Path('r.json'), 'emps')
+    assert any('implicitfast' in note for note in made.notes)
+    model = mujoco.MjModel.from_xml_string(made.text)
+    data = mujoco.MjData(model)
+    data.qvel[:] = 1.0
+    mujoco.mj_step(model, data, 100)
+    assert np.all(np.abs(data.qvel) < 1e-3)

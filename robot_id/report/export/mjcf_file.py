@@ -13,15 +13,21 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 import pinocchio as pin
 
+from robot_id.dynamics import inertia_matrix
+from robot_id.dynamics.simulation import sample_configurations
 from robot_id.report.export.held_drives import HeldDrives, held_drives
 from robot_id.report.export.parts import Exported, Request
 from robot_id.report.export.possible import Bodies, bodies_of, central, text_of
 from robot_id.report.export.readback import check_mjcf
 from robot_id.report.export.sidecar import lost, sidecar
 
+# Steps in s. MuJoCo's own integrators are of first order: a position that is half a step off is
+# felt by a stiff loop (2 % of the torque of a TX40's wrist); its RK4 is not.
+STEP = 0.00025
 # Time constant of friction loss, s: MuJoCo's own 20 ms let a joint turn over far too softly. It
-# raises ours to two of its steps where those are longer.
-SHARP = 0.001
+# raises ours to two of its steps. Impedance: a joint at rest creeps with 1 - this of its push.
+SHARP, HOLD = 0.0001, 0.999
+FRICTION = f'solreffriction="{SHARP} 1" solimpfriction="{HOLD} {HOLD} 0.001"'
 
 
 def write(request: Request) -> Exported:
@@ -30,9 +36,15 @@ def write(request: Request) -> Exported:
     held = held_drives(bodies, rotors=True, shafts=True, offsets=True)
     notes = (*bodies.notes, *lost(held, 'MJCF'))
     notes += (
-        'MuJoCo smooths friction loss as a soft constraint: near rest it slides where Coulomb '
-        'friction would hold, less with a short timestep (0.00025 s is good)',
+        'MuJoCo smooths friction loss as a soft constraint: near rest it creeps where Coulomb '
+        f'friction would hold, less with a short timestep (the file asks for {STEP} s)',
     )
+    stiff = fastest_rate(bodies, held) * STEP > 1.0
+    if stiff:
+        notes += (
+            'the damping of a light joint is too fast for RK4: the file asks for implicitfast, '
+            'whose positions are half a step off',
+        )
     if np.any(held.offset):
         notes += ('the offsets act in the actuators: give torques to ctrl, not to qfrc_applied',)
     if held.shafts:
@@ -42,20 +54,35 @@ def write(request: Request) -> Exported:
     if len(bodies.robot.kinematics.body_names) > bodies.robot.n:
         notes += ('mimic joints are tied by soft equality constraints',)
     return Exported(
-        mjcf(bodies, held),
+        mjcf(bodies, held, 'implicitfast' if stiff else 'RK4'),
         {'.params.yaml': sidecar(request, bodies)},
         notes=notes,
         check=lambda written: check_mjcf(written, bodies, held),
     )
 
 
-def mjcf(bodies: Bodies, held: HeldDrives) -> str:
+def fastest_rate(bodies: Bodies, held: HeldDrives) -> float:
+    """
+    Return the largest rate of damping in 1/s, the largest eigenvalue of M(q)^-1 D.
+
+    D holds the damping of joints and shafts, M is looked at in some postures. An explicit step
+    much longer than its inverse blows up.
+    """
+    robot = bodies.robot
+    D = np.diag(held.damping) + sum(s.damping * np.outer(s.c, s.c) for s in held.shafts)
+    chi = robot.base.from_standard(bodies.x)
+    M = inertia_matrix(robot, chi, sample_configurations(robot, 16))
+    return float(np.abs(np.linalg.eigvals(np.linalg.solve(M, D[None]))).max(initial=0.0))
+
+
+def mjcf(bodies: Bodies, held: HeldDrives, integrator: str) -> str:
     """Return the model as text."""
     robot = bodies.robot
     lines = [
         f'<mujoco model={quoteattr(robot.name)}>',
         '  <compiler angle="radian" autolimits="true"/>',
-        f'  <option gravity="{text_of(robot.gravity)}" integrator="implicitfast"/>',
+        f'  <option gravity="{text_of(robot.gravity)}" timestep="{STEP}" '
+        f'integrator="{integrator}"/>',
         '  <worldbody>',
     ]
     for i in np.flatnonzero(robot.kinematics.parent < 0):
@@ -91,7 +118,7 @@ def _joint(bodies: Bodies, held: HeldDrives, i: int) -> str:
         j = robot.joint_names.index(name)
         text += (
             f' damping="{float(held.damping[j])!r}" frictionloss="{float(held.dry[j])!r}" '
-            f'solreffriction="{SHARP} 1" armature="{float(held.armature[j])!r}"'
+            f'{FRICTION} armature="{float(held.armature[j])!r}"'
         )
         lower, upper = robot.limits.lower[j], robot.limits.upper[j]
         if np.isfinite(lower) and np.isfinite(upper):
@@ -105,7 +132,7 @@ def _tendons(bodies: Bodies, held: HeldDrives) -> list[str]:
         lines += [
             f'    <fixed name={quoteattr(f"motor_{shaft.joint}")} armature="{shaft.armature!r}" '
             f'damping="{shaft.damping!r}" frictionloss="{shaft.dry!r}" '
-            f'solreffriction="{SHARP} 1">',
+            f'{FRICTION}>',
             *(
                 f'      <joint joint={quoteattr(bodies.robot.joint_names[i])} '
                 f'coef="{float(shaft.c[i])!r}"/>'
