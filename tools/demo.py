@@ -127,8 +127,8 @@ class Demo:
         """Identify the robot from a bag; return the result file."""
         goal = Identify.Goal(bag=bag, method='idim_wls')
         # The simulated friction is smooth; on a real robot leave this option alone.
-        goal.option_keys = ['coulomb_slope']
-        goal.option_values = [str(self.robot.description.coulomb_slope)]
+        goal.option_keys = ['physical', 'coulomb_slope']
+        goal.option_values = ['true', str(self.robot.description.coulomb_slope)]
         sent = self.client.send_goal(Identify, 'identification_server/identify', goal, START_S)
         if not sent.accepted:
             raise AssertionError('the identification server refuses the goal')

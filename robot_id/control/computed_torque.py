@@ -193,24 +193,23 @@ class ComputedTorque:
             m.blend[0] = 1.0
         self._from, self._to = now, target
 
-    def check_inertia(self, positions: ArrayLike | None = None) -> bool:
+    def check_inertia(self, positions: ArrayLike | None = None, physical: bool = True) -> bool:
         """
         Refuse a model that cannot control a motion: M_hat must be positive definite all along.
 
-        :param positions: (N, n) of the reference; None: everywhere within the limits.
+        :param positions: (N, n) of the reference; None: in every posture.
+        :param physical: in every posture: only what a robot that can exist has, which proves it.
         :returns: whether that is proven for every posture, not found at some of them.
         :raises ControlError: with the position where it is not.
         """
-        better = 'give better parameters to start with'
         if positions is None:
-            try:
-                return proven_positive(self.robot, self._to)
-            except ControlError as error:
-                raise ControlError(f'{error}: {better}') from None
+            return proven_positive(self.robot, self._to, physical)
         rows = np.atleast_2d(np.asarray(positions, float))
         reason = not_positive(self.robot, self._to, rows)
         if reason:
-            raise ControlError(f'{self.robot.name}: {reason}: {better}')
+            raise ControlError(
+                f'{self.robot.name}: {reason}: give better parameters to start with'
+            )
         return False
 
     def saturated(self) -> NDArray[np.bool_]:

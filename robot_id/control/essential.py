@@ -14,7 +14,6 @@ import numpy as np
 import scipy.linalg as sl
 from numpy.typing import NDArray
 
-from robot_id.exceptions import IdentificationError
 from robot_id.regression.least_squares import Solution, condition_number, solve
 from robot_id.regression.physical import Fitter
 from robot_id.regression.triangular import JointFactors
@@ -55,18 +54,15 @@ def possible_window(fit: WindowFit, fitter: Fitter) -> WindowFit:
     """
     Return a fit whose values belong to a robot that can exist, nearest to what the window tells.
 
-    What is not passed on stays to a thousandth; where that cannot be, the values stay as they
-    were, and the guards judge them.
+    What is not passed on stays to a thousandth.
 
     :param fitter: of the robot.
+    :raises IdentificationError: where none is found.
     """
     held = 1e-3 * np.maximum(np.abs(fit.values), 1e-3 * np.abs(fit.values).max(initial=1e-12))
     covariance = np.diag(held**2)
     covariance[np.ix_(fit.passed, fit.passed)] = fit.covariance[np.ix_(fit.passed, fit.passed)]
-    try:
-        return replace(fit, values=fitter.project(fit.values, covariance).chi)
-    except IdentificationError:
-        return fit
+    return replace(fit, values=fitter.project(fit.values, covariance).chi)
 
 
 def without_joints(factors: JointFactors, still: Flags) -> JointFactors:

@@ -18,10 +18,11 @@ Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 # Friction, rotor inertia and the mass of a slide are not negative; a regrouped one (R) may be.
 _NOT_NEGATIVE = re.compile(r'^(Fv|Fc|Fvm|Fcm|Ia|M)\d+[+-]?$')
-NOT_PROVEN = (
-    'M(q) of this model is positive definite by a search over postures, not proven: no robot '
-    'that can exist was found with these parameters; identify with --set physical=true'
+IMPOSSIBLE = (
+    'no robot that can exist was found with these parameters, so nothing proves M_hat positive '
+    'definite in every posture'
 )
+NOT_PROVEN = f'{IMPOSSIBLE}; a search over postures found none where it is not'
 
 
 def parameter_bounds(
@@ -89,17 +90,23 @@ def _shown(position: Array) -> str:
     return np.array2string(position, precision=3)
 
 
-def proven_positive(robot: Robot, chi: Array) -> bool:
+def proven_positive(robot: Robot, chi: Array, physical: bool = True) -> bool:
     """
     Return whether M_hat is positive definite in every posture by a theorem, not by a search.
 
     With the parameters of a robot that can exist it is a theorem: M(q) is that of its bodies, and
-    every blend of two such sets is one again. Without, the weakest posture is searched for.
+    every blend of two such sets is one again.
 
-    :raises ControlError: with the posture where M_hat is not positive definite.
+    :param physical: refuse all other parameters; False searches for their weakest posture.
+    :raises ControlError: where nothing proves it, or with the posture where it is not.
     """
     if possible_robot(robot, chi):
         return True
+    if physical:
+        raise ControlError(
+            f'{robot.name}: {IMPOSSIBLE}: identify with --set physical=true (or, with a search in '
+            'place of the proof, set physical: false of the controller)'
+        )
     objection = weak_posture(robot, chi)
     if objection:
         raise ControlError(f'{robot.name}: {objection}')
@@ -117,12 +124,15 @@ def weak_posture(robot: Robot, chi: Array) -> str:
     )
 
 
-def check_model(robot: Robot, chi: Array, current: Array, smallest_inertia: float) -> bool:
+def check_model(
+    robot: Robot, chi: Array, current: Array, smallest_inertia: float, physical: bool = True
+) -> bool:
     """
     Refuse a model that is not safe to control with; return whether M_hat is proven positive.
 
     :param chi: (b,) new values; current (b,) those in use.
     :param smallest_inertia: least eigenvalue of the new M_hat against the present one.
+    :param physical: refuse what no robot that can exist has.
     :raises ControlError: naming the parameter out of its bounds, or where M_hat is lost.
     """
     lower, upper = parameter_bounds(robot, None)
@@ -131,4 +141,4 @@ def check_model(robot: Robot, chi: Array, current: Array, smallest_inertia: floa
     )
     if objection:
         raise ControlError(f'{robot.name}: {objection}')
-    return proven_positive(robot, chi)
+    return proven_positive(robot, chi, physical)

@@ -15,7 +15,7 @@ from robot_id.control.guards import out_of_bounds, parameter_bounds, weak_inerti
 from robot_id.control.payload import PayloadEstimate, PayloadWatch
 from robot_id.control.window import MovingWindow, ReferenceObservation, Window, as_rows
 from robot_id.data.decimation import LARGEST_STAGE, stages
-from robot_id.exceptions import ControlError, OptionError
+from robot_id.exceptions import ControlError, IdentificationError, OptionError
 from robot_id.model import Robot
 from robot_id.regression.physical import Fitter
 
@@ -204,11 +204,15 @@ class Ilic:
             self._observation.factors(window), current, sigma_max, still,
             self.largest_condition,
         )  # fmt: skip
+        impossible = ''
         if self._fitter is not None and fit.passed.any():
-            fit = possible_window(fit, self._fitter)
+            try:
+                fit = possible_window(fit, self._fitter)
+            except IdentificationError as error:
+                impossible = f'no robot that can exist was found near the window: {error}'
         time = window.end / self.rate_hz
         names = tuple(name for name, rest in zip(self.robot.joint_names, still) if rest)
-        reason = self._objection(window, fit, still, current, sigma_max)
+        reason = impossible or self._objection(window, fit, still, current, sigma_max)
         new = fit.values.copy()
         new.flags.writeable = False
         with self._lock:

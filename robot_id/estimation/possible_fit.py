@@ -45,12 +45,12 @@ def possible_fit(
         possible = Possible(found, solution.chi, fit.solution.covariance)
         return replace(fit, solution=replace(fit.solution, chi=found.chi)), possible
     free = solve(fit.R, system.rows, factors.names, system.kept)
-    found = physical.fit(fit.R, free)
     fit = replace(fit, solution=replace(solution, chi=free.chi))
     fit = method.state_deviations(fit, observation, system)
     covariance = fit.solution.covariance
     if method.deviations == 'classical' and fit.weights is not None and fit.noise is not None:
         noise = fit.noise * np.sqrt(inflation)
         covariance = joint_covariance(factors, solution.kept, fit.weights, noise)
+    found = physical.fitter.project(free.chi, covariance)
     possible = Possible(found, free.chi, covariance)
     return replace(fit, solution=replace(fit.solution, chi=found.chi)), possible

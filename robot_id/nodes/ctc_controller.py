@@ -63,7 +63,7 @@ class CtcController(RobotLifecycleNode):
             robot, start, loop, measured=s['measured'], integral=s['integral'],
             torque_limit=s['torque_limit'] or None, blend_s=s['blend_s'],
         )  # fmt: skip
-        proven = controller.check_inertia()
+        proven = controller.check_inertia(physical=s['physical'])
         order = joint_order(robot.joint_names, s['joints'], 'joints')
         self._lock_step = s['lock_step']
         self._robot = robot

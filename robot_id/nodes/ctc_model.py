@@ -79,7 +79,8 @@ class ControllerModel:
         controller = self._control.controller
         chi = controller.target + change
         smallest = self._learning.ilic.smallest_inertia
-        proven = check_model(self._robot, chi, controller.target, smallest)
+        physical = self._node.settings['physical']
+        proven = check_model(self._robot, chi, controller.target, smallest, physical)
         self._use(chi, blend_s)
         self._judge(proven)
         self._learning.set_parameters(chi)
@@ -119,7 +120,8 @@ class ControllerModel:
                 self._robot, request, controller.target, settings['data_directory']
             )
             smallest = self._learning.ilic.smallest_inertia
-            proven = check_model(self._robot, chi, controller.target, smallest)
+            physical = settings['physical']
+            proven = check_model(self._robot, chi, controller.target, smallest, physical)
             blend = request.blend_s or settings['blend_s']
             if not (np.isfinite(blend) and blend >= 0.0):
                 raise OptionError(f'blend_s must be 0 s or more, got {blend}')

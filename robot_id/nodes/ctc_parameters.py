@@ -27,7 +27,9 @@ TABLE = (
         "of the robot file's motion.", 0.0, 3600.0),
     Row('sigma_max', 15.0, 'Update only parameters with a smaller percent deviation [%].',
         10.0, 30.0),
-    Row('physical', False, 'Learn only parameters that a robot can have.'),
+    Row('physical', True, 'Take and learn only parameters that a robot can have, which proves '
+        'M(q) positive definite in every posture; false: a search over postures in place of the '
+        'proof.'),
     Row('payload_bound_kg', 0.0, 'A load that the learner finds is taken over when it differs by '
         'at most this from the one that was told; a larger one waits for ~/set_payload [kg].',
         0.0, 1e4),

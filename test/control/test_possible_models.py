@@ -1,15 +1,16 @@
-"""M(q) of a controller's model: a theorem where a robot can have it, a search where none can."""
+"""M(q) of a controller's model: a theorem where a robot can have it, else refused or searched."""
 
 import numpy as np
 import pytest
 
+from bench.bench_physical import random_arm
 from robot_id.control import ComputedTorque
 from robot_id.control.essential import WindowFit, possible_window
 from robot_id.control.guards import check_model, proven_positive
 from robot_id.control.posture_search import possible_robot, weakest_posture
 from robot_id.dynamics import inertia_matrix
 from robot_id.exceptions import ControlError
-from robot_id.model import load_robot
+from robot_id.model import Payload, load_robot, payload_parameters
 from robot_id.regression.physical import Fitter
 from robot_id.regression.physical.witness import witness
 
@@ -35,8 +36,8 @@ def test_the_search_finds_the_posture_that_samples_miss():
     assert not possible_robot(robot, chi)
     assert weakest_posture(robot, chi).value <= least + 1e-3 * abs(least)
     assert least < 0
-    with pytest.raises(ControlError, match='physical=true'):
-        proven_positive(robot, chi)
+    with pytest.raises(ControlError, match='not positive definite at q'):
+        proven_positive(robot, chi, physical=False)
     with pytest.raises(ControlError, match='positive definite'):
         check_model(robot, chi, robot.truth(), 0.0)
     with pytest.raises(ControlError, match='positive definite'):
@@ -44,20 +45,50 @@ def test_the_search_finds_the_posture_that_samples_miss():
     assert ComputedTorque(robot, robot.truth()).check_inertia()
 
 
-def test_a_model_that_no_robot_has_is_taken_after_a_search_and_not_called_proven():
+def test_a_model_that_no_robot_has_is_refused_and_taken_after_a_search_where_that_is_wanted():
     robot = load_robot('scara')
     chi = robot.truth()
     chi[robot.base.index('Fv2')] = -0.01  # M(q) does not hold it
-    assert not proven_positive(robot, chi)
-    assert not ComputedTorque(robot, chi).check_inertia()
+    for refused in (
+        lambda: proven_positive(robot, chi),
+        lambda: ComputedTorque(robot, chi).check_inertia(),
+        lambda: check_model(robot, chi, chi, 0.0),
+    ):
+        with pytest.raises(ControlError, match='identify with --set physical=true'):
+            refused()
+    assert not proven_positive(robot, chi, physical=False)
+    assert not ComputedTorque(robot, chi).check_inertia(physical=False)
+    assert not check_model(robot, chi, chi, 0.0, physical=False)
     assert proven_positive(robot, robot.truth())
-    assert not check_model(robot, chi, chi, 0.0)
 
 
-@pytest.mark.parametrize('name', ['scara', 'emps', 'tx40'])
-def test_the_a_priori_values_of_a_shipped_robot_are_accepted(name):
+@pytest.mark.parametrize('name', ['scara', 'emps', 'emps_asymmetric', 'tx40'])
+def test_m_of_the_a_priori_values_of_a_shipped_robot_is_proven_positive(name):
     robot = load_robot(name)
-    ComputedTorque(robot).check_inertia()
+    assert proven_positive(robot, robot.a_priori())
+
+
+def test_a_load_on_rotors_alone_is_proven_too():
+    # A point mass has a pseudo-inertia of rank one, all other bodies have none at all.
+    robot = load_robot('tx40')
+    chi = robot.a_priori() + payload_parameters(robot, Payload(1.0, (0.0, 0.02, 0.1)), None)
+    assert proven_positive(robot, chi)
+    assert not possible_robot(robot, chi - 2.0 * (chi - robot.a_priori()))
+
+
+def test_a_witness_is_found_for_whatever_a_random_arm_was_or_is_fitted_with():
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        robot, x = random_arm(rng, int(rng.integers(1, 8)))
+        fitter, chi = Fitter(robot), robot.base.from_standard(x)
+        assert witness(fitter, chi) is not None
+        noisy = chi + 0.1 * np.abs(chi) * rng.normal(size=chi.shape)
+        fitted = fitter.project(noisy, np.diag((0.1 * chi) ** 2 + 1e-12)).chi
+        found = witness(fitter, fitted)
+        assert found is not None
+        assert np.allclose(robot.base.from_standard(found), fitted, rtol=1e-8, atol=1e-8)
+        q = rng.uniform(-3, 3, (50, robot.n))
+        assert np.linalg.eigvalsh(inertia_matrix(robot, fitted, q)).min() > 0.0
 
 
 def test_a_window_that_no_robot_explains_becomes_one_that_can_exist():

@@ -103,3 +103,19 @@ def test_projection_of_an_impossible_result_moves_as_little_as_it_can():
 def test_essential_and_physical_exclude_each_other():
     with pytest.raises(OptionError, match='essential'):
         registry.create('idim_wls', {'physical': True, 'essential': True})
+
+
+def test_deviations_of_standard_parameters_count_a_coloured_residual():
+    # What is a standard and a base parameter at once, and told by the data, has one deviation.
+    robot = load_robot('scara')
+    data = recording(robot, 20.0, noise=0.0)
+    run = data.runs[0]
+    slow = np.cumsum(np.random.default_rng(3).normal(size=run.torque.shape), axis=0)
+    torque = run.torque + 0.02 * slow / slow.std(axis=0) * run.torque.std(axis=0)
+    data = Dataset(robot.joint_names, (Run(run.time, run.position, torque, run.velocity),), 'x')
+    result = registry.create('idim_wls', {'physical': True}).estimate(robot, data)
+    own = {p['name']: p for p in result.standard_parameters}
+    for name, std in zip(result.names, result.std):
+        if name in own and own[name]['data_share'] > 0.99:
+            assert own[name]['std'] == pytest.approx(std, rel=0.2)
+    assert sum(own[n]['data_share'] > 0.99 for n in result.names if n in own) >= 3

@@ -20,7 +20,8 @@ def test_an_ellipse_has_the_axes_of_its_body(tmp_path):
     path.write_text(URDF)
     robot = load_robot(path)
     rows = robot.kinematics.inertia
-    text = view(robot, rows, rows, np.array([True]), 0, 2)
+    text = view(robot, rows, rows, np.array([True]), np.zeros(1), 0, 2)
+    assert text.count('predicted open') == 1
     found = re.findall(r'rx="([\d.]+)" ry="([\d.]+)" transform="rotate\(([-\d.]+)', text)
     assert len(found) == 2  # identified and URDF, one on the other
     radii = sorted(float(r) for r in found[0][:2])

@@ -84,7 +84,7 @@ def test_computed_torque_and_learning_equal_the_run_in_one_process(name, N, nois
     disturbances = replace(Disturbances.of_robot(robot, 5), torque_std=None) if noise else None
     whole = run_ilic(
         robot, robot.truth(), motion, 1, disturbances=disturbances, keep=True,
-        ilic_options={'window_s': 1.5},
+        ilic_options={'window_s': 1.5, 'physical': True},
     )  # fmt: skip
     std = np.array(robot.description.noise.torque_std) if noise else 0.0
     added = np.random.default_rng([5, 1]).normal(size=(N, robot.n)) * std

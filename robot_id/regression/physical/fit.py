@@ -146,21 +146,43 @@ class Fitter:
         Bodies in units of their prior (y0 = svec of the identity), drives in units of what the
         data say about them (y0 = 1), the rest in deviations (y0 = 0).
         """
-        s = len(self.robot.standard_names)
-        T, y0 = np.zeros((s, s)), np.zeros(s)
-        for columns, block in zip(self.robot.inertial_index, self._bodies):
-            T[np.ix_(columns, columns)] = block
-            y0[columns] = svec(np.eye(4))
-        drives = self.constraints.drive_columns
-        T[np.ix_(drives, drives)] = np.linalg.inv(self.constraints.drives) * self._sizes(R, z)
-        y0[drives] = 1.0
-        # A direct rotor is a part of its link, and it is the whole that must be a body.
-        for rotor, columns, weights in self.robot.direct_columns:
-            T[columns] -= weights[:, None] * T[rotor]
+        T = self._frame(self._bodies, self._sizes(R, z))
+        y0 = np.zeros(len(T))
+        y0[self.robot.inertial_index] = svec(np.eye(4))
+        y0[self.constraints.drive_columns] = 1.0
         free = self._free()
         norms = np.linalg.norm(R @ self.B[:, free], axis=0)
         T[free, free] = 1.0 / np.where(norms > 0.0, norms, 1.0)
         return T, y0
+
+    def local_units(self, x: Array) -> Array:
+        """
+        (s, s) T: a step x + T s stays possible while every body's and drive's part is below one.
+
+        :param x: (s,) strictly possible (units of the barrier: Dikin's ellipsoid).
+        """
+        L = np.linalg.cholesky(pseudo_inertia(self.robot.standard.inertial_rows(x)))
+        drives = self.constraints.drives @ x[self.constraints.drive_columns]
+        T = self._frame(congruence(np.asarray(L, float)), drives)
+        free = self._free()
+        T[free, free] = np.abs(x[free]) + 1.0
+        return T
+
+    def _frame(self, bodies: Array, drives: Array) -> Array:
+        """
+        (s, s) T with bodies and drives in units of their own; zero columns of the free ones.
+
+        :param bodies: (nb, 10, 10) from svec to inertial parameters, drives (m,) sizes.
+        """
+        s, columns = len(self.robot.standard_names), self.constraints.drive_columns
+        T = np.zeros((s, s))
+        for own, block in zip(self.robot.inertial_index, bodies):
+            T[np.ix_(own, own)] = block
+        T[np.ix_(columns, columns)] = np.linalg.inv(self.constraints.drives) * drives
+        # A direct rotor is a part of its link, and it is the whole that must be a body.
+        for rotor, own, weights in self.robot.direct_columns:
+            T[own] -= weights[:, None] * T[rotor]
+        return T
 
     def _sizes(self, R: Array, z: Array) -> Array:
         """(m,) order of size of each drive parameter: a priori, else the base value it is in."""

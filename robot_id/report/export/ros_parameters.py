@@ -6,6 +6,8 @@ from pathlib import Path
 
 from robot_id.estimation.parameters import parameters_for
 from robot_id.exceptions import DataError
+from robot_id.regression.physical import Fitter
+from robot_id.regression.physical.witness import witness
 from robot_id.report.export.parts import Exported, Request, dump, head, rows
 
 CONTROLLER = '/**/ctc_controller'
@@ -23,14 +25,20 @@ def write(request: Request) -> Exported:
         raise DataError(
             f'{source}: {result.method} did not converge, a controller must not start with it'
         )
-    parameters_for(request.loaded, result)
+    robot = request.loaded
+    notes: tuple[str, ...] = ()
+    if witness(Fitter(robot), parameters_for(robot, result)) is None:
+        notes = (
+            'no robot that can exist has these parameters: the controller refuses them, identify '
+            'with --set physical=true',
+        )
     lines = ''.join(
         f'#   {name} = {value:.6g} (deviation {std:.2g})\n'
         for name, value, std, _, _ in rows(result)
     )
     given = Path(request.name)
-    robot = str(given.resolve()) if given.suffix else request.name
-    settings = {'robot': robot, 'parameters': str(source.resolve())}
+    named = str(given.resolve()) if given.suffix else request.name
+    settings = {'robot': named, 'parameters': str(source.resolve())}
     content = {CONTROLLER: {'ros__parameters': settings}}
     usage = 'ros2 run robot_id ctc_controller --ros-args --params-file THIS_FILE'
-    return Exported(head(result, usage) + lines + dump(content))
+    return Exported(head(result, usage) + lines + dump(content), notes=notes)

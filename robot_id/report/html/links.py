@@ -26,8 +26,8 @@ _SIZE, _BORDER = 340.0, 14.0
 _VIEWS = (('from the side', 0, 2), ('from the front', 1, 2), ('from above', 0, 1))
 _LEAD = (
     'Every body with the links fixed to it, at the posture zero: the ellipsoid that has its mass '
-    'and inertia, with its centre. Of a parameter that the data say nothing about (share 0 %) the '
-    'value is the prior.'
+    'and inertia, with its centre. Dashed are bodies whose mass the data leave open (share under '
+    '50 %): they are mostly the prior.'
 )
 
 
@@ -44,7 +44,7 @@ def link_section(robot: Robot, result: Result) -> str:
     )
     pictures = ''.join(
         f'<figure><figcaption>{title}</figcaption>'
-        f'{view(robot, rows, given, known, across, up)}</figure>'
+        f'{view(robot, rows, given, known, mass_shares(robot, result), across, up)}</figure>'
         for title, across, up in _VIEWS
     )
     legend = (
@@ -61,10 +61,9 @@ def _verdict(result: Result) -> str:
 def _rows(
     robot: Robot, result: Result, rows: Array, given: Array, known: NDArray[np.bool_]
 ) -> list[tuple[str, ...]]:
-    shares = {p['name']: p['data_share'] for p in result.standard_parameters or ()}
+    shares = mass_shares(robot, result)
     found: list[tuple[str, ...]] = []
     for i, name in enumerate(robot.kinematics.body_names):
-        mass = robot.standard_names[robot.inertial_index[i, 9]]
         found.append(
             (
                 escape(name),
@@ -72,10 +71,17 @@ def _rows(
                 number(float(given[i, 9]), 3) if known[i] else '–',
                 _centre(rows[i]),
                 _centre(given[i]) if known[i] else '–',
-                f'{100 * float(shares.get(mass, 0.0)):.0f} %',
+                f'{100 * shares[i]:.0f} %',
             )
         )
     return found
+
+
+def mass_shares(robot: Robot, result: Result) -> Array:
+    """(nb,) how much of every body's mass the data tell, 0 to 1."""
+    shares = {p['name']: p['data_share'] for p in result.standard_parameters or ()}
+    masses = [robot.standard_names[k] for k in robot.inertial_index[:, 9]]
+    return np.array([float(shares.get(name, 0.0)) for name in masses])
 
 
 def _centre(row: Array) -> str:
@@ -83,13 +89,22 @@ def _centre(row: Array) -> str:
 
 
 def view(
-    robot: Robot, rows: Array, given: Array, known: NDArray[np.bool_], across: int, up: int
+    robot: Robot,
+    rows: Array,
+    given: Array,
+    known: NDArray[np.bool_],
+    shares: Array,
+    across: int,
+    up: int,
 ) -> str:
     """Draw a side view: joints as a line, bodies as ellipses; metres to scale."""
     rotation, origin = placements(robot)
     plane = np.array([across, up])
     shapes = [('measured', int(i), given[i]) for i in np.flatnonzero(known)]
-    shapes += [('predicted', i, rows[i]) for i in range(len(rows))]
+    shapes += [
+        ('predicted' if shares[i] >= 0.5 else 'predicted open', i, rows[i])
+        for i in range(len(rows))
+    ]
     drawn = []
     for kind, i, row in shapes:
         centre, second = _body(row)
