@@ -6,7 +6,6 @@ import gzip
 import warnings
 import zlib
 from array import array
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -15,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id import budget
+from robot_id.data.csv_layout import Layout, Lines, bare, is_number, layout_of, number_of
 from robot_id.exceptions import DataError, shorten
 
 Array = NDArray[np.float64]
 
-MOST_COLUMNS = 10_000
 LONGEST_LINE = 1 << 20
 _BLOCK = 1 << 16
 
@@ -28,18 +27,25 @@ def read_csv(path: Path) -> tuple[list[str] | None, Array, tuple[str, ...]]:
     """
     Return header (or None), values (N, c) and notes of a .csv or .csv.gz file.
 
-    The separator (comma, semicolon, tab or blanks) and the header are found from the first lines.
-    A file that was cut off is read up to the last whole row.
+    The separator (comma, semicolon, tab or blanks), a decimal comma, quotes, the header and a row
+    of units are found from the first lines. A file that was cut off is read up to the last whole
+    row.
     """
     _check_size(path)
-    delimiter, header, skip = _layout(path)
-    notes: tuple[str, ...] = ()
+    layout = layout_of(path)
+    header, notes = layout.header, layout.notes
     try:
+        if layout.comma:
+            raise ValueError  # row by row
         with warnings.catch_warnings():
             warnings.simplefilter('ignore')  # of a file without rows, told below
-            values = np.loadtxt(path, delimiter=delimiter, skiprows=skip, ndmin=2, comments='#')
+            values = np.loadtxt(
+                path, delimiter=layout.delimiter, skiprows=layout.skip, ndmin=2, comments='#',
+                quotechar='"',
+            )  # fmt: skip
     except (ValueError, EOFError, zlib.error, gzip.BadGzipFile):
-        values, notes = _read_with_care(path, delimiter, skip)
+        values, more = _read_with_care(path, layout)
+        notes += more
     if values.size == 0:
         raise DataError(f'{path}: no data rows')
     if header is not None and len(header) != values.shape[1]:
@@ -52,6 +58,9 @@ def read_csv(path: Path) -> tuple[list[str] | None, Array, tuple[str, ...]]:
 def _check_size(path: Path) -> None:
     """Go through the bytes once, holding none: what unfolds too far is refused before it does."""
     length = path.stat().st_size
+    with path.open('rb') as file:
+        if file.read(2) in (b'\xff\xfe', b'\xfe\xff'):
+            raise DataError(f'{path}: UTF-16 text, save it as UTF-8')
     marks = dict.fromkeys((b',', b';', b'\t', b' '), 0)
     rows = line = 0
     with _open_bytes(path) as file:
@@ -77,47 +86,27 @@ def _open_bytes(path: Path) -> BinaryIO:
     return cast(BinaryIO, gzip.open(path, 'rb') if path.suffix == '.gz' else path.open('rb'))
 
 
-def _layout(path: Path) -> tuple[str | None, list[str] | None, int]:
-    """Return the separator, the header, and the number of lines to skip before the data."""
-    for number, line in enumerate(islice(_Lines(path), 100)):
-        text = line.strip().lstrip('\ufeff')
-        if not text:
-            continue
-        commented = text.startswith('#')
-        text = text.lstrip('# ')
-        delimiter = next((mark for mark in (',', ';', '\t') if mark in text), None)
-        cells = [cell.strip().strip('"\'') for cell in text.split(delimiter)]
-        if len(cells) > MOST_COLUMNS:
-            raise DataError(f'{path}: {len(cells)} columns, at most {MOST_COLUMNS} are read')
-        if all(_is_number(cell) for cell in cells):
-            return delimiter, None, number
-        if commented and len(cells) < 2:
-            continue
-        return delimiter, cells, number + 1
-    raise DataError(f'{path}: no data in the first 100 lines')
-
-
-def _read_with_care(path: Path, delimiter: str | None, skip: int) -> tuple[Array, tuple[str, ...]]:
+def _read_with_care(path: Path, layout: Layout) -> tuple[Array, tuple[str, ...]]:
     """Read row by row, to name the place of what is wrong or to keep all before a cut."""
-    lines = _Lines(path)
+    lines = Lines(path)
     # Flat, 8 bytes a number: lists of lists would take five times as much.
     rows = array('d')
     columns = 0
     complaint = ''
     row = 0
-    for line in islice(lines, skip, None):
-        text = line.split('#', 1)[0].strip()
+    for line in islice(lines, layout.skip, None):
+        text = line.split('#', 1)[0].strip().lstrip('\ufeff')
         if not text:
             continue
         if complaint:
             raise DataError(complaint)
         row += 1
-        cells = text.split(delimiter)
+        cells = [bare(cell) for cell in text.split(layout.delimiter)]
         try:
-            values = [_number(cell) if cell.strip() else float('nan') for cell in cells]
+            values = [number_of(cell, layout.comma) if cell else float('nan') for cell in cells]
         except ValueError:
-            bad = next(i for i, cell in enumerate(cells) if not _is_number(cell or 'nan'))
-            shown = shorten(cells[bad].strip())
+            bad = next(i for i, x in enumerate(cells) if not is_number(x or 'nan', layout.comma))
+            shown = shorten(cells[bad])
             complaint = f"{path}: row {row}, column {bad + 1}: '{shown}' is not a number"
             continue
         columns = columns or len(values)
@@ -136,36 +125,3 @@ def _read_with_care(path: Path, delimiter: str | None, skip: int) -> tuple[Array
     elif complaint:
         notes.append(f'{path.name}: the last row is cut off and left out')
     return table, tuple(notes)
-
-
-class _Lines:
-    """Lines of a plain or compressed text file, up to where it can be read."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.cut = ''
-        self.open_end = False
-
-    def __iter__(self) -> Iterator[str]:
-        opener = gzip.open if self.path.suffix == '.gz' else open
-        with opener(self.path, 'rt', encoding='utf-8', errors='replace') as file:
-            try:
-                for line in file:
-                    self.open_end = not line.endswith('\n')
-                    yield line
-            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                self.cut = str(error)
-
-
-def _number(cell: str) -> float:
-    if '_' in cell:  # Python's own way of writing 1_000, nobody else's
-        raise ValueError
-    return float(cell)
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        _number(cell)
-    except ValueError:
-        return False
-    return True

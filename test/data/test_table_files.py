@@ -32,6 +32,35 @@ def test_separators_and_headers_are_found(tmp_path, mark, header):
     assert notes == ()
 
 
+@pytest.mark.parametrize(
+    ('written', 'noted'),
+    [
+        ('q;tau\n' + text().replace(',', ';').replace('.', ','), False),
+        ('q\ttau\n' + text().replace(',', '\t').replace('.', ','), False),
+        ('\n'.join(f'"{row}"' for row in f'q,tau\n{text()}'.replace(',', '","').split()), False),
+        ('# made on Monday by our logger\nq,tau\n' + text(), False),
+        ('Recording of Monday\nq,tau\n' + text(), False),
+        ('q,tau\n[rad],[N.m]\n' + text(), True),
+    ],
+    ids=['comma', 'comma and tab', 'quotes', 'comment', 'title', 'units'],
+)  # fmt: skip
+def test_tables_as_spreadsheets_and_loggers_write_them(tmp_path, written, noted):
+    path = tmp_path / 'log.csv'
+    path.write_text(written)
+    names, values, notes = read_csv(path)
+    assert names == ['q', 'tau']
+    np.testing.assert_array_equal(values, [[k / 7, k * 3] for k in range(100)])
+    assert len(notes) == noted
+    assert all('line 2' in note and '[rad]' in note for note in notes)
+
+
+def test_utf_16_is_named(tmp_path):
+    path = tmp_path / 'log.csv'
+    path.write_bytes(text().encode('utf-16'))
+    with pytest.raises(DataError, match='UTF-16 text, save it as UTF-8'):
+        read_csv(path)
+
+
 def test_a_bad_number_is_named_with_row_and_column(tmp_path):
     path = tmp_path / 'log.csv'
     path.write_text(text(50) + '1.0,oops\n' + text(50))
