@@ -17,26 +17,73 @@ import numba
 import numpy as np
 
 from robot_id.dynamics.derivatives import derivatives
-from robot_id.dynamics.kernels import FAST
+from robot_id.dynamics.kernels import FAST, INLINED
 from robot_id.dynamics.regressor import parameter_jacobian
 from robot_id.dynamics.states import Array
 from robot_id.model import Robot
 
 
+@numba.njit(**INLINED)
+def _solve(A, X):
+    """Overwrite X (n, b) by A^-1 X and A (n, n) by its factors, rows exchanged for the pivots."""
+    n, b = X.shape
+    for j in range(n):
+        pivot = j
+        for i in range(j + 1, n):
+            if abs(A[i, j]) > abs(A[pivot, j]):
+                pivot = i
+        if pivot != j:
+            for c in range(n):
+                A[j, c], A[pivot, c] = A[pivot, c], A[j, c]
+            for c in range(b):
+                X[j, c], X[pivot, c] = X[pivot, c], X[j, c]
+        for i in range(j + 1, n):
+            factor = A[i, j] / A[j, j]
+            for c in range(j + 1, n):
+                A[i, c] -= factor * A[j, c]
+            for c in range(b):
+                X[i, c] -= factor * X[j, c]
+    for i in range(n - 1, -1, -1):
+        for j in range(i + 1, n):
+            factor = A[i, j]
+            for c in range(b):
+                X[i, c] -= factor * X[j, c]
+        for c in range(b):
+            X[i, c] /= A[i, i]
+
+
 @numba.njit(**FAST)
-def _average_acceleration(M, C, K, F, h, S, dS):
-    """Fill S, dS (N, n, b) with the response of M ddS + C dS + K S = F from rest."""
-    N = M.shape[0]
-    a = np.linalg.solve(M[0], F[0])
-    S[0] = 0.0
-    dS[0] = 0.0
+def _average_acceleration(M, C, K, F, h, Kp, Kv, S, T):
+    """
+    Fill S (N, n, b) with the response of M ddS + C dS + K S = F from rest.
+
+    T (N, n, b) becomes the torque of the feedback, -Kp S - Kv dS.
+    """
+    N, n, b = F.shape
+    A, speed, a = np.empty((n, n)), np.zeros((n, b)), np.empty((n, b))
+    x, v = np.empty((n, b)), np.empty((n, b))
+    S[0], T[0] = 0.0, 0.0
+    A[:], a[:] = M[0], F[0]
+    _solve(A, a)
     for k in range(1, N):
-        v = dS[k - 1] + 0.5 * h * a
-        x = S[k - 1] + h * dS[k - 1] + 0.25 * h * h * a
-        A = M[k] + 0.5 * h * C[k] + 0.25 * h * h * K[k]
-        a = np.linalg.solve(A, F[k] - C[k] @ v - K[k] @ x)
-        dS[k] = v + 0.5 * h * a
-        S[k] = x + 0.25 * h * h * a
+        for i in range(n):
+            for c in range(b):
+                v[i, c] = speed[i, c] + 0.5 * h * a[i, c]
+                x[i, c] = S[k - 1, i, c] + h * speed[i, c] + 0.25 * h * h * a[i, c]
+        for i in range(n):
+            for c in range(b):
+                a[i, c] = F[k, i, c]
+            for j in range(n):
+                damping, stiffness = C[k, i, j], K[k, i, j]
+                A[i, j] = M[k, i, j] + 0.5 * h * damping + 0.25 * h * h * stiffness
+                for c in range(b):
+                    a[i, c] -= damping * v[j, c] + stiffness * x[j, c]
+        _solve(A, a)
+        for i in range(n):
+            for c in range(b):
+                speed[i, c] = v[i, c] + 0.5 * h * a[i, c]
+                S[k, i, c] = x[i, c] + 0.25 * h * h * a[i, c]
+                T[k, i, c] = -Kp[i] * S[k, i, c] - Kv[i] * speed[i, c]
 
 
 def loop_sensitivities(
@@ -94,7 +141,11 @@ def _respond(
     """Return S and T = G - Kp S - Kv dS of the equation above."""
     by_q, by_dq, M = derivatives(robot, chi, *motion, slope)
     Kp, Kv = feedback
+    own = np.arange(robot.n)
+    by_dq[:, own, own] += Kv
+    by_q[:, own, own] += Kp
     force = np.asarray(effect - W)
-    S, dS = np.empty_like(force), np.empty_like(force)
-    _average_acceleration(M, by_dq + np.diag(Kv), by_q + np.diag(Kp), force, step, S, dS)
-    return S, effect - Kp[:, None] * S - Kv[:, None] * dS
+    S, T = np.empty_like(force), np.empty_like(force)
+    _average_acceleration(M, by_dq, by_q, force, step, Kp, Kv, S, T)
+    T += effect
+    return S, T

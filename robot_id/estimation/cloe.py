@@ -221,8 +221,7 @@ class _OutputError:
     def linear(self, chi: Array, simulations: list[Simulation]) -> Solution:
         """Return the Gauss-Newton step, with its covariance."""
         feedback = linear_feedback(self.controller)
-        S, T = loop_jacobian(self.problem, chi, simulations, feedback, None)
-        J = S if self.output == 'position' else T
+        J = loop_jacobian(self.problem, chi, simulations, feedback, None, self.output)
         return weighted_fit(self.problem, J, self.residual(simulations))
 
 

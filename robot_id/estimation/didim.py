@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from robot_id.dynamics import Simulation
 from robot_id.estimation.estimated_loop import EstimatedLoopMethod
 from robot_id.estimation.loop_fit import loop_slopes
-from robot_id.estimation.loop_jacobian import linear_feedback, loop_jacobian
+from robot_id.estimation.loop_jacobian import by_joint, following_jacobian
 from robot_id.estimation.loop_problem import LoopProblem
 from robot_id.estimation.loop_steps import (
     ShortSteps,
@@ -87,11 +87,13 @@ class Didim(EstimatedLoopMethod):
                 converged = True
                 break
             exact = self.jacobian == 'exact' and step == 1.0 and has_sensitivities(problem, chi)
-        jacobian = (
-            exact_jacobian(problem, chi, simulations)
-            if has_sensitivities(problem, chi)
-            else problem.regressor_rows(motions)
-        )
+        if has_sensitivities(problem, chi):
+            slopes, torques = following_jacobian(problem, chi, simulations, ('position', 'torque'))
+            # The check of the loop needs them again.
+            problem.known_slopes = chi, slopes
+            jacobian = by_joint(problem, torques)
+        else:
+            jacobian = problem.regressor_rows(motions)
         covariance = fit_covariance(problem, jacobian, rho)
         if problem.loop_covariance is not None:
             slopes = loop_slopes(problem, chi, simulations)[1]
@@ -154,8 +156,4 @@ def simulated_torque(problem: LoopProblem, motions: list[States]) -> list[Array]
 
 def exact_jacobian(problem: LoopProblem, chi: Array, simulations: list[Simulation]) -> list[Array]:
     """Return d tau_j/d chi (r_j, b) of every joint along the simulated loop, gains following."""
-    controller = problem.controller(chi)
-    slopes = controller.law.feedback_slopes(
-        problem.robot, problem.loop, chi, problem.bandwidth_factor
-    )
-    return loop_jacobian(problem, chi, simulations, linear_feedback(controller), slopes)[1]
+    return by_joint(problem, following_jacobian(problem, chi, simulations, ('torque',))[0])

@@ -21,8 +21,8 @@ from robot_id.dynamics import Simulation
 from robot_id.dynamics.sensitivity import gain_sensitivities
 from robot_id.estimation.loop_jacobian import (
     coarse_step,
+    following_jacobian,
     linear_feedback,
-    position_slopes,
     sensitivity_rows,
 )
 from robot_id.estimation.loop_problem import LoopProblem
@@ -206,7 +206,10 @@ class _State:
 
     def _parameter_slopes(self) -> Array:
         """(R, n, b) d q/d chi with gains that follow chi."""
-        return position_slopes(self.problem, self.chi, self.simulations)
+        known = self.problem.known_slopes
+        if known is not None and np.array_equal(known[0], self.chi):
+            return known[1]
+        return following_jacobian(self.problem, self.chi, self.simulations, ('position',))[0]
 
 
 def _shorter(now: _State, step: Array) -> _State | None:

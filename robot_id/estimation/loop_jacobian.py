@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.dynamics import Controller, Simulation
 from robot_id.dynamics.controller import Feedback
 from robot_id.dynamics.sensitivity import loop_sensitivities
-from robot_id.estimation.loop_problem import LoopProblem, LoopRun
+from robot_id.estimation.loop_problem import LoopProblem
+from robot_id.estimation.loop_reference import LoopRun
 from robot_id.exceptions import IdentificationError
 
 Array = NDArray[np.float64]
+Output = Literal['position', 'torque']
 
 
 def linear_feedback(controller: Controller) -> Feedback:
@@ -34,24 +38,30 @@ def loop_jacobian(
     simulations: list[Simulation],
     feedback: Feedback,
     gain_slopes: tuple[Array, Array] | None,
-) -> tuple[list[Array], list[Array]]:
+    output: Output,
+) -> list[Array]:
     """
-    Return d q_j/d chi and d tau_j/d chi as decimated rows of every joint.
+    Return d q_j/d chi or d tau_j/d chi as decimated rows (r_j, b) of every joint.
 
     :param feedback: gains of the torque on position and velocity.
     :param gain_slopes: (n, b) how these follow the parameters, None for fixed gains.
     """
-    n, used = problem.robot.n, problem.used
-    whole = whole_jacobian(problem, chi, simulations, feedback, gain_slopes)
-    q, tau = ([rows[used[:, j], j] for j in range(n)] for rows in whole)
-    return q, tau
+    rows = whole_jacobian(problem, chi, simulations, feedback, gain_slopes, (output,))[0]
+    return by_joint(problem, rows)
 
 
-def position_slopes(problem: LoopProblem, chi: Array, simulations: list[Simulation]) -> Array:
-    """(R, n, b) d q/d chi, decimated rows, with gains that follow chi."""
+def by_joint(problem: LoopProblem, rows: Array) -> list[Array]:
+    """Return the used rows of every joint, (r_j, b), of (R, n, b) ones."""
+    return [rows[problem.used[:, j], j] for j in range(problem.robot.n)]
+
+
+def following_jacobian(
+    problem: LoopProblem, chi: Array, simulations: list[Simulation], outputs: tuple[Output, ...]
+) -> list[Array]:
+    """(R, n, b) slopes of each output, decimated rows, with gains that follow chi."""
     own = problem.controller(chi)
     slopes = own.law.feedback_slopes(problem.robot, problem.loop, chi, problem.bandwidth_factor)
-    return whole_jacobian(problem, chi, simulations, linear_feedback(own), slopes)[0]
+    return whole_jacobian(problem, chi, simulations, linear_feedback(own), slopes, outputs)
 
 
 def whole_jacobian(
@@ -60,11 +70,10 @@ def whole_jacobian(
     simulations: list[Simulation],
     feedback: Feedback,
     gain_slopes: tuple[Array, Array] | None,
-) -> tuple[Array, Array]:
-    """(R, n, b) d q/d chi and d tau/d chi as decimated rows, those of the dead band included."""
-    robot = problem.robot
-    position_rows: list[Array] = []
-    torque_rows: list[Array] = []
+    outputs: tuple[Output, ...],
+) -> list[Array]:
+    """(R, n, b) slopes of each output as decimated rows, those of the dead band included."""
+    rows: list[list[Array]] = [[] for _ in outputs]
     for r, s in zip(problem.runs, simulations):
         coarse = coarse_step(problem.factor, r.run.rate)
         pick = slice(None, None, coarse * r.every)
@@ -73,13 +82,16 @@ def whole_jacobian(
         if gain_slopes is not None:
             e = s.reference.position[pick] - q
             feed = s.reference.velocity[pick] if feedback.feeds_velocity else 0.0
-            effect = e[:, :, None] * gain_slopes[0] + (feed - dq)[:, :, None] * gain_slopes[1]
+            effect = e[:, :, None] * gain_slopes[0]
+            effect += (feed - dq)[:, :, None] * gain_slopes[1]
         S, T = loop_sensitivities(
-            robot, chi, q, dq, ddq, coarse * r.run.step, feedback[:2], effect, problem.slope
-        )
-        for rows, sensitivity in ((position_rows, S), (torque_rows, T)):
-            rows.append(sensitivity_rows(problem, r, sensitivity, coarse))
-    return np.concatenate(position_rows), np.concatenate(torque_rows)
+            problem.robot, chi, q, dq, ddq, coarse * r.run.step, feedback[:2], effect,
+            problem.slope,
+        )  # fmt: skip
+        for part, output in zip(rows, outputs):
+            sensitivity = S if output == 'position' else T
+            part.append(sensitivity_rows(problem, r, sensitivity, coarse))
+    return [np.concatenate(parts) for parts in rows]
 
 
 def sensitivity_rows(problem: LoopProblem, r: LoopRun, slopes: Array, coarse: int) -> Array:

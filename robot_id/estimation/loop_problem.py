@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import scipy.linalg as sl
@@ -27,35 +27,17 @@ from robot_id.data.processing import (
     usable,
 )
 from robot_id.dynamics import Controller, Simulation, simulate
-from robot_id.estimation.loop_reference import reference_of
-from robot_id.exceptions import DataError, IdentificationError, OptionError, SimulationError
+from robot_id.estimation.loop_reference import LoopRun, reference_of
+from robot_id.exceptions import DataError, IdentificationError, OptionError
 from robot_id.model import Loop, Robot
 from robot_id.regression.decimated import decimated
 from robot_id.regression.reversals import reversal_columns, reversal_times, without
 from robot_id.regression.sampling import States, long_enough
 from robot_id.regression.wide_regressor import WideRegressor
-from robot_id.trajectory.reference import Reference
 
 Array = NDArray[np.float64]
 # A loop has forgotten its start after 5 / wn (section 3.4 of paper 000).
 SETTLING = 5.0
-
-
-@dataclass(frozen=True)
-class LoopRun:
-    """
-    One run with the reference its controller followed.
-
-    :param run: the measurements.
-    :param reference: at the rate of the controller, `every` samples per measurement.
-    :param first: first sample that is used, last: one past the last one.
-    """
-
-    run: Run
-    reference: Reference
-    every: int
-    first: int
-    last: int
 
 
 class LoopProblem:
@@ -99,6 +81,9 @@ class LoopProblem:
         self.settled_s = SETTLING / slowest if settled_s is None else settled_s
         # Of [log bandwidths, log dampings, delay] where these were estimated.
         self.loop_covariance: Array | None = None
+        # Parameters, and the (R, n, b) slopes of the positions in them.
+        self.known_slopes: tuple[Array, Array] | None = None
+        self._last: tuple[Array, list[Simulation]] | None = None
         self.started = time.monotonic()
         self.simulations = 0
         self.wide = WideRegressor(robot, row_slope)
@@ -147,10 +132,12 @@ class LoopProblem:
 
     def simulate(self, chi: Array, controller: Controller | None = None) -> list[Simulation]:
         """
-        Simulate every run with the parameters chi.
+        Simulate every run with the parameters chi; the same ones again cost nothing.
 
         :param controller: None: the gains follow chi (eq. 46 of paper 000).
         """
+        if controller is None and self._last is not None and np.array_equal(self._last[0], chi):
+            return self._last[1]
         sims = []
         for r in self.runs:
             if time.monotonic() - self.started > self.time_limit_s:
@@ -167,6 +154,8 @@ class LoopProblem:
             )
             sims.append(simulate(self.robot, chi, r.reference, law, coulomb_slope=self.slope))
             self.simulations += 1
+        if controller is None:
+            self._last = np.array(chi), sims
         return sims
 
     def controller(self, chi: Array | None) -> Controller:
@@ -295,6 +284,3 @@ class LoopProblem:
         every = max(1, round(self.loop.rate_hz / run.rate))
         reference = reference_of(run, self.processing, every, self.delay_s)
         return LoopRun(run, reference, every, first, last)
-
-
-__all__ = ['LoopProblem', 'LoopRun', 'SimulationError', 'reference_of']

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import scipy
 from numpy.typing import NDArray
@@ -12,6 +14,23 @@ from robot_id.exceptions import DataError
 from robot_id.trajectory.reference import Reference
 
 Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LoopRun:
+    """
+    One run with the reference its controller followed.
+
+    :param run: the measurements.
+    :param reference: at the rate of the controller, `every` samples per measurement.
+    :param first: first sample that is used, last: one past the last one.
+    """
+
+    run: Run
+    reference: Reference
+    every: int
+    first: int
+    last: int
 
 
 def reference_of(run: Run, processing: Processing, every: int, delay_s: float = 0.0) -> Reference:

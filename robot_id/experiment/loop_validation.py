@@ -11,7 +11,8 @@ from robot_id.control import tune
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing, differentiate, usable
 from robot_id.dynamics import simulate
-from robot_id.estimation.loop_problem import SETTLING, reference_of
+from robot_id.estimation.loop_problem import SETTLING
+from robot_id.estimation.loop_reference import reference_of
 from robot_id.exceptions import DescriptionError, SimulationError
 from robot_id.model import Robot
 from robot_id.regression.sampling import long_enough

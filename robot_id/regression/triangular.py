@@ -7,9 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+# Reciprocal condition numbers that are far from those of a deficient matrix.
+SURELY_FULL = 1e-7
 
 
 def triangle(rows: Array) -> Array:
@@ -130,6 +133,11 @@ class JointFactors:
         for R, rows in zip(self.R, self.rows):
             norms = np.linalg.norm(R[:, :-1], axis=0)
             scaled = R[:, :-1] / np.where(norms > 0.0, norms, 1.0)
+            columns = scaled.shape[1]
+            if lapack.dtrcon(scaled[:columns])[0] > SURELY_FULL:
+                # Of full rank: what is left of Y stands in the corner.
+                sigmas.append(abs(R[-1, -1]) / np.sqrt(max(rows - columns, 1)))
+                continue
             U, s, _ = np.linalg.svd(scaled, full_matrices=False)
             rank = int(np.sum(s > 1e-10 * max(s.max(initial=0.0), 1e-300)))
             Y = R[:, -1]
