@@ -50,41 +50,55 @@ class AveragedFriction:
         self.gain = terms.gain[atoms] / robot.base.factor[self.columns]
         self.rest = _AT_REST * np.abs(self.direction) @ velocity
 
-    def replace(self, W: Array, dq: Array, ddq: Array) -> None:
-        """Overwrite the columns of W (N, n, b)."""
-        x = dq @ self.direction.T
-        m, rms, _, _ = self._mean(dq, ddq)
-        W[:, self.rows, self.columns] = 0.0
-        for a, (row, column) in enumerate(zip(self.rows, self.columns)):
-            value = self.functions[a].value(x[:, a], m[:, a] / rms[a], self.constant[a])
-            W[:, row, column] += self.gain[a] * value
+    def at(self, dq: Array, ddq: Array) -> AveragedSigns:
+        """Return the averaged signs of a motion, (N, n) each."""
+        return AveragedSigns(self, dq @ self.direction.T, ddq @ self.direction.T)
 
-    def add_slopes(self, G: Array, dq: Array, ddq: Array, by_dq: Array, by_ddq: Array) -> None:
+
+class AveragedSigns:
+    """
+    s = m / rms(m) of the speeds x of all terms along a motion.
+
+    :param friction: the terms.
+    :param x: (N, a) speeds of the terms.
+    :param gain: (N, a) their changes, dx/dt.
+    """
+
+    def __init__(self, friction: AveragedFriction, x: Array, gain: Array) -> None:
+        self.friction, self.x = friction, x
+        change = friction.half * gain
+        width = change * change + friction.rest**2
+        square = x * x + width
+        size = np.sqrt(square)
+        m = x / size
+        self.rms = np.maximum(np.sqrt(np.mean(m * m, axis=0)), 1e-12)
+        self.s = m / self.rms
+        cube = square * size
+        self.by_speed = width / cube
+        self.by_gain = -friction.half * x * change / cube
+
+    def replace(self, W: Array) -> None:
+        """Overwrite the columns of W (N, n, b)."""
+        own = self.friction
+        W[:, own.rows, own.columns] = 0.0
+        for a, (row, column) in enumerate(zip(own.rows, own.columns)):
+            value = own.functions[a].value(self.x[:, a], self.s[:, a], own.constant[a])
+            W[:, row, column] += own.gain[a] * value
+
+    def add_slopes(self, G: Array, by_dq: Array, by_ddq: Array) -> None:
         """
         Add to by_dq, by_ddq (N, n) what these columns make of G = df/dW (N, n, b).
 
         What `regressor_slopes` said of them, with the sharp sign, is taken back.
         """
-        x = dq @ self.direction.T
-        m, rms, by_speed, by_gain = self._mean(dq, ddq)
-        s = m / rms
-        weight = self.gain * G[:, self.rows, self.columns]
+        own, x, s = self.friction, self.x, self.s
+        weight = own.gain * G[:, own.rows, own.columns]
         direct, by_s = np.zeros_like(x), np.zeros_like(x)
-        for a, function in enumerate(self.functions):
-            sharp, _ = function.slopes(x[:, a], np.sign(x[:, a]), self.constant[a])
-            direct[:, a], by_s[:, a] = function.slopes(x[:, a], s[:, a], self.constant[a])
+        for a, function in enumerate(own.functions):
+            sharp, _ = function.slopes(x[:, a], np.sign(x[:, a]), own.constant[a])
+            direct[:, a], by_s[:, a] = function.slopes(x[:, a], s[:, a], own.constant[a])
             direct[:, a] -= sharp
         by_s *= weight
-        by_s = (by_s - s * np.mean(by_s * s, axis=0)) / rms
-        by_dq += (by_s * by_speed + weight * direct) @ self.direction
-        by_ddq += (by_s * by_gain) @ self.direction
-
-    def _mean(self, dq: Array, ddq: Array) -> tuple[Array, Array, Array, Array]:
-        """Return m (N, a), its root mean square (a,), its slopes in speed and acceleration."""
-        x, change = dq @ self.direction.T, self.half * (ddq @ self.direction.T)
-        width = change**2 + self.rest**2
-        size = np.sqrt(x**2 + width)
-        m = x / size
-        rms = np.maximum(np.sqrt(np.mean(m**2, axis=0)), 1e-12)
-        cube = size**3
-        return m, rms, width / cube, -x * change * self.half / cube
+        by_s = (by_s - s * np.mean(by_s * s, axis=0)) / self.rms
+        by_dq += (by_s * self.by_speed + weight * direct) @ own.direction
+        by_ddq += (by_s * self.by_gain) @ own.direction

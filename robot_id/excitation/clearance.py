@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
 from pathlib import Path
 
 import coal
@@ -157,11 +156,6 @@ class Clearance:
                     joint = self.model.parents[joint]
         return reach @ np.abs(self.velocity_map)
 
-    def _activate(self, pairs: Iterable[int]) -> None:
-        self.geometry_data.deactivateAllCollisionPairs()
-        for pair in pairs:
-            self.geometry_data.activateCollisionPair(pair)
-
     def __len__(self) -> int:
         return len(self.pairs)
 
@@ -191,18 +185,20 @@ class Clearance:
             configuration[place] = (np.cos(angle), np.sin(angle)) if joint.nq == 2 else angle
         return configuration
 
-    def _place(self, q: Array) -> None:
-        """Compute all distances in one posture (n,)."""
-        pin.computeDistances(
+    def _update(self, q: Array) -> None:
+        """Put all shapes where they are in one posture (n,)."""
+        pin.updateGeometryPlacements(
             self.model, self.data, self.geometry, self.geometry_data, self._configuration(q)
         )
 
     def distances(self, q: Array) -> Array:
         """(N, n) positions -> (N, pairs) distances in m, negative where two links overlap."""
         D = np.empty((len(q), len(self.pairs)))
-        self._activate(range(len(self.pairs)))
         for k, posture in enumerate(q):
-            self._place(posture)
+            pin.computeDistances(
+                self.model, self.data, self.geometry, self.geometry_data,
+                self._configuration(posture),
+            )  # fmt: skip
             D[k] = [r.min_distance for r in self.geometry_data.distanceResults]
         return D
 
@@ -223,10 +219,8 @@ class Clearance:
         moved = np.einsum('kpj,pj->kp', np.abs(q[:, None] - seen), self.reach)
         doubtful = ~(least - moved >= keep)
         for k in np.flatnonzero(doubtful.any(axis=1)):
-            configuration, J = self._configuration(q[k]), None
-            pin.updateGeometryPlacements(
-                self.model, self.data, self.geometry, self.geometry_data, configuration
-            )
+            J = None
+            self._update(q[k])
             for p in np.flatnonzero(doubtful[k]).tolist():
                 result = pin.computeDistance(self.geometry, self.geometry_data, p)
                 seen[k, p], least[k, p] = q[k], result.min_distance
@@ -250,12 +244,23 @@ class Clearance:
         return (result.normal @ (speeds[1] - speeds[0])) @ self.velocity_map
 
     def keeps(self, q: Array) -> bool:
-        """Tell whether all postures (N, n) keep the margin; stops at the first that does not."""
-        self._activate(range(len(self.pairs)))
+        """
+        Tell whether all postures (N, n) keep the margin; stops at the first that does not.
+
+        Between postures that follow each other little moves: only pairs that may have come near
+        are looked at again.
+        """
+        least, seen = np.full(len(self.pairs), -np.inf), np.zeros((len(self.pairs), q.shape[1]))
         for posture in q:
-            self._place(posture)
-            if any(r.min_distance < self.margin for r in self.geometry_data.distanceResults):
-                return False
+            moved = np.einsum('pj,pj->p', np.abs(posture - seen), self.reach)
+            doubtful = np.flatnonzero(~(least - moved >= self.margin)).tolist()
+            if doubtful:
+                self._update(posture)
+            for p in doubtful:
+                least[p] = pin.computeDistance(self.geometry, self.geometry_data, p).min_distance
+                if least[p] < self.margin:
+                    return False
+                seen[p] = posture
         return True
 
     def worst(self, q: Array) -> tuple[float, str]:

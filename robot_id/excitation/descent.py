@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
+from scipy.linalg import blas
 
 from robot_id.excitation.objective import Objective
 from robot_id.trajectory.trajectory import Array
@@ -48,17 +49,22 @@ def descend(
     :param before_each: called before each evaluation; what it raises ends the search, and is
         raised again after the last iterate was offered.
     """
-    C = objective.gauge.factors()
+    C = objective.gauge.factors
     last = np.einsum('jpq,qj->jp', C, X).ravel()
+    factors = [np.asfortranarray(R) for R in C]
+
+    def solved(x: Array, transposed: bool) -> Array:
+        """Return C_j^-1 x_j (or of C_j^T) of all joints as the columns of (P, n)."""
+        parts = zip(factors, x.reshape(C.shape[:2]))
+        return np.stack([blas.dtrsv(R, own, trans=transposed) for R, own in parts], axis=1)
 
     def coefficients(x: Array) -> Array:
-        return np.linalg.solve(C, x.reshape(*C.shape[:2], 1))[..., 0].T
+        return solved(x, False)
 
     def value(x: Array, stage: Stage) -> tuple[float, Array]:
         before_each()
         f, g = objective(coefficients(x).ravel(), stage.power, stage.gauge)
-        pulled = np.linalg.solve(np.swapaxes(C, 1, 2), g.reshape(X.shape).T[..., None])
-        return f, pulled.ravel()
+        return f, solved(g.reshape(X.shape).T, True).T.ravel()
 
     def keep(x: Array) -> None:
         nonlocal last

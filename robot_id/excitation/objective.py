@@ -13,6 +13,7 @@ from robot_id.excitation.clearance import Clearance
 from robot_id.excitation.criteria import CRITERIA, criterion_of
 from robot_id.excitation.family import Family
 from robot_id.excitation.feasible import Gauge
+from robot_id.excitation.weighted_rows import WeightedRows
 from robot_id.model import Robot
 from robot_id.trajectory.limits import MotionLimits
 from robot_id.trajectory.trajectory import Array, Trajectory
@@ -74,11 +75,10 @@ class Objective:
         self.robot, self.family, self.limits = robot, family, limits
         self.criterion = criterion_of(criterion)
         self.parameter_weights = parameter_weights
-        self.joint_weights = joint_weights
+        self.rows = WeightedRows(robot, joint_weights, columns)
         self.expected = expected
         self.clearance = clearance
         self.samples = samples
-        self.columns = columns
         duration = family.basis.duration
         self.basis = family.basis.sample(np.arange(samples) * (duration / samples))
         # Peaks between the samples count too; a finer grid costs the gauge next to nothing.
@@ -103,12 +103,14 @@ class Objective:
         scaled = self.gauge.scale(X0, gauge)
         q, dq, ddq = self.states(scaled.X)
         W = dynamics.regressor(self.robot, q, dq, ddq, calls=_CALLS)
-        self.friction.replace(W, dq, ddq)
+        signs = self.friction.at(dq, ddq)
+        signs.replace(W)
         value, dW = self._criterion(W, power)
         penalty, dW_torque = self._torque_penalty(W)
-        dW = dW + dW_torque
+        if dW_torque is not None:
+            dW += dW_torque
         slopes = dynamics.regressor_slopes(self.robot, q, dq, ddq, dW, calls=_CALLS)
-        self.friction.add_slopes(dW, dq, ddq, slopes[1], slopes[2])
+        signs.add_slopes(dW, slopes[1], slopes[2])
         if self.clearance is not None:
             every = -(-self.samples // _POSTURES)
             near, away = self.clearance.penalty(q[::every])
@@ -119,27 +121,22 @@ class Objective:
 
     def _criterion(self, W: Array, power: float) -> tuple[float, Array]:
         """Return the value and its slope in W (N, n, b)."""
-        if self.columns is not None:
-            W = W @ self.columns
-        N, n, b = W.shape
-        weight = np.tile(self.joint_weights, N)[:, None]
-        if self.criterion.weighted:
-            weight = weight * self.parameter_weights
-        rows = W.reshape(N * n, b) * weight
-        _, singular, Vt = np.linalg.svd(np.linalg.qr(rows, mode='r'))
+        weights = self.parameter_weights if self.criterion.weighted else None
+        rows = self.rows.of(W, weights)
+        _, singular, Vt = np.linalg.svd(self.rows.factor(rows))
         value, slope = self.criterion.smooth(singular, power)
         # U diag(slope) V^T without U: rows = U diag(s) V^T.
         inward = Vt.T * (slope / np.maximum(singular, 1e-300)) @ Vt
-        slopes = (weight * (rows @ inward)).reshape(N, n, b)
-        return value, slopes if self.columns is None else slopes @ self.columns.T
+        return value, self.rows.pull_back(rows, inward, weights)
 
-    def _torque_penalty(self, W: Array) -> tuple[float, Array | float]:
+    def _torque_penalty(self, W: Array) -> tuple[float, Array | None]:
         if self.expected is None:
-            return 0.0, 0.0
-        tau = W @ self.expected / self.limits.torque
+            return 0.0, None
+        tau = (W.reshape(-1, W.shape[2]) @ self.expected).reshape(W.shape[:2])
+        tau /= self.limits.torque
         over = np.maximum(np.abs(tau) - 0.97, 0.0)
         if not np.any(over):
-            return 0.0, 0.0
+            return 0.0, None
         scale = _PENALTY / len(W) * 100.0
         d_tau = 2.0 * scale * over * np.sign(tau) / self.limits.torque
         return float(scale * np.sum(over**2)), d_tau[:, :, None] * self.expected
@@ -194,11 +191,11 @@ class Objective:
         N = self.samples * refine
         states = trajectory.sample(np.arange(N) * (trajectory.duration / N))
         W = dynamics.regressor(self.robot, *states)
-        wanted = W if self.columns is None else W @ self.columns
-        b = wanted.shape[2]
-        rows = (wanted * self.joint_weights[:, None]).reshape(-1, b)
-        plain = np.asarray(np.linalg.svd(rows, compute_uv=False))
-        weighted = np.asarray(np.linalg.svd(rows * self.parameter_weights, compute_uv=False))
+        R = self.rows.factor(self.rows.of(W, None))
+        plain, weighted = (
+            np.asarray(np.linalg.svd(part, compute_uv=False))
+            for part in (R, R * self.parameter_weights)
+        )
         share = float('nan')
         if self.expected is not None:
             share = float(np.max(np.abs(W @ self.expected) / self.limits.torque))

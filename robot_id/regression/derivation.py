@@ -20,10 +20,10 @@ from robot_id.data.processing import (
     rows_left,
 )
 from robot_id.data.processing import resolve as fill_in
+from robot_id.dynamics.acting_columns import acting_columns
 from robot_id.model import Robot
 from robot_id.regression.cutoff import derive_cutoff
 from robot_id.regression.dead_band import derive_dead_band
-from robot_id.regression.wide_regressor import acting_columns
 
 # Rigid robot dynamics lie well below 10 Hz (section 2 of paper 000): motion is looked for up to
 # 40 Hz, the rows of W and Y up to 8 Hz; a slow loop moves the robot up to its bandwidth only.

@@ -19,7 +19,7 @@ from robot_id.regression.prediction import PredictedRun, Prediction, predict
 from robot_id.regression.reversals import reversal_columns, reversal_times, without
 from robot_id.regression.sampling import Rows, States, join, walk
 from robot_id.regression.triangular import JointFactors, RowFactor
-from robot_id.regression.wide_regressor import WideRegressor, acting_columns
+from robot_id.regression.wide_regressor import WideRegressor
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -180,4 +180,4 @@ class Observation:
         return Prediction.of_pieces(self.dataset.joint_names, pieces)
 
 
-__all__ = ['Observation', 'acting_columns']
+__all__ = ['Observation']

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id import dynamics
+from robot_id.dynamics.acting_columns import acting_columns
 from robot_id.dynamics.temperature import feels_temperature, warm_columns
 from robot_id.model import Robot
 
@@ -71,19 +72,3 @@ class WideRegressor:
     def measured(self, rows: Array) -> Array:
         """(r, n) the torques Y of rows."""
         return rows[:, len(self._flat) : len(self._flat) + self.n]
-
-
-def acting_columns(robot: Robot, states: int = 64) -> tuple[Indices, ...]:
-    """
-    Return for each joint the base parameters that act on it in some of many random states.
-
-    A structural zero of the regressor is zero, or rounding, in all of them.
-    """
-    rng = np.random.default_rng(0)
-    robot = robot.at_temperature(robot.description.reference_temperature + 10.0)
-    q, dq, ddq = (rng.uniform(-3.0, 3.0, (states, robot.n)) for _ in range(3))
-    # Slow ones too: Stribeck friction is nothing at high speed.
-    dq *= 10.0 ** rng.uniform(-4.0, 0.0, dq.shape)
-    W = np.abs(dynamics.regressor(robot, q, dq, ddq)).max(axis=0)
-    largest = W.max(axis=0)
-    return tuple(np.flatnonzero(row > 1e-12 * largest) for row in W)

@@ -7,12 +7,12 @@ import pytest
 
 from robot_id.data import Dataset, Processing
 from robot_id.data.processing import rows_left
+from robot_id.dynamics.acting_columns import acting_columns
 from robot_id.estimation import registry
 from robot_id.exceptions import IdentificationError
 from robot_id.regression.cutoff import pieces, thinned
 from robot_id.regression.dead_band import derive_dead_band, position_noise, resolution
 from robot_id.regression.derivation import ROWS_PER_PARAMETER, derive
-from robot_id.regression.wide_regressor import acting_columns
 
 
 @pytest.fixture(scope='module')

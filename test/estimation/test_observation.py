@@ -9,10 +9,11 @@ import pytest
 from robot_id import dynamics
 from robot_id.data import Dataset
 from robot_id.data.processing import END_ROWS, Processing, decimate, differentiate
+from robot_id.dynamics.acting_columns import acting_columns
 from robot_id.estimation import registry
 from robot_id.exceptions import DataError, IdentificationError, OptionError
 from robot_id.regression.derivation import derive
-from robot_id.regression.observation import Observation, acting_columns
+from robot_id.regression.observation import Observation
 from robot_id.regression.prediction import predict
 from robot_id.regression.sampling import walk
 

@@ -67,12 +67,12 @@ def test_averaged_friction_is_the_sign_where_nothing_turns_and_has_its_slopes(na
     W = dynamics.regressor(robot, dq, dq, ddq)
     # At constant speed the average is the sign, as long as the joint is not at rest.
     steady = W.copy()
-    friction.replace(steady, dq, np.zeros_like(ddq))
+    friction.at(dq, np.zeros_like(ddq)).replace(steady)
     np.testing.assert_allclose(steady, W, atol=0.03)
 
     def columns(speed, gain):
         averaged = W.copy()
-        friction.replace(averaged, speed, gain)
+        friction.at(speed, gain).replace(averaged)
         return averaged
 
     for column in np.unique(friction.columns):
@@ -80,7 +80,7 @@ def test_averaged_friction_is_the_sign_where_nothing_turns_and_has_its_slopes(na
         assert whole == pytest.approx(np.sum(W[:, :, column] ** 2), rel=0.15)
     G = rng.normal(size=W.shape)
     by_dq, by_ddq = np.zeros_like(dq), np.zeros_like(ddq)
-    friction.add_slopes(G, dq, ddq, by_dq, by_ddq)
+    friction.at(dq, ddq).add_slopes(G, by_dq, by_ddq)
     one, two = rng.normal(size=(2, *dq.shape))
     h = 1e-7
     there, back = (np.sum(G * columns(dq + s * h * one, ddq + s * h * two)) for s in (1, -1))
