@@ -3,8 +3,9 @@ Hears the robot all the time, and holds the rules of its torques.
 
 No torque above the limits; none that acts for longer than the simulator's watchdog and two periods
 (of its own time) without a sign of a live controller: a command, or a torque that changes. The
-order of commands and states is that in which they were published (the middleware stamps them), so
-a busy machine between sender and listener changes nothing.
+order of commands and states is that in which they were published (the middleware stamps them). A
+command that a busy machine brings late also ends late: what messages took to us in the seconds
+around is allowed on top.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from robot_id.ros.wire import EFFORTS, STATE, Stream
 
 # What the soak itself publishes carries this name and is no word of the robot.
 OWN = 'soak'
+# Below this share of the limit it is rounding, no torque.
+NOTHING = 1e-9
 # Two topics may reach us in another order than they were sent.
 HELD_BACK_NS = 1_000_000_000
 # When it was published, whether it is a joint state, then its stamp and torque; for a command the
@@ -47,10 +50,11 @@ class Watch:
 
     def __init__(self, limit: float, watchdog_s: float, rate_hz: float) -> None:
         self._limit = limit * (1.0 + 1e-9)
-        self._longest_ns = round(1e9 * (watchdog_s + 2.0 / rate_hz))
+        self._longest_ns = self._allowed_ns = round(1e9 * (watchdog_s + 2.0 / rate_hz))
         self._lock = threading.Lock()
         self._events: list[Event] = []
         self._published: list[np.ndarray] = []
+        self._delays: list[tuple[int, int]] = []
         self._since: int | None = None
         self._acting = 0.0
         self._number = 0
@@ -109,8 +113,10 @@ class Watch:
             self._executor.spin_once(timeout_sec=0.05)
 
     def _add(self, event: Event) -> None:
+        delay = time.time_ns() - event[0]
         with self._lock:
             self._events.append(event)
+            self._delays.append((event[0], delay))
 
     def rates(self) -> tuple[float, float]:
         """Return joint states and commands of the last second."""
@@ -130,6 +136,9 @@ class Watch:
         with self._lock:
             ready = sorted(event for event in self._events if event[0] <= until)
             self._events = [event for event in self._events if event[0] > until]
+            delays = self._delays
+            self._delays = [each for each in delays if each[0] > until - HELD_BACK_NS]
+        self._allowed_ns = self._longest_ns + max((delay for _, delay in delays), default=0)
         self._published.append(np.array([e[0] for e in ready if e[1]], np.int64))
         beyond: list[float] = []
         late: list[float] = []
@@ -159,9 +168,9 @@ class Watch:
         if self._since is None or torque != self._acting or stamp < self._since:
             self._since, self._acting = stamp, torque
         self.highest = max(self.highest, abs(torque))
-        if torque:
+        if abs(torque) > NOTHING * self._limit:
             acted = stamp - self._since
-            if acted > self._longest_ns:
+            if acted > self._allowed_ns:
                 self._late.append(torque)
             else:
                 self.longest_s = max(self.longest_s, acted / 1e9)
