@@ -23,7 +23,10 @@ _EPOCH_NS = 10**17
 
 
 def read_bag(
-    path: Path, topics: Topics, joint_names: tuple[str, ...] | None
+    path: Path,
+    topics: Topics,
+    joint_names: tuple[str, ...] | None,
+    called: tuple[str, ...] | None = None,
 ) -> tuple[Raw, list[str]]:
     """
     Return the samples of a recording and notes.
@@ -33,6 +36,7 @@ def read_bag(
     effort command is what was received last before the next joint state.
 
     :param joint_names: joints wanted, matched by name; all of the most frequent message if None.
+    :param called: what the robot calls them: a reference may have these names.
     """
     bag = BagMessages(path)
     states_topic = find_topic(bag, topics.joint_states, JOINT_STATE)
@@ -70,7 +74,7 @@ def read_bag(
             continue
         where = f'{path} {topic}'
         if bag.topics[topic] == TRAJECTORY:
-            channels.update(_reference(found, states, where, notes))
+            channels.update(_reference(found, states, where, notes, called))
         else:
             channels.update(_commands(found, states, where, notes, joint_names))
     start = int(states.stamps[0])
@@ -148,11 +152,18 @@ def _columns(values: Array, names: tuple[str, ...], wanted: tuple[str, ...]) -> 
 
 
 def _reference(
-    found: Collector, states: _States, where: str, notes: list[str]
+    found: Collector,
+    states: _States,
+    where: str,
+    notes: list[str],
+    called: tuple[str, ...] | None,
 ) -> dict[str, Array]:
     """Return the reference at the stamps of the joint states."""
-    n = len(states.names)
-    keys = [key for key in found.groups if set(states.names) <= set(key[0])]
+    n, wanted_names = len(states.names), states.names
+    keys = [key for key in found.groups if set(wanted_names) <= set(key[0])]
+    if not keys and called is not None:
+        wanted_names = called
+        keys = [key for key in found.groups if set(wanted_names) <= set(key[0])]
     if not keys:
         notes.append(f'{where}: no message with all joints, the reference is left out')
         return {}
@@ -165,7 +176,7 @@ def _reference(
     stamps, index = np.unique(stamps, return_index=True)
     names = ('reference_position', 'reference_velocity', 'reference_acceleration')
     channels = {
-        name: _columns(values[index], key[0], states.names)
+        name: _columns(values[index], key[0], wanted_names)
         for name, values in zip(names, arrays)
         if values.shape[1] >= n
     }

@@ -82,7 +82,7 @@ def _load_bag(
     mapping = mapping or Mapping(topics=Topics())
     check_for_bag(str(path), mapping)
     recorded, called = names_in_bag(str(path), mapping, names)
-    raw, notes = read_bag(path, mapping.topics or Topics(), recorded)
+    raw, notes = read_bag(path, mapping.topics or Topics(), recorded, called)
     raw = replace(raw, joint_names=called or raw.joint_names)
     pieces = apply_to_bag(raw, mapping, path.name, drive_gains, notes)
     return _cleaned(path, pieces, mapping.rate_hz, notes)

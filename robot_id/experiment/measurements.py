@@ -16,7 +16,7 @@ def load_for(
 ) -> data.Dataset:
     """Read one or several recordings of a robot, columns in the order of its joints."""
     path = paths[0] if len(paths) == 1 else list(paths)
-    return data.load(path, mapping, joint_names=robot.joint_names)
+    return data.load(path, mapping, robot)
 
 
 def implausible(robot: Robot, dataset: data.Dataset) -> tuple[str, ...]:

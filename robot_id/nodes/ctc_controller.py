@@ -64,7 +64,8 @@ class CtcController(RobotLifecycleNode):
             torque_limit=s['torque_limit'] or None, blend_s=s['blend_s'],
         )  # fmt: skip
         proven = controller.check_inertia(physical=s['physical'])
-        order = joint_order(robot.joint_names, s['joints'], 'joints')
+        driver = self._driver = self.driver_setting(robot)
+        order = joint_order(driver.names, s['joints'], 'joints')
         self._lock_step = s['lock_step']
         self._robot = robot
         self._control = TorqueControl(
@@ -86,7 +87,7 @@ class CtcController(RobotLifecycleNode):
             None if self._lock_step else LearnerProcess(robot, options),
         )
         self._period_ns = round(1e9 / loop.rate_hz)
-        self._writer = CommandWriter(robot.joint_names, order, self._lock_step)
+        self._writer = CommandWriter(driver.names, order, self._lock_step, driver.command)
         self._meter = RateMeter()
         self.refused, self.last_refusal, self._trips, self._saturated = 0, '', 0, 0
         self._pending: tuple[int, Any] | None = None
@@ -103,15 +104,14 @@ class CtcController(RobotLifecycleNode):
     def _make_topics(self) -> None:
         qos = LOCK_STEP if self._lock_step else STREAM
         self._dry_run = self.settings['dry_run']
-        topic = '~/dry_run_commands' if self._dry_run else COMMANDS
+        self._topic = self._driver.topics.effort_commands or COMMANDS
+        topic = '~/dry_run_commands' if self._dry_run else self._topic
         self._efforts = self.tell(Float64MultiArray, topic, qos)
         self._alone = None
         if not self._dry_run:
             alone = SoleSender(self, Float64MultiArray, self._efforts.topic_name, self._retire)
             self._alone = self.own(SoleSender.close, alone)
-        self._states = self.listen_to_robot(
-            self._robot.joint_names, self._on_position, self._period_ns
-        )
+        self._states = self.listen_to_robot(self._driver, self._on_position, self._period_ns)
         if self._follower is None:
             self.listen(JointTrajectory, 'reference', self._on_reference, POINT)
         else:
@@ -257,16 +257,12 @@ class CtcController(RobotLifecycleNode):
         if not self._lock_step:
             self._efforts.publish(self._writer.write(zero, ns))
 
-    def _others(self) -> int:
-        """Return how many others can send commands."""
-        return self.count_publishers(COMMANDS) - (not self._dry_run)
-
     def _report(self) -> Report:
         control = self._control
         values: dict[str, Any] = {
             'mode': control.mode.name.lower(),
             'dry_run': self._dry_run,
-            'other_controllers': self._others(),
+            'other_controllers': self.count_publishers(self._topic) - (not self._dry_run),
             **self._meter.take(),
             **self.process_values(),
             **self._states.watch.counts(),

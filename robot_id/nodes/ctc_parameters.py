@@ -1,14 +1,15 @@
 """The parameters of the node `ctc_controller`."""
 
 from robot_id.ros.data_directory import DATA_DIRECTORY
-from robot_id.ros.parameter_table import REAL_TIME_PRIORITY, Row
+from robot_id.ros.parameter_table import MAPPING, REAL_TIME_PRIORITY, Row
 
 TABLE = (
     DATA_DIRECTORY,
+    MAPPING,
     Row('loop', 'learning', 'Computed torque loop of the robot file (bandwidth and damping).'),
     Row('rate_hz', 0.0, 'Rate of the joint states [Hz]; 0: the rate of the loop.', 0.0, 1e5),
-    Row('joints', [], "Order of the joints in effort_commands; empty: the robot's order.",
-        items=str),
+    Row('joints', [], "Order of the joints in effort_commands, by the driver's names; empty: the "
+        "robot's order.", items=str),
     Row('parameters', '', 'Result file (JSON) with the start values of the model; empty: the a '
         'priori values of the robot file.'),
     Row('measured', False, 'Evaluate the model at the measured state instead of the reference.'),

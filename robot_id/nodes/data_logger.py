@@ -14,13 +14,14 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_id.data.bag_thread import BagThread, Limits
 from robot_id.data.bag_types import channel
+from robot_id.data.driver_mapping import topics_of
 from robot_id.exceptions import OptionError, RobotIdError
 from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.data_directory import DATA_DIRECTORY, shortened
 from robot_id.ros.diagnostics import ERROR, OK, WARN, Report
 from robot_id.ros.listener import Listener
 from robot_id.ros.messages import ForbiddenPath, WrongState
-from robot_id.ros.parameter_table import Row
+from robot_id.ros.parameter_table import MAPPING, Row
 from robot_id.ros.qos import LATCHED, SERVICE
 from robot_id.ros.refusal import Refusal, code_of
 from robot_id.ros.stamps import to_stamp
@@ -39,6 +40,7 @@ WATCH_S = 0.2
 
 TABLE = (
     DATA_DIRECTORY,
+    MAPPING,
     Row('flush_period_s', 0.5, 'Time between two writes to disk; a crash loses at most this [s].',
         0.05, 1.0),
     Row('minimum_free_mb', 200.0, 'Free disk space that a recording needs to start and to go on '
@@ -61,6 +63,9 @@ class DataLogger(NodeBase, Node):
             raise OptionError(
                 f'parameter data_directory: {self._root} cannot be made ({error.strerror})'
             ) from error
+        found = topics_of(self.settings['mapping'])
+        given = found.joint_states, found.reference, found.effort_commands
+        self._topics = [name or ours for name, (ours, *_) in zip(given, TOPICS)]
         self._bag: BagThread | None = None
         self._listeners: list[Listener] = []
         self._last: RecordingStatus | None = None
@@ -109,7 +114,7 @@ class DataLogger(NodeBase, Node):
             )
             self._listeners = [
                 Listener(self, kind, topic, self._taker(number), settings['queue_depth'])
-                for number, (topic, kind, _) in enumerate(TOPICS)
+                for number, (topic, (_, kind, _)) in enumerate(zip(self._topics, TOPICS))
             ]
             channels = [
                 channel(listener.topic, text)

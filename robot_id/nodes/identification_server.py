@@ -25,7 +25,7 @@ from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.data_directory import DATA_DIRECTORY, LONGEST, below, shortened
 from robot_id.ros.diagnostics import OK, WARN, Report
 from robot_id.ros.messages import WrongState
-from robot_id.ros.parameter_table import ROBOT, Row
+from robot_id.ros.parameter_table import MAPPING, ROBOT, Row
 from robot_id.ros.qos import LATCHED, SERVICE
 from robot_id.ros.refusal import Refusal, code_of
 from robot_id.ros.result_message import method_message, result_message
@@ -41,6 +41,7 @@ FEEDBACK_S = 0.05
 TABLE = (
     ROBOT,
     DATA_DIRECTORY,
+    MAPPING,
     Row('method', 'idim_wls', 'Method for requests that do not name one.', live=True),
     Row('plots', True, 'Save plots of measured and predicted torques with the result.', live=True),
     Row('time_limit_s', 3600.0, 'Time limit of an identification by the action [s].',
@@ -183,6 +184,7 @@ class IdentificationServer(NodeBase, Node):
             'robot': robot,
             'data': str(path),
             'method': method,
+            'mapping': self.settings['mapping'],
             'options': options,
             'output': str(path.with_name(f'{path.name}.results')),
             'plots': self.settings['plots'],

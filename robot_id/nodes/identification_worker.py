@@ -36,15 +36,16 @@ def weigh_load(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """
     Weigh what a robot carries and put the result next to the recording.
 
-    :param request: robot, loaded, unloaded and params ('' for none), link, output.
+    :param request: robot, loaded, unloaded, params and mapping ('' for none), link, output.
     """
     robot = load_robot(request['robot'])
     unloaded, params, link = request['unloaded'], request['params'], request['link']
+    mapping = request['mapping'] or None
     found = weigh(
         PayloadRequest(
             robot,
-            (load_for(robot, [request['loaded']]),),
-            load_for(robot, [unloaded]) if unloaded else None,
+            (load_for(robot, [request['loaded']], mapping),),
+            load_for(robot, [unloaded], mapping) if unloaded else None,
             load_result_or_model(robot, params) if params else None,
             (at_link(robot, link),) if link else (),
         ),
@@ -70,10 +71,16 @@ def answer(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """
     Identify from a recording and put the result next to it.
 
-    :param request: robot, data, method, options, output (folder of the results), plots.
+    :param request: robot, data, method, options, mapping, output (folder of the results), plots.
     """
     found = identify(
-        Request(request['robot'], [request['data']], request['method'], request['options']),
+        Request(
+            request['robot'],
+            [request['data']],
+            request['method'],
+            request['options'],
+            request['mapping'] or None,
+        ),
         part_of(progress, 0.0, 0.9),
     )
     robot, result = found.robot, found.result

@@ -67,7 +67,8 @@ class OnlineIdentifierNode(NodeBase, Node):
         self._estimates = self.create_publisher(DynamicParameters, '~/dynamic_parameters', LATCHED)
         self._statuses = self.create_publisher(OnlineStatus, '~/status', LATCHED)
         self._loads = self.create_publisher(PayloadEstimate, '~/payload', LATCHED)
-        self._states = MeasuredTorques(self, self._robot.joint_names, self._on_sample, DEPTH)
+        driver = self.driver_setting(self._robot)
+        self._states = MeasuredTorques(self, driver, self._on_sample, DEPTH)
         if self._riv:
             self._plan = hear(self, JointTrajectory, 'reference', self._on_reference, POINT, DEPTH)
         self.create_service(ResetEstimate, '~/reset', self._reset)

@@ -14,7 +14,7 @@ from robot_id.model import Robot
 from robot_id.online.identifier import METHODS, OnlineIdentifier
 from robot_id.online.settings import RUNNING_ROBOT, OnlineSettings
 from robot_id.ros.option_rows import rows_of, values_of
-from robot_id.ros.parameter_table import ROBOT, Row
+from robot_id.ros.parameter_table import MAPPING, ROBOT, Row
 
 Array = NDArray[np.float64]
 # The parameter that an option is called in the node.
@@ -22,6 +22,7 @@ NAMES = {'every': 'decimation'}
 
 TABLE = (
     ROBOT,
+    MAPPING,
     Row('method', 'rls', 'rls: recursive least squares; riv: instruments from the reference; '
         'integral: energy.', choices=METHODS),
     Row('rate_hz', 0.0, 'Rate of the joint states [Hz]; 0: learned from their stamps.', 0.0, 1e5),

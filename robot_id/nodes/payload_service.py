@@ -75,6 +75,7 @@ class PayloadService:
             'loaded': str(loaded),
             'unloaded': str(without),
             'params': str(params),
+            'mapping': server.settings['mapping'],
             'link': request.link,
             'output': str(loaded.with_name(f'{loaded.name}.results')),
         }

@@ -17,7 +17,7 @@ from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.diagnostics import OK, WARN, RateMeter, Report
 from robot_id.ros.joint_states import JointStates
 from robot_id.ros.messages import WrongState
-from robot_id.ros.parameter_table import REAL_TIME_PRIORITY, ROBOT, Row
+from robot_id.ros.parameter_table import MAPPING, REAL_TIME_PRIORITY, ROBOT, Row
 from robot_id.ros.qos import LOCK_STEP, SERVICE, STREAM
 from robot_id.ros.wire import POINT, Layout
 from robot_id.trajectory.default import motion_of
@@ -33,6 +33,7 @@ NEAR = 0.05
 
 TABLE = (
     ROBOT,
+    MAPPING,
     Row('trajectory', '', "Motion: a standard one, 'lively', or a file (.yaml, .json, .csv, a "
         "bag); empty: the robot file's."),
     Row('seconds', 0.0, 'Duration of a lively motion [s]; 0: 10 s.', 0.0, 3600.0),
@@ -87,7 +88,7 @@ class TrajectoryGenerator(NodeBase, Node):
         self._publisher = self.create_publisher(JointTrajectory, 'reference', qos)
         self.on_point: Callable[[int, Array], None] | None = None
         self.states = JointStates(
-            self, self._robot.joint_names, self._on_position, listens=listens
+            self, self.driver_setting(self._robot), self._on_position, listens=listens
         )
         self.create_service(Trigger, '~/start', self._on_start, qos_profile=SERVICE)
         self.create_service(Trigger, '~/stop', self._on_stop, qos_profile=SERVICE)

@@ -19,6 +19,7 @@ from rclpy.signals import SignalHandlerOptions
 from robot_id.exceptions import OptionError, RobotIdError
 from robot_id.ros.diagnostics import Diagnostics
 from robot_id.ros.parameter_table import (
+    MAPPING,
     REAL_TIME_PRIORITY,
     ParameterTable,
     Row,
@@ -27,6 +28,7 @@ from robot_id.ros.parameter_table import (
 from robot_id.ros.real_time import ask_for_real_time, fastest_executor
 
 if TYPE_CHECKING:
+    from robot_id.data.driver_mapping import DriverMapping
     from robot_id.model import Robot
 
 SPIN_S = 0.05
@@ -84,6 +86,12 @@ class NodeBase:
         robot = load_robot(name)
         self.diagnostics.hardware = robot.name
         return robot
+
+    def driver_setting(self: Any, robot: Robot) -> DriverMapping:
+        """Return how the driver of a robot speaks, as the parameter `mapping` says."""
+        from robot_id.data.driver_mapping import DriverMapping
+
+        return DriverMapping(self.settings[MAPPING.name], robot.joint_names, robot.drive_gains)
 
     def event(self: Any, what: str, **facts: Any) -> None:
         """Log one line: what happened, and facts as key=value."""

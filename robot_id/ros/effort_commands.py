@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
+from robot_id.data.driver_mapping import Conversion
 from robot_id.data.joint_order import JointMatcher
 from robot_id.exceptions import DataError
 from robot_id.ros.wire import EFFORTS, Layout
@@ -26,12 +27,20 @@ class CommandWriter:
     """
     Builds the messages.
 
-    :param joint_names: of the robot.
+    :param joint_names: of the robot, as its driver calls them.
     :param order: where each joint of the robot stands in the message.
     :param stamped: whether the column 'stamp' is sent.
+    :param convert: from the driver's signs and units to ours.
     """
 
-    def __init__(self, joint_names: Sequence[str], order: Sequence[int], stamped: bool) -> None:
+    def __init__(
+        self,
+        joint_names: Sequence[str],
+        order: Sequence[int],
+        stamped: bool,
+        convert: Conversion | None = None,
+    ) -> None:
+        self._back = (convert or Conversion()).back
         self._place = np.argsort(order)
         self._stamped = stamped
         names = [joint_names[i] for i in self._place] + [STAMP] * stamped
@@ -43,6 +52,7 @@ class CommandWriter:
 
     def write(self, torque: Array, stamp_ns: int) -> bytes:
         """Return the serialised message with torques (n,) in the robot's order."""
+        torque = self._back(torque)
         if self._stamped:
             self._data[:-1] = torque[self._place]
             self._data[-1] = stamp_ns / 1e9

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sensor_msgs.msg import JointState
 
+from robot_id.data.driver_mapping import DriverMapping
 from robot_id.data.joint_order import JointMatcher
 from robot_id.data.stamps import Order, StampWatch, to_ns
 from robot_id.exceptions import DataError
@@ -28,7 +29,7 @@ class JointStates:
     A joint state that cannot be used is refused by the node, with its reason.
 
     :param node: a NodeBase.
-    :param joint_names: of the robot.
+    :param driver: its topic, names and units.
     :param on_position: called with the stamp [ns], its order and the position (n,).
     :param period_ns: expected time between two joint states; None learns it.
     :param listens: False takes positions by `take` only, from a node of the same process.
@@ -39,18 +40,19 @@ class JointStates:
     def __init__(
         self,
         node: Any,
-        joint_names: Sequence[str],
+        driver: DriverMapping,
         on_position: OnPosition,
         period_ns: int | None = None,
         listens: bool = True,
     ) -> None:
         self._node, self._on_position = node, on_position
-        self._matcher = JointMatcher(joint_names)
+        self._matcher, self._convert = JointMatcher(driver.names), driver.position
         self.watch = StampWatch(period_ns)
         self.followers: list[Follower] = []
         self._listener = None
         if listens:
-            self._listener = hear(node, JointState, 'joint_states', self._on_message, STATE)
+            topic = driver.topics.joint_states
+            self._listener = hear(node, JointState, topic, self._on_message, STATE)
 
     def close(self) -> None:
         """Hear nothing any more."""
@@ -64,7 +66,7 @@ class JointStates:
     def _on_message(self, message: JointState) -> None:
         try:
             self._matcher.match(message.name)
-            position = self._matcher.take(message.position)
+            position = self._convert(self._matcher.take(message.position))
         except DataError as error:
             self._node.refuse('joint state', error)
             return
@@ -78,6 +80,7 @@ class MeasuredTorques:
     """
     Positions and torques in the robot's order of joints, for nodes that identify.
 
+    :param driver: its topic, names and units.
     :param on_sample: called with the stamp [ns], position (n,) and torque (n,).
     :param depth: joint states that may wait while the node works.
     """
@@ -85,13 +88,14 @@ class MeasuredTorques:
     def __init__(
         self,
         node: Any,
-        joint_names: Sequence[str],
+        driver: DriverMapping,
         on_sample: Callable[[int, Array, Array], None],
         depth: int = DEPTH,
     ) -> None:
         self._node, self._on_sample = node, on_sample
-        self._matcher = JointMatcher(joint_names)
-        self._listener = hear(node, JointState, 'joint_states', self._on_message, STATE, depth)
+        self._matcher, self._driver = JointMatcher(driver.names), driver
+        topic = driver.topics.joint_states
+        self._listener = hear(node, JointState, topic, self._on_message, STATE, depth)
 
     def _on_message(self, message: JointState) -> None:
         try:
@@ -101,4 +105,5 @@ class MeasuredTorques:
         except DataError as error:
             self._node.refuse('joint state', error)
             return
+        position, torque = self._driver.position(position), self._driver.torque(torque)
         self._on_sample(to_ns(message.header.stamp), position, torque)

@@ -9,6 +9,7 @@ from typing import Any
 from rclpy._rclpy_pybind11 import RCLError
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
+from robot_id.data.driver_mapping import DriverMapping
 from robot_id.exceptions import RobotIdError
 from robot_id.ros.base import NodeBase
 from robot_id.ros.joint_states import JointStates, OnPosition
@@ -61,10 +62,10 @@ class RobotLifecycleNode(NodeBase, LifecycleNode):
         return self.own(Listener.close, hear(self, kind, topic, callback, arrays))
 
     def listen_to_robot(
-        self, joint_names: Sequence[str], on_position: OnPosition, period_ns: int
+        self, driver: DriverMapping, on_position: OnPosition, period_ns: int
     ) -> JointStates:
         """Hear the joint states until clean-up, see `JointStates`."""
-        made = JointStates(self, joint_names, on_position, period_ns)
+        made = JointStates(self, driver, on_position, period_ns)
         return self.own(JointStates.close, made)
 
     def serve(self, kind: type, name: str, work: Callable[[Any, Any], None]) -> None:

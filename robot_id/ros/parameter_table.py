@@ -110,6 +110,10 @@ class Row:
 
 
 ROBOT = Row('robot', '', 'Robot: a shipped name, or the path of a robot file or URDF.')
+MAPPING = Row(
+    'mapping', '', "Topics, joint names, signs and units of the robot's driver: a shipped mapping "
+    'or a file; empty: as in the robot file, in SI units.'
+)  # fmt: skip
 REAL_TIME_PRIORITY = Row(
     'real_time_priority', 0, 'Priority of SCHED_FIFO for the process, with its memory locked; 0: '
     'none.', 0, 98
