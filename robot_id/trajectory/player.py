@@ -14,6 +14,8 @@ from robot_id.trajectory.trajectory import Trajectory
 
 Array = NDArray[np.float64]
 SHORTEST_STOP_S = 0.1
+# rad/s or m/s: slower is at rest.
+AT_REST = 1e-9
 
 
 class TrajectoryPlayer:
@@ -65,12 +67,24 @@ class TrajectoryPlayer:
         rest = np.zeros(self.robot.n)
         self._approach = None
         if np.any(np.abs(q - position) > self._tolerance):
-            limits = self.robot.limits
-            self._approach = approach(
-                (position, rest, rest), (q, dq, ddq), self._velocity, self._acceleration,
-                np.minimum(limits.lower, position), np.maximum(limits.upper, position),
-            )  # fmt: skip
+            try:
+                self._approach = self._way((position, rest, rest), (q, dq, ddq))
+            except TrajectoryError:
+                if np.any(np.abs(dq) > AT_REST):
+                    raise
+                # It begins with a jump of the acceleration, also for a robot that stands there.
+                self._approach = self._way((position, rest, rest), (q, rest, rest))
         self._start, self._stop = stamp, None
+
+    def _way(
+        self, start: tuple[Array, Array, Array], end: tuple[Array, Array, Array]
+    ) -> Trajectory | None:
+        """Return a gentle way between two states that leaves the limits no further than now."""
+        limits, position = self.robot.limits, start[0]
+        return approach(
+            start, end, self._velocity, self._acceleration,
+            np.minimum(limits.lower, position), np.maximum(limits.upper, position),
+        )  # fmt: skip
 
     def stop(self, stamp: int) -> None:
         """Slow down along the path, from this time on."""

@@ -64,3 +64,22 @@ def test_a_motion_beyond_the_limits_is_refused_with_the_joint():
         TrajectoryPlayer(robot, Quintic([[0.0], [0.5]], 5.0), 1, 0.3, 1e-6)
     with pytest.raises(TrajectoryError, match='velocity'):
         TrajectoryPlayer(robot, Quintic([[0.0], [0.3]], 0.2), 1, 0.3, 1e-6)
+
+
+@pytest.mark.parametrize('name', ['emps', 'scara', 'tx40'])
+@pytest.mark.parametrize('share', [0.1, 0.3])
+def test_a_motion_starts_from_wherever_the_robot_was_stopped(name, share):
+    robot = load_robot(name)
+    motion = motion_of(robot)
+    limits = robot.limits
+    for t in np.linspace(0.0, motion.duration, 12, endpoint=False) + 0.1:
+        player = TrajectoryPlayer(robot, motion, 0, share, 1e-6)
+        player.start(0, motion.sample(t)[0])
+        # The last moment of the way; the motion itself may begin with a jump of acceleration.
+        ends = round(1e9 * player.approach_s)
+        points = np.array([player.at(round(s)) for s in np.linspace(0, ends - 1000, 200)])
+        assert np.abs(points[0, 0] - motion.sample(t)[0]).max() < 1e-9
+        assert np.abs(points[-1, 0] - motion.sample(0.0)[0]).max() < 1e-4
+        for row, limit in ((1, limits.velocity), (2, limits.acceleration)):
+            assert np.all(np.abs(points[:, row]) <= share * limit * (1.0 + 1e-6))
+        assert np.all((points[:, 0] >= limits.lower) & (points[:, 0] <= limits.upper))
