@@ -110,7 +110,7 @@ class DdmSimulator(RobotLifecycleNode):
             others = self.count_publishers('/clock')
             if others:
                 self.warning('somebody else publishes /clock already', publishers=others)
-            self._clocks = self.tell(ClockMessage, '/clock', STREAM)
+            self._clocks = self.tell(ClockMessage, '/clock', qos)
         if self._closed:
             self._heard = self.listen(JointTrajectory, 'reference', self._on_reference, POINT)
         else:

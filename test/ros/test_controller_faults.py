@@ -88,16 +88,18 @@ def test_bad_states_get_no_answer_and_are_counted(robot):
     now = robot.ns
     assert robot.send([np.nan, -0.2]) is None
     assert robot.send([0.1], names=('shoulder',)) is None
+    assert robot.send([0.1, -0.2, 0.3], names=('shoulder', 'elbow', 'elbow')) is None
     assert robot.send([0.1, -0.2], ns=now) is None  # duplicate
     assert robot.send([0.1, -0.2], ns=now - MS) is None  # late
-    assert robot.send([0.1, -0.2], step=5 * MS - 2 * MS) is not None  # after a gap
+    assert robot.send([0.1, -0.2], step=2 * MS) is not None  # after a gap
     after = counts(robot)
-    assert after['refused'] - before['refused'] == 2
+    assert after['refused'] - before['refused'] == 3
     assert after['duplicates'] - before['duplicates'] == 1
     assert after['late'] - before['late'] == 1
     assert after['gaps'] - before['gaps'] == 1
     assert after['lost'] - before['lost'] == 4
     robot.process.wait_for_log("joint 'elbow' is missing")
+    robot.process.wait_for_log("joint 'elbow' appears more than once")
     robot.process.wait_for_log("position of joint 'shoulder' is not finite")
 
 

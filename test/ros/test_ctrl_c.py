@@ -1,4 +1,4 @@
-"""Ctrl-C ends every node with exit code 0 and no traceback: while it loads, idle, and at work."""
+"""Ctrl-C or SIGTERM ends every node with exit code 0, no traceback: as it loads, idle, at work."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ pytest.importorskip('rclpy')
 from running.node_process import NodeProcess
 
 NODES = (
-    'ctc_controller', 'data_logger', 'ddm_simulator', 'identification_server', 'identify_once',
-    'online_identifier', 'replay', 'trajectory_generator',
+    'control_loop', 'ctc_controller', 'data_logger', 'ddm_simulator', 'identification_server',
+    'identify_once', 'online_identifier', 'replay', 'trajectory_generator',
 )  # fmt: skip
 
 
@@ -26,7 +26,8 @@ def listens(process):
     return bool(int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
 
 
-def test_while_they_load_their_libraries():
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_while_they_load_their_libraries(number):
     processes = [NodeProcess(name).start() for name in NODES]
     try:
         for process in processes:
@@ -34,7 +35,7 @@ def test_while_they_load_their_libraries():
             while not listens(process):
                 assert time.monotonic() < deadline
                 time.sleep(0.002)
-            process.interrupt()
+            process.process.send_signal(number)
         codes = {process.name: process.wait(60.0) for process in processes}
         assert codes == dict.fromkeys(NODES, 0)
         assert not [p.name for p in processes if 'Traceback' in p.log]

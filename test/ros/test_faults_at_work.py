@@ -1,8 +1,9 @@
-"""A robot that moves and learns in real time: its learner is killed, then its controller ends."""
+"""A robot that moves and learns in real time: its learner and its controller die."""
 
 import os
 import signal
 
+import numpy as np
 import pytest
 
 pytestmark = [pytest.mark.ros, pytest.mark.real_processes, pytest.mark.timeout(300)]
@@ -10,7 +11,7 @@ pytest.importorskip('rclpy')
 pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is not built')
 
 from running.client import Client
-from running.robot_graph import EVERYTHING, START_S, Health, graph
+from running.robot_graph import EVERYTHING, START_S, Health, graph, stamps
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
@@ -54,3 +55,40 @@ def test_kill_9_of_the_learner_and_a_signal_to_the_controller(end):
         assert 'Traceback' not in loop.log
         client.spin_until(lambda: list(commands[-1].data) == [0.0], 20.0, 'zero as the last word')
         client.spin_until(lambda: states[-1].effort[0] == 0.0, 20.0, 'zero torque on the robot')
+
+
+def test_kill_9_of_the_loop_while_the_robot_moves():
+    """The last torque is held for command_timeout_s of the robot's own time, then it is zero."""
+    timeout = 0.1
+    nodes = (
+        ('control_loop', 'dies', {**COMMON, **CONTROLLER, 'rate_hz': 1000.0}),
+        # Slowed down, or the loop of a busy machine would swing from limit to limit.
+        ('ddm_simulator', 'dies',
+         {**SIMULATOR, 'command_timeout_s': timeout, 'rate_hz': 1000.0, 'real_time_factor': 0.05}),
+    )  # fmt: skip
+    with Client(namespace='dies') as client, graph(*nodes) as (loop, _):
+        health = Health(client)
+        states = client.collect(JointState, 'joint_states', EVERYTHING)
+        control = 'ctc_controller: control'
+        client.spin_until(
+            lambda: health.values(control).get('mode') == 'following', START_S, 'it moves'
+        )
+        client.spin_until(
+            lambda: (
+                states and abs(states[-1].effort[0]) > 1.0 and abs(states[-1].velocity[0]) > 0.02
+            ),
+            START_S,
+            'a torque, and speed',
+        )
+        loop.kill()
+        client.spin_until(lambda: states[-1].effort[0] == 0.0, START_S, 'zero torque')
+        client.spin_for(1.0)
+        effort = np.array([state.effort[0] for state in states])
+        (zero,) = np.flatnonzero(np.diff((effort == 0.0).astype(int)) > 0)[-1:] + 1
+        assert not effort[zero:].any()
+        held = zero - 1 - np.flatnonzero(effort[:zero] != effort[zero - 1])[-1]
+        period = np.median(np.diff(stamps(states))) / 1e9
+        assert held * period == pytest.approx(timeout, abs=3.0 * period)
+        client.spin_until(
+            lambda: 'safe stop' in health.of('ddm_simulator: simulation').message, 20.0, 'told'
+        )

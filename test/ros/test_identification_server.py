@@ -196,6 +196,21 @@ def test_cancel_busy_and_a_node_that_answers_meanwhile(client, folder):
     assert ask(client).error_code == 0
 
 
+@pytest.mark.parametrize('reports', [0, 1, 3])
+def test_cancel_at_any_stage(client, folder, reports):
+    """Before the first report of progress, while it reads, while it works."""
+    from action_msgs.msg import GoalStatus
+
+    from robot_id_msgs.msg import ErrorCode
+
+    goal = send(client, method='cloe', **SLOW)
+    client.spin_until(lambda: len(goal.feedback) >= reports, 60.0, f'{reports} reports')
+    assert goal.cancel()
+    status, answer = goal.result()
+    assert (status, answer.error_code) == (GoalStatus.STATUS_CANCELED, ErrorCode.CANCELED)
+    assert not list(folder.glob('run.results/*cloe*'))
+
+
 def test_worker_that_dies_is_told_and_replaced(client, server):
     from robot_id_msgs.msg import ErrorCode
 
