@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.model import Robot
+from robot_id.model.json_numbers import finite_or_none
 from robot_id.model.payload import payload_columns
 
 Array = NDArray[np.float64]
@@ -136,7 +137,7 @@ def estimate_payload(
     standard, known = np.full(10, np.nan), np.full(10, np.nan)
     standard[live[told]] = rows @ (U[:, :rank].T @ y)
     known[live[told]] = np.linalg.norm(rows, axis=1)
-    mass = float(standard[MASS]) if np.isfinite(standard[MASS]) else None
+    mass = finite_or_none(standard[MASS])
     return PayloadEstimate(mass, float(known[MASS]), changes, standard, known)
 
 

@@ -12,6 +12,7 @@ from robot_id.data.dataset import Repair, Run
 from robot_id.data.mending import on_own_clock, unwrapped
 from robot_id.data.raw import Raw
 from robot_id.data.resampling import interpolate
+from robot_id.data.stamps import GAP
 from robot_id.data.strays import strays
 from robot_id.exceptions import DataError
 
@@ -163,7 +164,7 @@ def _in_order(raw: Raw, notes: list[str]) -> Raw:
 
 def _step(steps: Array) -> float:
     """Return the sampling period: the mean step without holes, or that of a whole rate near it."""
-    step = float(steps[steps < 1.5 * np.median(steps)].mean())
+    step = float(steps[steps < GAP * np.median(steps)].mean())
     nominal = round(1.0 / step)
     return 1.0 / nominal if nominal and abs(nominal * step - 1.0) < NOMINAL else step
 
@@ -201,7 +202,7 @@ def _uniform(raw: Raw, first: int, last: int, step: float, forced: bool, changed
         channels = {name: values[first:last] for name, values in raw.channels.items()}
         return Run(time=grid if off > 1e-9 else time, **channels)
     changed.jitter = max(changed.jitter, float(np.abs(np.diff(time) / step - 1).max()))
-    changed.filled += int((np.diff(time) > 1.5 * max(step, own)).sum())
+    changed.filled += int((np.diff(time) > GAP * max(step, own)).sum())
     grid = time[0] + step * np.arange(int((time[-1] - time[0]) / step + 1e-9) + 1)
     changed.resampled += grid.size
     channels = {

@@ -18,6 +18,7 @@ from robot_id.estimation.assumed_loop import assumed_loop
 from robot_id.estimation.idim_wls import IdimWls
 from robot_id.estimation.loop_problem import LoopProblem
 from robot_id.estimation.outcome import Outcome, assemble, confined
+from robot_id.estimation.parameters import load_parameters
 from robot_id.estimation.result import Result
 from robot_id.exceptions import IdentificationError, OptionError, SimulationError
 from robot_id.model import Robot
@@ -197,12 +198,7 @@ class LoopMethod(ABC):
                 f"start: '{start}' is none of regular, a_priori, wls, auto, a .json file",
                 key='start',
             )
-        result = Result.load(start)
-        if set(result.names) != set(robot.base.names):
-            raise OptionError(
-                f"start: {start} holds parameters of '{result.robot}', not of '{robot.name}'"
-            )
-        return np.array([result[name] for name in robot.base.names])
+        return load_parameters(robot, start)
 
 
 def simulable(problem: LoopProblem, start: Array) -> LoopProblem:

@@ -17,7 +17,11 @@ Array = NDArray[np.float64]
 
 def load_parameters(robot: Robot, path: str | Path) -> Array:
     """Return (b,) the values of a result file in the order of the robot's parameters."""
-    return parameters_for(robot, Result.load(path))
+    result = Result.load(path)
+    try:
+        return parameters_for(robot, result)
+    except DataError as error:
+        raise DataError(f'{path}: {error}') from error
 
 
 def robot_for(robot: Robot, result: Result) -> Robot:

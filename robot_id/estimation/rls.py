@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from robot_id.data.dataset import Dataset, Run
 from robot_id.data.processing import Processing
 from robot_id.estimation.outcome import Outcome, assemble, confined
+from robot_id.estimation.parameters import load_parameters
 from robot_id.estimation.result import Iteration, Result
 from robot_id.estimation.track import Track
-from robot_id.exceptions import IdentificationError, OptionError
+from robot_id.exceptions import IdentificationError
 from robot_id.model import Robot
 from robot_id.online.identifier import OnlineIdentifier
 from robot_id.online.settings import OnlineSettings
@@ -124,10 +125,8 @@ class Rls(OnlineSettings):
     def _nominal(self, robot: Robot) -> tuple[Array | None, Array | None]:
         """Return start values and values to take the sizes from."""
         if self.nominal is not None:
-            result = Result.load(self.nominal)
-            if tuple(result.names) != tuple(robot.base.names):
-                raise OptionError(f'nominal: {self.nominal} is not a result of {robot.name}')
-            return result.values, result.values
+            values = load_parameters(robot, self.nominal)
+            return values, values
         if self.supervision == 'none':
             return None, None
         prior = robot.a_priori()

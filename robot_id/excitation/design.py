@@ -18,6 +18,7 @@ from robot_id.excitation.objective import Figures, Objective
 from robot_id.excitation.parameter_weights import expected_values, weights_of_parameters
 from robot_id.excitation.search import SearchResult, search
 from robot_id.model import Robot
+from robot_id.model.json_numbers import finite_or_none
 from robot_id.progress import Progress, silent
 from robot_id.ranges import Frequency, check
 from robot_id.trajectory.limits import MotionLimits, motion_limits
@@ -111,8 +112,8 @@ class Excitation:
             'criterion': self.options.criterion,
             'purpose': self.options.purpose,
             **_figures(found.figures),
-            'torque_share': _number(found.figures.torque_share),
-            'clearance_m': None if self.clearance_m is None else _number(self.clearance_m),
+            'torque_share': finite_or_none(found.figures.torque_share),
+            'clearance_m': None if self.clearance_m is None else finite_or_none(self.clearance_m),
             'before': _figures(found.before),
             'random_motions': found.random_motions,
             'evaluations': found.evaluations,
@@ -123,9 +124,9 @@ class Excitation:
             'parameters': [
                 {
                     'name': name,
-                    'expected': _number(value),
-                    'std': _number(std),
-                    'percent_std': _number(percent),
+                    'expected': finite_or_none(value),
+                    'std': finite_or_none(std),
+                    'percent_std': finite_or_none(percent),
                 }
                 for name, value, std, percent in zip(
                     self.deviations.names,
@@ -279,8 +280,4 @@ def _torque_noise(
 
 
 def _figures(figures: Figures) -> dict[str, float | None]:
-    return {criterion.key: _number(figures[name]) for name, criterion in CRITERIA.items()}
-
-
-def _number(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
+    return {criterion.key: finite_or_none(figures[name]) for name, criterion in CRITERIA.items()}

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id import files
+from robot_id.model.json_numbers import finite_or_none
 
 Array = NDArray[np.float64]
 SCHEMA = 1
@@ -81,7 +82,7 @@ class DriveGains:
                     'joint': name,
                     'value': float(gain),
                     'std': float(std),
-                    'total_least_squares': float(total) if np.isfinite(total) else None,
+                    'total_least_squares': finite_or_none(total),
                     'drive_gain': written,
                 }
                 for name, gain, std, total, written in rows

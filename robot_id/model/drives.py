@@ -56,14 +56,6 @@ class Drives:
         """Return the motor torques that give these joint torques."""
         return _solve(self.gear.T, joint_torque)
 
-    def torque_of_control(self, control: Array) -> Array:
-        """Return the joint torques of control signals (eq. 8 of paper 000)."""
-        return np.asarray(control, float) * self.gain
-
-    def control_of_torque(self, torque: Array) -> Array:
-        """Return the control signals that give these joint torques."""
-        return np.asarray(torque, float) / self.gain
-
 
 def _solve(matrix: Array, rows: Array) -> Array:
     """Return x (..., n) with matrix @ x = row for every row."""

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.estimation.parameters import parameters_for
-from robot_id.estimation.result import Result
+from robot_id.estimation.parameters import load_parameters
 from robot_id.exceptions import DescriptionError
 from robot_id.model import Robot
 from robot_id.online.identifier import METHODS, OnlineIdentifier
@@ -35,7 +34,7 @@ TABLE = (
 def nominal_values(robot: Robot, settings: Any) -> Array | None:
     """Return (b,) what is known before the first sample, None when nothing is."""
     if settings['nominal']:
-        return parameters_for(robot, Result.load(settings['nominal']))
+        return load_parameters(robot, settings['nominal'])
     try:
         return robot.a_priori()
     except DescriptionError:

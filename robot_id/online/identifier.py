@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robot_id.data.stamps import GAP
 from robot_id.exceptions import DataError, OptionError, did_you_mean
 from robot_id.model import Robot
 from robot_id.online.energy import EnergyModel
@@ -184,7 +185,7 @@ class OnlineIdentifier:
             if periods < 0.5:
                 self._refuse(f'stamp {time:.6f} s is not after {self._last_time:.6f} s')
                 return False
-            if periods > 1.5:
+            if periods > GAP:
                 self._refuse(f'gap of {periods / self.rate_hz:.4f} s before {time:.6f} s', 0)
                 self.new_segment()
         self._last_time = time + (count - 1) / self.rate_hz

@@ -114,7 +114,7 @@ def test_drive_gains_of_the_robot_file_make_torques_of_control_signals(tmp_path,
     mapping = write(rate_hz=100, joints=names, position={'columns': '1-6'}, torque=torque)
     run = data.load(path, mapping, robot).runs[0]
     # The columns are in the order of the mapping, the data set in that of the robot.
-    expected = robot.drives.torque_of_control(1e-3 * signal[:, ::-1])
+    expected = 1e-3 * signal[:, ::-1] * robot.drives.gain
     np.testing.assert_allclose(run.torque, expected, rtol=1e-12)
     np.testing.assert_allclose(run.position, q[:, ::-1], rtol=1e-12)
     with pytest.raises(DataError, match="joint 'joint_6' has none"):

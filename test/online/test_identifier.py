@@ -149,7 +149,7 @@ def test_supervised_method_takes_sizes_from_an_earlier_result(robot, tmp_path):
     second = registry.create('rls', options).estimate(robot, data)
     assert np.allclose(second['ZZ1R'], robot.truth()[0], rtol=0.01)
     other = load_robot('emps')
-    with pytest.raises(OptionError, match='not a result of emps'):
+    with pytest.raises(DataError, match="do not fit robot 'emps'"):
         registry.create('rls', options).estimate(
             other, Dataset(other.joint_names, (_still(other),))
         )

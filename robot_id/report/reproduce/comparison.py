@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from rich.table import Table
 
+from robot_id.model.json_numbers import finite
 from robot_id.report.reproduce.claim import Claim
 from robot_id.report.tables import number
 
@@ -103,7 +103,7 @@ class Comparison:
                 {
                     'title': section.title,
                     'columns': list(section.columns),
-                    'rows': [_plain(row) for row in section.rows],
+                    'rows': [finite(row) for row in section.rows],
                 }
                 for section in self.sections
             ],
@@ -118,11 +118,6 @@ class Comparison:
                 for claim in self.claims
             ],
         }
-
-
-def _plain(row: Sequence[Cell]) -> list[Cell]:
-    """Return a row that JSON can hold: numbers that are not finite become null."""
-    return [None if isinstance(cell, float) and not math.isfinite(cell) else cell for cell in row]
 
 
 def _line(cells: Sequence[str]) -> str:
