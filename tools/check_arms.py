@@ -25,11 +25,11 @@ from typing import Any
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / 'test')]
+sys.path[:0] = [str(ROOT), str(ROOT / 'tools')]
 
-from mujoco_arms import ARMS  # noqa: E402
-from planted_mistakes import ALL, Planted, plant  # noqa: E402
-from recording_conditions import hard, usual  # noqa: E402
+from plants.mujoco_arms import ARMS  # noqa: E402
+from plants.planted_mistakes import ALL, Planted, plant  # noqa: E402
+from plants.recording_conditions import hard, usual  # noqa: E402
 
 from robot_id import data  # noqa: E402
 from robot_id.exceptions import RobotIdError  # noqa: E402

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / 'test')]
+sys.path[:0] = [str(ROOT), str(ROOT / 'tools')]
 
-from mujoco_arms import ARMS, make_arm  # noqa: E402
-from recording_conditions import Conditions, recorded  # noqa: E402
+from plants.mujoco_arms import ARMS, make_arm  # noqa: E402
+from plants.recording_conditions import Conditions, recorded  # noqa: E402
 
 from robot_id.exceptions import RobotIdError  # noqa: E402
 from robot_id.experiment.identify import Request, identify  # noqa: E402

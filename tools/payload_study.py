@@ -12,7 +12,6 @@ here has (needs the packages of the tests).
 from __future__ import annotations
 
 import argparse
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -157,8 +156,7 @@ def light(runs: int) -> None:
 
 def foreign(runs: int, load: Payload, arms: tuple[str, ...] = FOREIGN) -> None:
     """Weigh a load on arms of MuJoCo, whose gears drift, rub with the load and have humps."""
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'test'))
-    from mujoco_loads import two_recordings
+    from plants.mujoco_loads import two_recordings
 
     with tempfile.TemporaryDirectory() as folder:
         for arm in arms:

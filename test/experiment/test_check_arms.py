@@ -11,9 +11,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from mujoco_arms import robots_folder
-from planted_mistakes import plant
-from recording_conditions import USUAL
+from plants.mujoco_arms import robots_folder
+from plants.planted_mistakes import plant
+from plants.recording_conditions import USUAL
 
 from robot_id.experiment.check import check
 from robot_id.model import load_robot

@@ -10,8 +10,8 @@ from robot_id.experiment.identify import Request, identify
 from robot_id.model import load_robot
 
 pytest.importorskip('mujoco')
-mujoco_arms = pytest.importorskip('mujoco_arms')
-mujoco_recordings = pytest.importorskip('mujoco_recordings')
+mujoco_arms = pytest.importorskip('plants.mujoco_arms')
+mujoco_recordings = pytest.importorskip('plants.mujoco_recordings')
 
 if mujoco_arms.robots_folder() is None:
     pytest.skip('example-robot-data is not installed', allow_module_level=True)

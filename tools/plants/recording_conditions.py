@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from mujoco_arms import Arm
-from mujoco_recordings import Motion, record
+from plants.mujoco_arms import Arm
+from plants.mujoco_recordings import Motion, record
 
 from robot_id.data.dataset import Dataset
 

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import mujoco_arms
-import mujoco_recordings
 import numpy as np
 from numpy.typing import NDArray
+from plants import mujoco_arms, mujoco_recordings
 
 from robot_id.data.dataset import Dataset, Run
 from robot_id.model import Payload, Robot, load_robot

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import yaml
-from mujoco_arms import Arm, make_arm, random_mount, write_robot
 from numpy.typing import NDArray
-from recording_conditions import USUAL, Conditions, recorded
+from plants.mujoco_arms import Arm, make_arm, random_mount, write_robot
+from plants.recording_conditions import USUAL, Conditions, recorded
 
 from robot_id.data.dataset import Dataset, Run
 from robot_id.model import load_robot

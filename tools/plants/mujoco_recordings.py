@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from mujoco_arms import Arm
 from numpy.typing import NDArray
+from plants.mujoco_arms import Arm
 
 from robot_id.data.dataset import Dataset, Run
 
