@@ -87,7 +87,7 @@ class Deadline:
 
     Every method that reports its progress is bounded by it, in any thread.
 
-    :param progress: told as before.
+    :param progress: called as before.
     :param seconds: from now.
     """
 

@@ -79,7 +79,7 @@ def _to_disk(path: Path) -> None:
     try:
         os.fsync(number)
     except OSError as error:
-        # Some file systems cannot sync a folder; a lost write is told by the others.
+        # Some file systems cannot sync a folder; the other calls report a lost write.
         if not path.is_dir():
             raise error
     finally:

@@ -84,13 +84,13 @@ def told_parameters(R: Array, largest_condition: float) -> Flags:
     """
     W = R[:, :-1]
     norms = np.linalg.norm(W, axis=0)
-    told = norms > 1e-9 * norms.max(initial=0.0)
-    if not told.any():
-        return told
-    _, s, Vt = np.linalg.svd(W[:, told] / norms[told])
+    determined = norms > 1e-9 * norms.max(initial=0.0)
+    if not determined.any():
+        return determined
+    _, s, Vt = np.linalg.svd(W[:, determined] / norms[determined])
     lost = Vt[s < s[0] / largest_condition]
-    told[told] = np.linalg.norm(lost, axis=0) < 0.1
-    return told
+    determined[determined] = np.linalg.norm(lost, axis=0) < 0.1
+    return determined
 
 
 def residual_weights(factors: JointFactors) -> Array:
@@ -121,7 +121,7 @@ def fit_window(
     largest_condition: float,
 ) -> WindowFit:
     """
-    Weigh the joints by their residuals, hold what is not told, solve for the rest.
+    Weigh the joints by their residuals, hold what is not determined, solve for the rest.
 
     The parameter with the largest percent deviation is held at its current value and the rest is
     solved again, until all are under sigma_max.

@@ -163,7 +163,7 @@ class Ilic:
         Take in samples and return the updates that came due, mostly none.
 
         :param position: (n,) or (N, n) reference; velocity, acceleration likewise.
-        :param torque: (n,) or (N, n) what the drives were told.
+        :param torque: (n,) or (N, n) what the drives were commanded.
         """
         rows = as_rows(self.robot, position, velocity, acceleration, torque)
         updates, at = [], 0
@@ -248,9 +248,9 @@ class Ilic:
             )
         if not fit.passed.any():
             least = np.nanmin(fit.percent, initial=np.inf)
-            told = f', the best has {least:.3g} %' if np.isfinite(least) else ''
+            best = f', the best has {least:.3g} %' if np.isfinite(least) else ''
             return (
-                f'the window is not exciting: no parameter below {sigma_max:g} % deviation{told}'
+                f'the window is not exciting: no parameter below {sigma_max:g} % deviation{best}'
             )
         robot, chi = self.robot, fit.values
         return (

@@ -21,11 +21,11 @@ class PayloadEstimate:
     """
     What the robot carries beyond its tare, from the change of its parameters.
 
-    :param mass: kg; None when the mass cannot be told from the parameters that were updated.
+    :param mass: kg; None when the mass does not follow from the parameters that were updated.
     :param deviation: its standard deviation, kg.
     :param changes: (name, change, deviation) of every updated inertial parameter.
     :param standard: (10,) XX XY XZ YY YZ ZZ MX MY MZ M of the load in the frame of the last link,
-        NaN where not told; standard_deviations (10,).
+        NaN where not determined; standard_deviations (10,).
     """
 
     mass: float | None
@@ -41,7 +41,7 @@ class PayloadEstimate:
 
     def __str__(self) -> str:
         if self.mass is None:
-            return 'payload: not told by this motion'
+            return 'payload: not determined by this motion'
         return f'payload: {self.mass:.3g} kg +- {self.deviation:.2g} kg'
 
 
@@ -131,12 +131,12 @@ def estimate_payload(
     live = np.flatnonzero(norms > 0.0)
     U, s, Vt = np.linalg.svd(A[:, live] / norms[live], full_matrices=False)
     rank = int(np.sum(s > 1e-8 * s[0]))
-    # A parameter is told if it has no share in the directions the change does not determine.
-    told = np.abs(np.linalg.norm(Vt[:rank], axis=0) - 1.0) <= 1e-6
-    rows = (Vt[:rank] / s[:rank, None]).T[told] / norms[live[told], None]
+    # A parameter is determined if it has no share in the directions the change does not determine.
+    found = np.abs(np.linalg.norm(Vt[:rank], axis=0) - 1.0) <= 1e-6
+    rows = (Vt[:rank] / s[:rank, None]).T[found] / norms[live[found], None]
     standard, known = np.full(10, np.nan), np.full(10, np.nan)
-    standard[live[told]] = rows @ (U[:, :rank].T @ y)
-    known[live[told]] = np.linalg.norm(rows, axis=1)
+    standard[live[found]] = rows @ (U[:, :rank].T @ y)
+    known[live[found]] = np.linalg.norm(rows, axis=1)
     mass = finite_or_none(standard[MASS])
     return PayloadEstimate(mass, float(known[MASS]), changes, standard, known)
 

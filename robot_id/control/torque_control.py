@@ -146,11 +146,11 @@ class TorqueControl:
         error = np.abs(point[0] - position)
         j = int(np.argmax(error / self.largest_error))
         joint = self.controller.robot.joint_names[j]
-        told = f"joint '{joint}' is {error[j]:.4g} from its reference, allowed {self._limit(j)}"
+        what = f"joint '{joint}' is {error[j]:.4g} from its reference, allowed {self._limit(j)}"
         if self.mode is Mode.FOLLOWING:
-            self.mode, self.reason = Mode.STOPPED, f'{told}: held until it is activated again'
+            self.mode, self.reason = Mode.STOPPED, f'{what}: held until it is activated again'
         else:
-            self.reason = f'{told}: the reference is not followed'
+            self.reason = f'{what}: the reference is not followed'
         return False
 
     def _slow(self, point: Array) -> bool:

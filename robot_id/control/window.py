@@ -27,7 +27,7 @@ class Window:
 
     :param end: number of samples seen by its end, since the start.
     :param position: (N, n) reference; velocity, acceleration likewise.
-    :param torque: (N, n) what the drives were told, limits included.
+    :param torque: (N, n) what the drives were commanded, limits included.
     """
 
     end: int

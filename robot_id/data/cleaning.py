@@ -170,7 +170,7 @@ def _step(steps: Array) -> float:
 
 
 class _Changes:
-    """What the pieces of one recording needed, told once for all of them."""
+    """What the pieces of one recording needed, said once for all of them."""
 
     def __init__(self) -> None:
         self.resampled = self.filled = self.rounded = 0

@@ -72,8 +72,8 @@ def rebuild(time: Array, position: Array, velocity: Array | None) -> Clock | Non
     if not off.size or np.sqrt((off**2).mean()) < JITTER:
         return None
     whole = np.where(steps < 1.6 * period, 1.0, np.round(steps / period))
-    told = strong & (passed < LONGEST * period)
-    ticks = _ticks(steps / period, passed / period, told, whole)
+    reliable = strong & (passed < LONGEST * period)
+    ticks = _ticks(steps / period, passed / period, reliable, whole)
     if ticks is None:
         return None
     count = np.concatenate([[0.0], np.cumsum(ticks)])
@@ -86,7 +86,7 @@ def rebuild(time: Array, position: Array, velocity: Array | None) -> Clock | Non
 
 
 def _passed(position: Array, velocity: Array) -> tuple[Array, NDArray[np.bool_]]:
-    """Return the time that passed in each step by the velocity, and where that is told well."""
+    """Return the time that passed in each step by the velocity, and where that is reliable."""
     dq, v = np.diff(position, axis=0), 0.5 * (velocity[1:] + velocity[:-1])
     size = np.maximum(np.std(velocity, axis=0), 1e-12)
     strength = ((v / size) ** 2).sum(axis=1)
@@ -101,7 +101,7 @@ def _ticks(stamped: Array, passed: Array, strong: NDArray[np.bool_], whole: Arra
 
     :param stamped: (N - 1,) steps of the stamps, in periods.
     :param passed: (N - 1,) steps by the velocity, in periods.
-    :param strong: where they are told well.
+    :param strong: where they are reliable.
     :param whole: (N - 1,) ticks of the other steps.
     """
     if strong.sum() < FEWEST:

@@ -38,7 +38,7 @@ def read_csv(path: Path) -> tuple[list[str] | None, Array, tuple[str, ...]]:
         if layout.comma:
             raise ValueError  # row by row
         with warnings.catch_warnings():
-            warnings.simplefilter('ignore')  # of a file without rows, told below
+            warnings.simplefilter('ignore')  # of a file without rows, reported below
             values = np.loadtxt(
                 path, delimiter=layout.delimiter, skiprows=layout.skip, ndmin=2, comments='#',
                 quotechar='"',

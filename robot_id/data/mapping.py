@@ -57,7 +57,7 @@ class Channel(_Strict):
     :param columns: numbers (from 1), header names, or a range `2-7`; of `variable` when given.
         `{joint}` in a name stands for the recorded name of each joint.
     :param variable: name(s) in a .mat or .npz, `{joint}` as above.
-    :param transposed: the variable has a row for each joint (n, N); told by its shape when None.
+    :param transposed: the variable has a row for each joint (n, N); known by its shape when None.
     :param file: file name within the DATA directory, or beside DATA; DATA itself when left out.
     :param unit: of the raw values, see robot_id/data/units.py; SI when left out.
     :param scale: factor, or one per joint, or the name of a variable of the file: drive gains,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 _BLOCK = 16384
-# Between runs that share their time a bag needs a gap, so that they are told apart again.
+# Between runs that share their time a bag needs a gap, so that they are separated again.
 _PAUSE_S = 1.0
 _PAUSE_STEPS = 20
 

@@ -89,7 +89,7 @@ class EstimatedLoopMethod(LoopMethod):
         what = 'the given one contradicts the recorded positions' if known else 'none is known'
         fit.problem.warnings += (f'{what}: the loop is estimated, {words(theta)}',)
         loop = fit.problem.loop
-        told = {
+        described = {
             'law': loop.law,
             'bandwidth': list(loop.bandwidth),
             'damping': list(loop.damping),
@@ -97,7 +97,7 @@ class EstimatedLoopMethod(LoopMethod):
             'delay_s': fit.problem.delay_s,
             'deviations': [float(v) for v in np.sqrt(np.diag(fit.covariance))],
         }
-        return fit.problem, replace(found, extras={**found.extras, 'estimated_loop': told})
+        return fit.problem, replace(found, extras={**found.extras, 'estimated_loop': described})
 
     def _solved_with(self, fit: LoopFit, start: Array, progress: Progress) -> Outcome:
         """Solve with a fitted loop, whose uncertainty is one of the parameters too."""
@@ -155,6 +155,6 @@ def _linear(problem: LoopProblem, found: Outcome) -> LoopFit | None:
 
 
 def _agrees(problem: LoopProblem, found: Outcome) -> bool:
-    """Whether the loop moves as the recording did, as far as that can be told."""
+    """Whether the loop moves as the recording did, as far as that can be seen."""
     fit = _linear(problem, found)
     return fit is None or not fit.contradicts

@@ -132,7 +132,7 @@ def _least_squares(R: Array) -> Array:
 
 
 def _loads(robot: Robot, chi: Array) -> Array:
-    """Return |parameters of rigid bodies and rotors|, by which a change of the load is told."""
+    """Return |parameters of rigid bodies and rotors|, by which a change of the load shows."""
     friction = robot.term_index[robot.terms.parameter[robot.terms.kind != 0]]
     return np.abs(np.where(np.isin(robot.base.columns, friction), 0.0, chi))
 

@@ -185,8 +185,8 @@ def make_objective(
         load = load_columns(robot, parameter_weights)
         columns, parameter_weights = load.C, load.sizes
         notes.append(
-            f'for a load on the last link: {load.loads} of its 10 parameters can be told one by '
-            'one, beside the friction'
+            f'for a load on the last link: {load.loads} of its 10 parameters can be identified '
+            'separately, beside the friction'
         )
     objective = Objective(
         robot,

@@ -32,7 +32,7 @@ class LoadColumns:
     """
     Columns of the load on the last link, and of the friction.
 
-    :param names: (p,) of the load's parameters that can be told one by one, then of the friction.
+    :param names: (p,) of the load's parameters that can be separated, then of the friction.
     :param C: (b, p) change of the base parameters for each.
     :param sizes: (p,) what they are expected to be.
     :param loads: how many of them are of the load.

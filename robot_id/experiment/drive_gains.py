@@ -5,7 +5,7 @@ Recorded torques y_j are wrong by a factor: g_j y_j = W_j chi without, W_j chi +
 load. All of it can be scaled, but for the mass in p, which is known and sets the scale. The noise
 is in y, so that y_j = k_j (W_j chi + W_j G p), k_j = 1 / g_j, is solved for k, chi and the rest of
 p (separable least squares), p a body that exists. The linear form, which has y among its columns,
-is the start, and its total least squares solution is told beside it (Gautier and Briot 2011).
+is the start, and its total least squares solution stands beside it (Gautier and Briot 2011).
 """
 
 from __future__ import annotations
@@ -131,12 +131,12 @@ def _of_a_body(
     """
     width = len(x)
     place = np.arange(width - 9, width)
-    told = np.append(determined[place], True)
+    known = np.append(determined[place], True)
     C = np.zeros((10, 10))
     C[:9, :9] = covariance[np.ix_(place, place)]
     C[9, 9] = (1e-6 * mass) ** 2
     p = np.append(x[place], mass)
-    moved = (nearest_possible(p, C, told) - p)[:9] * determined[place]
+    moved = (nearest_possible(p, C, known) - p)[:9] * determined[place]
     if not np.any(moved):
         return k
     across = covariance[width:][:, place]
@@ -149,8 +149,8 @@ def per_joint(values: Array) -> Array:
 
 
 def _refuse_undetermined(determined: NDArray[np.bool_], names: tuple[str, ...]) -> None:
-    for name, told in zip(names, determined):
-        if not told:
+    for name, known in zip(names, determined):
+        if not known:
             raise DataError(
                 f"joint '{name}': its gain is not determined by this motion: the load does not "
                 'act on it, or it does not move',

@@ -179,7 +179,7 @@ def _refuse_mixed_friction(
     for i in sorted({*columns[rows], *dependent[others]}):
         if re.fullmatch(r'Fc\d+[+-]', names[i]):
             raise DescriptionError(
-                f"asymmetric Coulomb friction '{names[i]}' cannot be told from a constant force: "
+                f"asymmetric Coulomb friction '{names[i]}' cannot be separated from a constant: "
                 "choose 'coulomb' and 'offset' for that joint, or 'rotor_inertia: none'"
             )
 

@@ -32,7 +32,7 @@ TABLE = (
         'M(q) positive definite in every posture; false: a search over postures in place of the '
         'proof.'),
     Row('payload_bound_kg', 0.0, 'A load that the learner finds is taken over when it differs by '
-        'at most this from the one that was told; a larger one waits for ~/set_payload [kg].',
+        'at most this from the one that was set; a larger one waits for ~/set_payload [kg].',
         0.0, 1e4),
     Row('lock_step', False, 'Answer each joint state exactly once, with the reference of the same '
         'stamp; for a simulator in lock-step.'),

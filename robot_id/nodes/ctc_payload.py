@@ -1,4 +1,4 @@
-"""What the running `ctc_controller` carries: told by a service, or noticed and held back."""
+"""What the running `ctc_controller` carries: set by a service, or noticed and held back."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class CarriedLoad:
     """
     Knows the load that the model of a controller has.
 
-    A load that the learner finds beside it is published and told. The model takes it over where it
+    A load that the learner finds beside it is published and logged. The model takes it over if it
     differs by at most `payload_bound_kg`, and else once `~/set_payload` has confirmed it.
 
     :param node: the lifecycle node.
@@ -33,7 +33,7 @@ class CarriedLoad:
     def __init__(self, node: Any, robot: Robot, use: Any) -> None:
         self._node, self._robot, self._use = node, robot, use
         self._change, self._mass = np.zeros(len(robot.base)), 0.0
-        self._told: float | None = None
+        self._reported: float | None = None
         self.held = 0
         self._publisher = node.tell(PayloadEstimate, '~/payload', LATCHED, always=True)
         node.serve(SetPayload, '~/set_payload', self._set)
@@ -47,11 +47,11 @@ class CarriedLoad:
         self._publisher.publish(running_message(load, self._robot.name, frame, to_stamp(ns)))
         apart = abs(load.mass - self._mass)
         if apart <= max(self._node.settings['payload_bound_kg'], 3.0 * load.deviation):
-            self._told = None
+            self._reported = None
             return True
         self.held += 1
-        if self._told is None or abs(load.mass - self._told) > 3.0 * load.deviation:
-            self._told = load.mass
+        if self._reported is None or abs(load.mass - self._reported) > 3.0 * load.deviation:
+            self._reported = load.mass
             self._node.warning(
                 f'the load has changed from {self._mass:.3g} kg, {load}: the model waits for '
                 '~/set_payload, or a larger payload_bound_kg'
@@ -67,7 +67,7 @@ class CarriedLoad:
         if payload is not None:
             change = payload_parameters(self._robot, payload, request.link or None)
         self._use(change - self._change, blend)
-        self._change, self._mass, self._told = change, float(request.inertia.m), None
+        self._change, self._mass, self._reported = change, float(request.inertia.m), None
         self._node.event(
             'payload set', mass=self._mass, link=request.link or 'last', blend_s=blend
         )

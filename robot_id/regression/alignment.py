@@ -79,7 +79,7 @@ def align(robot: Robot, dataset: Dataset, slope: float | str | None) -> Alignmen
     try:
         return _align(robot, coarse, processing, slope, 1.0 / dataset.rate)
     except DataError:
-        # Too short for these filters: nothing can be told beforehand.
+        # Too short for these filters: nothing is known beforehand.
         return Alignment(None if isinstance(slope, str) else slope, 'short recording', None)
 
 

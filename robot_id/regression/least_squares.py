@@ -49,7 +49,7 @@ class Deficiency:
     Which parameters the data cannot tell.
 
     :param silent: names whose column is zero: nothing in the motion depends on them.
-    :param repeated: name of a dependent column with the names it cannot be told from.
+    :param repeated: name of a dependent column with the names it cannot be separated from.
     """
 
     silent: tuple[str, ...] = ()

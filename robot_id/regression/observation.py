@@ -100,7 +100,7 @@ class Observation:
             turns = reversal_times(run, self.processing, self.wide.coulomb_slope)
             for j, joint in enumerate(self.robot.joints):
                 if any(TERMS[term].constant is not None for term in joint.friction):
-                    # Terms such as Stribeck's are told by just these moments.
+                    # Terms such as Stribeck's show in just these moments.
                     continue
                 columns = reversal_columns(rows.time, turns[j], self.processing, run.step)
                 own = self.wide.places(j)

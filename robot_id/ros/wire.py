@@ -38,7 +38,7 @@ class Layout:
     :param message: an example; its arrays have the lengths of all others.
     :param arrays: paths of its float64 arrays, such as 'points.0.positions'.
     :param like: its bytes as they came, whose gaps between the fields may hold anything.
-    :raises ValueError: when an array cannot be told from the rest.
+    :raises ValueError: when an array cannot be separated from the rest.
     """
 
     def __init__(self, message: Any, arrays: Sequence[str], like: bytes | None = None) -> None:

@@ -143,7 +143,7 @@ def test_gravity_that_asymmetric_friction_hides(tmp_path):
     }  # fmt: skip
     path = tmp_path / 'lift.yaml'
     path.write_text(yaml.safe_dump(slide))
-    with pytest.raises(DescriptionError, match=r"friction 'Fc1\+' cannot be told from a const"):
+    with pytest.raises(DescriptionError, match=r"friction 'Fc1\+' cannot be separated from"):
         len(load_robot(path).base)
 
 

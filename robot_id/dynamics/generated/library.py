@@ -38,7 +38,7 @@ SWITCH = 'ROBOT_ID_GENERATED'
 _log = logging.getLogger('robot_id')
 _lock = threading.RLock()
 _loaded: WeakKeyDictionary[Robot, dict[tuple[str, bool], Code | None]] = WeakKeyDictionary()
-_told: set[str] = set()
+_said: set[str] = set()
 
 
 class Code:
@@ -101,7 +101,7 @@ def forget() -> None:
     """Forget all loaded functions, so that the next call looks at the cache again."""
     with _lock:
         _loaded.clear()
-        _told.clear()
+        _said.clear()
 
 
 def _load(robot: Robot, name: str, smooth: bool) -> Code | None:
@@ -141,9 +141,9 @@ def _build(robot: Robot, name: str, smooth: bool, key: str) -> bytes | str:
 
 
 def _say(line: str) -> None:
-    """Tell it once."""
-    if line not in _told:
-        _told.add(line)
+    """Log a line, once."""
+    if line not in _said:
+        _said.add(line)
         _log.warning('%s', line)
 
 

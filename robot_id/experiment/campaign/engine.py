@@ -81,7 +81,7 @@ def _client(workers: int | None, scheduler: str | None) -> Iterator[Any]:
         'distributed.scheduler.allowed-failures': DEATHS,
         'distributed.comm.timeouts.connect': f'{CONNECT_S}s',
     }
-    # Its processes tell of each lost connection; what matters is told by us.
+    # Its processes tell of each lost connection; what matters is said by us.
     logging.getLogger('distributed').setLevel(logging.CRITICAL)
     logging.getLogger('distributed.nanny').setLevel(logging.CRITICAL)
     with dask.config.set(settings):

@@ -36,7 +36,7 @@ def look(case: Case) -> tuple[list[Finding], Case]:
 def _found(
     case: Case, scale: float, unit: str, rate: float, speed: float
 ) -> tuple[list[Finding], Case]:
-    told = f'time.unit: {unit} in the mapping'
+    mended = f'time.unit: {unit} in the mapping'
     message = (
         f'{rate:.3g} samples a second and a top speed of {speed:.3g} rad/s or m/s: no robot is '
         f'recorded so; with time in {unit} it is {rate / scale:.4g} Hz and {speed / scale:.3g}'
@@ -46,7 +46,7 @@ def _found(
     if ratio is not None and abs(np.log10(ratio * scale)) < 0.1:
         message += f'; the recorded velocity is {ratio:.4g} times the derivative of the position'
         certainty = 0.995
-    finding = Finding('time_unit', None, certainty, message, told, Remedy(time_scale=scale))
+    finding = Finding('time_unit', None, certainty, message, mended, Remedy(time_scale=scale))
     runs = tuple(replace(run, time=run.time * scale) for run in case.dataset.runs)
     return [finding], Case(case.robot, replace(case.dataset, runs=runs))
 

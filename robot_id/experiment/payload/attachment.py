@@ -21,7 +21,7 @@ POSE = 'x,y,z,roll,pitch,yaw'
 @dataclass(frozen=True)
 class Attachment:
     """
-    The frame in which a load is told.
+    The frame in which a load is given.
 
     :param body: index of the moving body that carries it.
     :param rotation: (3, 3) axes of the frame in the frame of the body.

@@ -47,7 +47,7 @@ class PayloadRequest:
     :param unloaded: recording without it; not needed with `arm`.
     :param arm: identified parameters of the robot without load.
     :param places: frames that carry loads at the same time; empty for the last link.
-    :param known: part of the load at the first place that is not to be told.
+    :param known: part of the load at the first place that is not to be identified.
     :param way: a (same motion twice), b (arm model), c (all together); None lets the data say.
     :param check: look at the recordings before the fit (see `robot-id check`).
     """
@@ -72,7 +72,7 @@ class PayloadRequest:
         bodies = [place.body for place in self.places]
         if len(set(bodies)) < len(bodies):
             raise OptionError(
-                'two loads hang on the same link: they move together and can only be told as one'
+                'two loads hang on the same link: only both together can be identified'
             )
 
 
@@ -113,7 +113,7 @@ def weigh(request: PayloadRequest, progress: Progress = silent) -> Weighing:
     for k, data in enumerate(request.loaded):
         fit = fits[k] if len(fits) > 1 else fits[0]
         index = k if len(fits) == 1 else 0
-        notes += _told(robot, fit, index)
+        notes += _notes(robot, fit, index)
         for i, place in enumerate(request.places):
             first = -10 * count * (len(request.loaded) if len(fits) == 1 else 1)
             start = first + 10 * (count * index + i)
@@ -180,7 +180,7 @@ def _findings(request: PayloadRequest, progress: Progress) -> list[str]:
     return found
 
 
-def _told(robot: Robot, fit: Fit, index: int) -> list[str]:
+def _notes(robot: Robot, fit: Fit, index: int) -> list[str]:
     """Return notes on what changed between the recordings beside the load."""
     place = fit.changes[index]
     deviations = np.sqrt(np.maximum(np.diag(fit.solution.covariance)[place], 0.0))

@@ -177,9 +177,9 @@ def of_standard(
         J = jacobian_about_centre(p)
         values = about_centre(p)
         deviations = np.sqrt(np.maximum(np.einsum('ij,jk,ik->i', J, covariance, J), 0.0))
-        told = ~np.any((J != 0.0) & ~determined, axis=1)
+        found = ~np.any((J != 0.0) & ~determined, axis=1)
     else:
-        values, deviations, told = np.zeros(10), known[[9, *[9] * 9]], np.arange(10) == 0
-    values = np.where(told & np.isfinite(deviations), values, np.nan)
-    deviations = np.where(told, deviations, np.nan)
+        values, deviations, found = np.zeros(10), known[[9, *[9] * 9]], np.arange(10) == 0
+    values = np.where(found & np.isfinite(deviations), values, np.nan)
+    deviations = np.where(found, deviations, np.nan)
     return PayloadResult(values, deviations, p, known, way, frame, notes)
