@@ -24,6 +24,7 @@ from robot_id.dynamics.sensitivity import loop_sensitivities
 from robot_id.experiment.campaign.disturbing import disturbances
 from robot_id.experiment.campaign.world import plant_of, reference_of, samples_per_record
 from robot_id.experiment.recording import perform
+from robot_id.model import Robot
 from robot_id.regression.triangular import triangle
 
 Array = NDArray[np.float64]
@@ -71,7 +72,7 @@ def _bound(parts: str) -> tuple[float, ...]:
     return tuple(float(v) for v in np.sqrt(np.sum(root**2, axis=1)))
 
 
-def _scatter(robot: Any, noise: dict[str, Any]) -> tuple[Array, Array] | None:
+def _scatter(robot: Robot, noise: dict[str, Any]) -> tuple[Array, Array] | None:
     """Return the (n,) deviations of positions and torques, None where one of them is zero."""
     white = disturbances(robot, {**noise, 'colour': 0.0}, 0)
     squares = np.zeros(robot.n)
