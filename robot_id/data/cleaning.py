@@ -105,7 +105,7 @@ def _finite(raw: Raw, notes: list[str]) -> Raw:
         f'{raw.source}: {lost} row(s) with NaN or infinite values taken out, first: '
         + '; '.join(places)
     )
-    return _take(raw, np.flatnonzero(good))
+    return raw.take(np.flatnonzero(good))
 
 
 def _in_order(raw: Raw, notes: list[str]) -> Raw:
@@ -124,7 +124,7 @@ def _in_order(raw: Raw, notes: list[str]) -> Raw:
                     f'{raw.source}: {int(stray.sum())} sample(s) with a stamp from another time '
                     f'are left out, first at {raw.place(int(np.flatnonzero(stray)[0]))}'
                 )
-                return _in_order(_take(raw, np.flatnonzero(~stray)), notes)
+                return _in_order(raw.take(np.flatnonzero(~stray)), notes)
             raise DataError(
                 f'{raw.source}: time runs back from {raw.time[at - 1]:.6g} s at '
                 f'{raw.place(at)}: a clock that was set back or several recordings in one; '
@@ -134,7 +134,7 @@ def _in_order(raw: Raw, notes: list[str]) -> Raw:
             f'{raw.source}: {backward.size} stamp(s) out of order were sorted, first at '
             f'{raw.place(at)}'
         )
-        raw = _take(raw, order)
+        raw = raw.take(order)
         steps = np.diff(raw.time)
     repeated = np.flatnonzero(steps <= SAME_STAMP) + 1
     if repeated.size == 0:
@@ -159,7 +159,7 @@ def _in_order(raw: Raw, notes: list[str]) -> Raw:
     )
     keep = np.ones(raw.time.size, dtype=bool)
     keep[repeated] = False
-    return _take(replace(raw, channels=channels), np.flatnonzero(keep))
+    return replace(raw, channels=channels).take(np.flatnonzero(keep))
 
 
 def _step(steps: Array) -> float:
@@ -212,17 +212,6 @@ def _uniform(raw: Raw, first: int, last: int, step: float, forced: bool, changed
         for name, values in raw.channels.items()
     }
     return Run(time=grid, **channels)
-
-
-def _take(raw: Raw, index: NDArray[np.intp]) -> Raw:
-    return Raw(
-        raw.source,
-        raw.time[index],
-        {name: values[index] for name, values in raw.channels.items()},
-        raw.joint_names,
-        raw.first_row,
-        index if raw.rows is None else raw.rows[index],
-    )
 
 
 __all__ = ['Raw', 'clean']

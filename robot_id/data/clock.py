@@ -3,8 +3,9 @@ The robot's own clock, rebuilt from its motion where the stamps are those of a l
 
 A robot samples on whole ticks of its period T. Where a velocity was recorded, the step of the
 position over the mean velocity is the time that passed, sum(dq v) / sum(v^2), and it falls on
-whole ticks however late the logger stamped the sample. Without a velocity nothing tells a late
-stamp from a lost sample, and the stamps are kept.
+whole ticks however late the logger stamped the sample. A logger that reads faster than the robot
+answers holds a state twice: no tick passed, though the robot moved. Without a velocity nothing
+tells a late stamp from a lost sample, and the stamps are kept.
 """
 
 from __future__ import annotations
@@ -41,14 +42,16 @@ class Clock:
     """
     A rebuilt clock.
 
-    :param time: (N,) seconds.
+    :param time: (M,) seconds of the samples that are kept.
     :param rate: ticks per second.
     :param jitter: rms by which the stamps were off, in ticks.
+    :param fresh: (N,) samples that are kept, M of them: the others repeat the one before.
     """
 
     time: Array
     rate: float
     jitter: float
+    fresh: NDArray[np.bool_]
 
 
 def rebuild(time: Array, position: Array, velocity: Array | None) -> Clock | None:
@@ -59,8 +62,12 @@ def rebuild(time: Array, position: Array, velocity: Array | None) -> Clock | Non
     :param position: (N, n).
     :param velocity: (N, n) as recorded, or None.
     """
+    if velocity is None:
+        return None
+    fresh = _fresh(position, velocity)
+    time, position, velocity = time[fresh], position[fresh], velocity[fresh]
     steps = np.diff(time)
-    if velocity is None or len(steps) < FEWEST or steps.min() < 0:
+    if len(steps) < FEWEST or steps.min() < 0:
         return None
     passed, strong = _passed(position, velocity)
     if strong.sum() < FEWEST:
@@ -82,7 +89,15 @@ def rebuild(time: Array, position: Array, velocity: Array | None) -> Clock | Non
     if abs(mean / period - 1.0) > DRIFT:
         return None
     period = _nominal(mean, SURE)
-    return Clock(time[0] + period * count, 1.0 / period, float(np.sqrt((off**2).mean())))
+    jitter = float(np.sqrt((off**2).mean()))
+    return Clock(time[0] + period * count, 1.0 / period, jitter, fresh)
+
+
+def _fresh(position: Array, velocity: Array) -> NDArray[np.bool_]:
+    """(N,) samples that are not the state before once more: a robot that moves is elsewhere."""
+    same = (np.diff(position, axis=0) == 0.0).all(axis=1)
+    strength = ((velocity / np.maximum(np.std(velocity, axis=0), 1e-12)) ** 2).sum(axis=1)
+    return np.concatenate([[True], ~(same & (strength[1:] > QUIET * np.median(strength)))])
 
 
 def _passed(position: Array, velocity: Array) -> tuple[Array, NDArray[np.bool_]]:

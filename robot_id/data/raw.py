@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,3 +35,9 @@ class Raw:
         """Return where a sample is, for messages."""
         row = index if self.rows is None else int(self.rows[index])
         return f'row {self.first_row + row} (t = {self.time[index]:.6g} s)'
+
+    def take(self, index: NDArray[np.intp]) -> Raw:
+        """Return some of the samples, which keep the numbers of their rows."""
+        rows = index if self.rows is None else self.rows[index]
+        channels = {name: values[index] for name, values in self.channels.items()}
+        return replace(self, time=self.time[index], channels=channels, rows=rows)

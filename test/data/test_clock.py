@@ -31,6 +31,21 @@ def test_late_stamps_give_way_to_the_ticks_of_the_motion() -> None:
     np.testing.assert_allclose(clock.time - clock.time[0], time - time[0], atol=1e-9)
 
 
+def test_a_state_that_is_held_twice_is_left_out() -> None:
+    rng = np.random.default_rng(5)
+    ticks = np.arange(8000)
+    # The logger reads the newest state at its own moments: some ticks twice, some never.
+    read = np.maximum.accumulate(ticks * 1e-3 + rng.exponential(3e-4, ticks.size))
+    seen = np.floor(read / 1e-3 + 1e-9)
+    q, dq = _motion(seen * 1e-3, 7, rng)
+    clock = rebuild(read, q, dq)
+    assert clock is not None
+    assert clock.rate == 1000.0
+    own = seen[clock.fresh] * 1e-3
+    assert (np.diff(own) > 0).all()
+    np.testing.assert_allclose(clock.time - clock.time[0], own - own[0], atol=1e-9)
+
+
 def test_stamps_that_the_motion_follows_are_kept() -> None:
     rng = np.random.default_rng(1)
     time = np.cumsum(rng.choice([0.010, 0.012], 3000))
