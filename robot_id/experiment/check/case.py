@@ -106,7 +106,8 @@ def improvement(case: Case, found: Proposal) -> str:
     """Return the figures of a proposal: what is left before and after, in percent."""
     before, after = case.models.nominal, found.after
     assert after is not None
-    text = f'unexplained torque falls from {percent(before.free)} to {percent(after.free)}'
+    way = 'falls' if np.mean(after.free**2) < np.mean(before.free**2) else 'goes'
+    text = f'unexplained torque {way} from {percent(before.free)} to {percent(after.free)}'
     if before.prior is not None and after.prior is not None:
         text += f' (with the inertias of the robot file: {percent(before.prior)} to '
         text += f'{percent(after.prior)})'

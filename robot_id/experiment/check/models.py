@@ -19,6 +19,8 @@ Array = NDArray[np.float64]
 
 # No residual counts as smaller than this share of the torque: below it lies the filters' error.
 FLOOR = 0.004
+# A mistake of the structure spoils some joint: what is left of it falls by this factor.
+HALVED = 1.8
 # A prior model that leaves so many times more than the free one is a poor one.
 ROUGH = 1.5
 
@@ -54,6 +56,13 @@ class Explanation:
         if self.prior is not None and before.prior is not None:
             better += float(np.log(before.prior / self.prior)[self.moving].sum())
         return better
+
+    def decisive(self, before: Explanation) -> bool:
+        """Tell whether it halves what is left of some joint, by one of the models."""
+        ratios = [before.free / self.free]
+        if self.prior is not None and before.prior is not None:
+            ratios.append(before.prior / self.prior)
+        return bool(max(ratio[self.moving].max() for ratio in ratios) > HALVED)
 
 
 class Models:

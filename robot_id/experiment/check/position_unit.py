@@ -22,6 +22,8 @@ TURNING = {'deg': pi / 180, 'mrad': 1e-3, 'rev': 2 * pi}
 SLIDING = {'mm': 1e-3, 'cm': 1e-2}
 # What a joint may turn or slide for its unit to be believed, rad and m.
 LARGEST, SMALLEST = 4 * pi, 0.02
+# What a joint usually moves: only less or more than that comes of a unit given in vain.
+USUAL = (0.35, 2 * pi)
 
 
 def propose(case: Case) -> Iterator[Proposal]:
@@ -33,6 +35,8 @@ def propose(case: Case) -> Iterator[Proposal]:
         for unit, factor in units.items():
             for scale, name in ((factor, unit), (1.0 / factor, si)):
                 if not SMALLEST <= reach * scale <= LARGEST:
+                    continue
+                if name == si and USUAL[0] < reach < USUAL[1]:
                     continue
                 scales = tuple(float(s) for s in np.where(flags, scale, 1.0))
                 yield proposal(

@@ -17,6 +17,7 @@ from robot_id.experiment.check import (
     time_unit,
     torque_delay,
     torque_sign,
+    velocity_channel,
     wrap_around,
 )
 from robot_id.experiment.check.case import Case, Proposal
@@ -27,6 +28,7 @@ CHANNELS: tuple[Callable[[Case], tuple[list[Finding], Case]], ...] = (
     wrap_around.look,
     stamps.look,
     time_unit.look,
+    velocity_channel.look,
     saturation.look,
     rest.look,
 )

@@ -12,6 +12,8 @@ from robot_id.experiment.check.models import Explanation
 EXPLAINED = 0.1
 # And nearly as well as the free model does, or to so little.
 AS_GOOD, SMALL = 1.5, 0.03
+# What a model of the right structure leaves of most joints.
+LITTLE = 0.12
 # So many proposals of the screening are judged by both models.
 FINALISTS = 8
 
@@ -23,8 +25,23 @@ def best_proposal(case: Case) -> Proposal | None:
         proposals += [p for propose in registry.STRUCTURE for p in propose(case)]
     proposals.sort(key=lambda p: -p.screened)
     judged = [p.judged(case.models) for p in proposals[:FINALISTS]]
-    good = [p for p in judged if p.gain > p.threshold]
+    good = [p for p in judged if p.gain > p.threshold and _believed(case, p)]
     return max(good, key=lambda p: p.gain, default=None)
+
+
+def _believed(case: Case, found: Proposal) -> bool:
+    """
+    Tell whether a change that is searched for does more than bend to what is not modelled.
+
+    A spring or a counterbalance makes room for another gravity, and for a delay: these are
+    believed where they halve the error of a joint, a delay also where little is left.
+    """
+    if found.code not in ('gravity_direction', 'torque_delay') or found.after is None:
+        return True
+    if found.after.decisive(case.models.nominal):
+        return True
+    little = float(np.median(found.after.free[found.after.moving])) < LITTLE
+    return found.code == 'torque_delay' and little
 
 
 def structure_is_right(case: Case) -> bool:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from robot_id.experiment.check.case import Case
 from robot_id.experiment.check.finding import Finding, Remedy
+from robot_id.experiment.check.hypothesis import Hypothesis, only
 from robot_id.experiment.check.models import Explanation
 
 Array = NDArray[np.float64]
@@ -18,6 +19,8 @@ TOLERANCE, ALONE = 0.55, 0.7
 ROUGH, ROUGH_TOLERANCE = 4.0, 1.3
 # Scales known to less than this share are used.
 KNOWN = 0.2
+# A torque that is put right must not contradict those of the other joints, by the free model.
+CONTRADICTS = -0.15
 
 
 def look(case: Case, explanation: Explanation) -> list[Finding]:
@@ -50,7 +53,9 @@ def _single(case: Case, decades: Array, known: NDArray[np.bool_]) -> list[Findin
             continue
         factor = 10 ** -decades[j]
         nearest = 10.0 ** round(float(np.log10(factor)))
-        scale = tuple(float(nearest) if k == j else 1.0 for k in range(case.robot.n))
+        scale = only(case.robot.n, int(j), nearest, 1.0)
+        if _contradicts(case, scale):
+            continue
         found.append(
             Finding(
                 'gear_ratio',
@@ -65,6 +70,13 @@ def _single(case: Case, decades: Array, known: NDArray[np.bool_]) -> list[Findin
             )
         )
     return found
+
+
+def _contradicts(case: Case, scale: tuple[float, ...]) -> bool:
+    """Tell whether free inertias explain the torques less when one of them is scaled."""
+    before, after = case.models.nominal, case.models.explain(Hypothesis(torque_scale=scale))
+    gain = np.log(before.free / after.free)[before.moving].sum()
+    return bool(gain < CONTRADICTS)
 
 
 def _all(case: Case, decades: Array, known: NDArray[np.bool_], middle: float) -> Finding:

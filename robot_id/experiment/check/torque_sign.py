@@ -20,10 +20,10 @@ THRESHOLD = 0.7
 def propose(case: Case) -> Iterator[Proposal]:
     """Try the opposite sign of all torques, of one torque, and of one position."""
     n = case.robot.n
-    flips: list[tuple[int | None, Hypothesis]] = [(None, Hypothesis(torque_scale=(-1.0,) * n))]
-    flips += [(j, Hypothesis(torque_scale=only(n, j, -1.0, 1.0))) for j in range(n) if n > 1]
-    for j, hypothesis in flips:
-        yield proposal(case, 'torque_sign', hypothesis, _torque(case, j, hypothesis), THRESHOLD)
+    yield _flipped(case, tuple(range(n)))
+    single = [_flipped(case, (j,)) for j in range(n) if n > 1]
+    yield from single
+    yield from _several(case, single)
     for j in range(n):
         hypothesis = Hypothesis(position_scale=only(n, j, -1.0, 1.0))
         both = Hypothesis(position_scale=only(n, j, -1.0, 1.0), torque_scale=only(n, j, -1.0, 1.0))
@@ -33,18 +33,44 @@ def propose(case: Case) -> Iterator[Proposal]:
             yield proposal(case, 'position_sign', each, make, 2 * THRESHOLD)
 
 
-def _torque(case: Case, j: int | None, hypothesis: Hypothesis):  # type: ignore[no-untyped-def]
+def _several(case: Case, single: list[Proposal]) -> Iterator[Proposal]:
+    """Add joint after joint, as long as each gains what a flip by itself would have to."""
+    order = sorted(range(len(single)), key=lambda j: -single[j].screened)
+    if not order:
+        return
+    best, chosen = single[order[0]], (order[0],)
+    for j in order[1:-1]:
+        if single[j].screened < 0.5 * single[j].threshold:
+            break
+        more = _flipped(case, tuple(sorted((*chosen, j))))
+        if more.screened > best.screened + more.threshold:
+            best, chosen = more, tuple(sorted((*chosen, j)))
+    if len(chosen) > 1:
+        yield best
+
+
+def _flipped(case: Case, joints: tuple[int, ...]) -> Proposal:
+    """Return the opposite sign of some torques."""
+    signs = tuple(-1.0 if j in joints else 1.0 for j in range(case.robot.n))
+    hypothesis = Hypothesis(torque_scale=signs)
+    return proposal(case, 'torque_sign', hypothesis, _torque(case, joints, signs), THRESHOLD)
+
+
+def _torque(case: Case, joints: tuple[int, ...], signs: tuple[float, ...]):  # type: ignore[no-untyped-def]
     def make(found: Proposal) -> Finding:
-        whose = 'all torques' if j is None else 'its torque'
-        signs = [f'{s:g}' for s in hypothesis.torque_scale or ()]
+        names = ', '.join(f"'{case.names[j]}'" for j in joints)
+        whose = 'its torque has' if len(joints) == 1 else f'the torques of {names} have'
+        if len(joints) == case.robot.n:
+            whose = 'all torques have'
         return Finding(
             'torque_sign',
-            None if j is None else case.names[j],
+            case.names[joints[0]] if len(joints) == 1 < case.robot.n else None,
             certainty(found.gain, found.threshold),
-            f'{whose} has the wrong sign: only with the opposite one friction takes power and '
+            f'{whose} the wrong sign: only with the opposite one friction takes power and '
             f'bodies resist acceleration; the {improvement(case, found)}',
-            f'torque.scale: [{", ".join(signs)}] in the mapping (times the present value)',
-            Remedy(torque_scale=hypothesis.torque_scale),
+            f'torque.scale: [{", ".join(f"{s:g}" for s in signs)}] in the mapping (times the '
+            'present value)',
+            Remedy(torque_scale=signs),
         )
 
     return make
