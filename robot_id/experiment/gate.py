@@ -14,8 +14,8 @@ from robot_id.progress import Progress, silent
 CERTAIN = 0.9
 # With one of these the parameters are those of another robot.
 FATAL = (
-    'gear_ratio', 'gravity_direction', 'joint_offset', 'joint_swap', 'position_sign',
-    'position_unit', 'time_unit', 'torque_sign', 'torque_unit', 'unexplained',
+    'gear_ratio', 'gravity_direction', 'joint_offset', 'joint_swap', 'kinematics',
+    'position_sign', 'position_unit', 'time_unit', 'torque_sign', 'torque_unit', 'unexplained',
 )  # fmt: skip
 
 

@@ -19,6 +19,8 @@ from robot_id import dynamics
 from robot_id.data.dataset import Dataset
 from robot_id.estimation.result import Result
 from robot_id.experiment.holdout import Holdout
+from robot_id.experiment.left_offset import left_offset
+from robot_id.experiment.postures import reachable
 from robot_id.model import Robot
 from robot_id.regression.dead_band import coarse_speeds
 from robot_id.regression.prediction import Prediction
@@ -35,6 +37,8 @@ JOINT_PERCENT, JOINT_SHARE = 50.0, 0.02
 # Standard deviations beyond which a negative value is no chance.
 DEVIATIONS = 3.0
 POSTURES = 200
+# A time offset is left where it is longer than a sample and explains so much of the residual.
+OFFSET_SHARE = 0.15
 _NOT_NEGATIVE = re.compile(r'^(Fv|Fc|Fvm|Fcm|Ia)\d+[+-]?$')
 
 
@@ -91,7 +95,7 @@ def judge(case: Case, others: Iterable[Remark] = ()) -> Verdict:
     """
     Return the verdict.
 
-    :param others: remarks of those who looked at something else, such as a time offset.
+    :param others: remarks of those who looked at something else, such as the check.
     """
     remarks = [remark for one in JUDGES for remark in one(case)]
     return Verdict.of([*remarks, *others])
@@ -153,7 +157,7 @@ def inertia(case: Case) -> list[Remark]:
     robot, chi = case.robot, case.result.values
     recorded = np.concatenate([run.position for run in case.dataset.runs])
     recorded = recorded[np.linspace(0, len(recorded) - 1, POSTURES).astype(int)]
-    way_out = 'do not use it in a controller; excite the wrist more, or constrain the fit'
+    way_out = 'not for a controller: set physical=true, or excite the wrist more'
     least = dynamics.smallest_inertia_eigenvalue(robot, chi, recorded)
     if not least > 0.0:
         return [
@@ -163,24 +167,11 @@ def inertia(case: Case) -> list[Remark]:
                 f'{way_out}',
             )
         ]
-    least = dynamics.smallest_inertia_eigenvalue(robot, chi, reachable(robot, recorded))
+    least = dynamics.smallest_inertia_eigenvalue(robot, chi, reachable(robot, recorded, POSTURES))
     if not least > 0.0:
         text = f'M(q) is not positive definite in postures within the limits ({least:.3g})'
         return [Remark('care', f'{text}: {way_out}')]
     return []
-
-
-def reachable(robot: Robot, recorded: Array, seed: int = 0) -> Array:
-    """(N, n) random postures within the limits; where there are none, a turn or what was seen."""
-    kinematics = robot.kinematics
-    slides = np.array(
-        [bool(np.any(kinematics.prismatic[kinematics.dof == j])) for j in range(robot.n)]
-    )
-    low = np.where(slides, recorded.min(axis=0), -np.pi)
-    high = np.where(slides, recorded.max(axis=0), np.pi)
-    low = np.where(np.isfinite(robot.limits.lower), robot.limits.lower, low)
-    high = np.where(np.isfinite(robot.limits.upper), robot.limits.upper, high)
-    return np.random.default_rng(seed).uniform(low, high, (POSTURES, robot.n))
 
 
 def friction(case: Case) -> list[Remark]:
@@ -250,6 +241,16 @@ def kept_loop(case: Case) -> list[Remark]:
     return [Remark('care', f'{text}; set fit_loop=auto or mend the loop')]
 
 
+def time_offset(case: Case) -> list[Remark]:
+    """Judge the time offset that is left between torque and motion."""
+    left = left_offset(case.prediction)
+    if left.share < OFFSET_SHARE or abs(left.seconds) < 1.0 / case.dataset.rate:
+        return []
+    way = 'late' if left.seconds > 0.0 else 'early'
+    text = f'the torque is still {1e3 * abs(left.seconds):.3g} ms {way} against the motion'
+    return [Remark('care', f'{text}: leave torque_offset_s to the data, or give it')]
+
+
 JUDGES: tuple[Callable[[Case], list[Remark]], ...] = (
     convergence,
     errors,
@@ -258,6 +259,7 @@ JUDGES: tuple[Callable[[Case], list[Remark]], ...] = (
     negative_values,
     possible,
     joints,
+    time_offset,
     kept_loop,
 )
 

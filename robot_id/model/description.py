@@ -207,6 +207,17 @@ class RobotDescription(_Strict):
     reference_temperature: Number = 25.0
     motion: str | dict[str, Any] | None = None
 
+    @model_validator(mode='before')
+    @classmethod
+    def _named(cls, content: Any) -> Any:
+        """Name the joints of a table alone joint1, joint2 and so on, where nobody does."""
+        if not isinstance(content, dict) or 'joints' in content or 'urdf' in content:
+            return content
+        rows = content.get('dh') or content.get('mdh')
+        if not isinstance(rows, list | tuple):
+            return content
+        return content | {'joints': [{'name': f'joint{j + 1}'} for j in range(len(rows))]}
+
     @model_validator(mode='after')
     def _complete(self) -> RobotDescription:
         if self.mdh is not None and self.dh is not None:

@@ -58,3 +58,22 @@ def test_a_planted_mistake_is_named(mistake: str, arm: str, tmp_path: Path) -> N
     if planted.joints:
         names = {robot.joint_names[j] for j in planted.joints}
         assert {finding.joint for finding in findings} <= names
+
+
+def test_a_rate_that_the_velocity_channel_denies(tmp_path: Path) -> None:
+    conditions = replace(USUAL, velocity=True)
+    planted = plant('clean', 'ur5', tmp_path, np.random.default_rng(2), conditions)
+    runs = tuple(replace(run, time=8.0 * run.time) for run in planted.dataset.runs)
+    slow = replace(planted.dataset, runs=runs)
+    (finding,) = check(load_robot(planted.robot_file), slow)
+    assert finding.code == 'time_unit'
+    assert f'rate_hz: {planted.dataset.rate:.4g} ' in finding.fix
+
+
+def test_several_wrong_signs_are_one_finding(tmp_path: Path) -> None:
+    planted = plant('clean', 'ur10', tmp_path, np.random.default_rng(3), USUAL)
+    signs = np.array([1.0, -1.0, 1.0, 1.0, -1.0, 1.0])
+    runs = tuple(replace(run, torque=run.torque * signs) for run in planted.dataset.runs)
+    (finding,) = check(load_robot(planted.robot_file), replace(planted.dataset, runs=runs))
+    assert finding.code == 'torque_sign'
+    assert '[1, -1, 1, 1, -1, 1]' in finding.fix

@@ -47,6 +47,12 @@ def test_the_good_file_is_good(tmp_path):
     assert load_robot(path).n == 2
 
 
+def test_the_joints_of_a_table_alone_need_no_names(tmp_path):
+    path = tmp_path / 'robot.yaml'
+    path.write_text(yaml.safe_dump({'name': 'x', 'mdh': GOOD['mdh']}))
+    assert load_robot(path).joint_names == ('joint1', 'joint2')
+
+
 @pytest.mark.parametrize(
     ('changes', 'words'),
     [
@@ -57,7 +63,7 @@ def test_the_good_file_is_good(tmp_path):
         ({'loops.default.dampin': [1, 1]}, "'loops.default.dampin', did you mean 'damping'?"),
         ({'name': None}, "key 'name' is missing"),
         ({'mdh': None}, "give the kinematics: 'urdf' or 'mdh'"),
-        ({'joints': None}, "an 'mdh' table needs 'joints'"),
+        ({'joints': None, 'urdf': SCARA}, "an 'mdh' table needs 'joints'"),
         ({'joints.1.name': 'a'}, "joints: 'a' appears more than once"),
         ({'joints': [{'name': 'a'}]}, 'mdh has 2 rows for 1 joints'),
         ({'joints.0.gear_ratio': 0}, 'joints.0.gear_ratio: must not be zero, got 0'),

@@ -12,8 +12,8 @@ from robot_id.experiment.check.models import Explanation
 EXPLAINED = 0.1
 # And nearly as well as the free model does, or to so little.
 AS_GOOD, SMALL = 1.5, 0.03
-# What a model of the right structure leaves of most joints.
-LITTLE = 0.12
+# What a model of the right structure leaves of most joints, and what a delay gains of each.
+LITTLE, EACH = 0.12, 0.12
 # So many proposals of the screening are judged by both models.
 FINALISTS = 8
 
@@ -34,14 +34,16 @@ def _believed(case: Case, found: Proposal) -> bool:
     Tell whether a change that is searched for does more than bend to what is not modelled.
 
     A spring or a counterbalance makes room for another gravity, and for a delay: these are
-    believed where they halve the error of a joint, a delay also where little is left.
+    believed where they halve the error of a joint, a delay also where it helps every joint or
+    little is left.
     """
     if found.code not in ('gravity_direction', 'torque_delay') or found.after is None:
         return True
     if found.after.decisive(case.models.nominal):
         return True
-    little = float(np.median(found.after.free[found.after.moving])) < LITTLE
-    return found.code == 'torque_delay' and little
+    left = found.after.free[found.after.moving]
+    helps = float(np.median(left)) < LITTLE or found.gain > EACH * len(left)
+    return found.code == 'torque_delay' and helps
 
 
 def structure_is_right(case: Case) -> bool:

@@ -14,6 +14,11 @@ USUAL_RATE = (15.0, 30000.0)
 # Peak speeds of joints that move on purpose, rad/s or m/s.
 USUAL_SPEED = (0.01, 60.0)
 UNITS = {'ms': 1e-3, 'us': 1e-6, 'ns': 1e-9}
+# What most recordings have: rate in Hz and peak speed in rad/s, and the decades they spread over.
+TYPICAL_RATE, RATE_DECADES = 400.0, 1.0
+TYPICAL_SPEED, SPEED_DECADES = 1.5, 0.6
+# The other unit has to be so much nearer to that, in squared spreads.
+NEARER = 6.0
 
 
 def look(case: Case) -> tuple[list[Finding], Case]:
@@ -27,10 +32,17 @@ def look(case: Case) -> tuple[list[Finding], Case]:
                 continue
             if not USUAL_SPEED[0] <= speed / scale <= USUAL_SPEED[1]:
                 continue
-            if USUAL_SPEED[0] <= speed <= USUAL_SPEED[1] and USUAL_RATE[0] / 10 <= rate:
+            if _strange(rate, speed) < _strange(rate / scale, speed / scale) + NEARER:
                 continue
             return _found(case, scale, key, rate, speed)
     return [], case
+
+
+def _strange(rate: float, speed: float) -> float:
+    """Return how far a recording is from most others, in squared spreads."""
+    rates = np.log10(rate / TYPICAL_RATE) / RATE_DECADES
+    speeds = np.log10(speed / TYPICAL_SPEED) / SPEED_DECADES
+    return float(rates**2 + speeds**2)
 
 
 def _found(
