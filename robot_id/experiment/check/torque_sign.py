@@ -38,7 +38,8 @@ def _several(case: Case, single: list[Proposal]) -> Iterator[Proposal]:
     order = sorted(range(len(single)), key=lambda j: -single[j].screened)
     if not order:
         return
-    best, chosen = single[order[0]], (order[0],)
+    best = single[order[0]]
+    chosen: tuple[int, ...] = (order[0],)
     for j in order[1:-1]:
         if single[j].screened < 0.5 * single[j].threshold:
             break
