@@ -52,12 +52,18 @@ def seen() -> dict[str, dict[tuple[str, str], set[str]]]:
                     node.get_subscriber_names_and_types_by_node(name, '/')
                 ),
                 ('services', 'reply'): _names(node.get_service_names_and_types_by_node(name, '/')),
+                ('services', 'request'): _names(
+                    node.get_client_names_and_types_by_node(name, '/')
+                ),
             }
             for name in NODES
         }
     for name, topics in AT_TIMES.items():
         found[name]['topics', 'subscribe'] |= topics
-    return found
+    return {
+        name: {rule: names for rule, names in rules.items() if names}
+        for name, rules in found.items()
+    }
 
 
 def _names(pairs: list[tuple[str, list[str]]]) -> set[str]:
@@ -84,10 +90,9 @@ def write(found: dict[str, dict[tuple[str, str], set[str]]], path: Path = POLICY
         profiles = ElementTree.SubElement(enclave, 'profiles')
         profile = ElementTree.SubElement(profiles, 'profile', ns='/', node=name)
         for (kind, verb), names in rules.items():
-            if names:
-                group = ElementTree.SubElement(profile, kind, {verb: 'ALLOW'})
-                for each in sorted(names):
-                    ElementTree.SubElement(group, kind.removesuffix('s')).text = each
+            group = ElementTree.SubElement(profile, kind, {verb: 'ALLOW'})
+            for each in sorted(names):
+                ElementTree.SubElement(group, kind.removesuffix('s')).text = each
     ElementTree.indent(policy)
     path.parent.mkdir(parents=True, exist_ok=True)
     ElementTree.ElementTree(policy).write(path, encoding='unicode', xml_declaration=True)

@@ -11,6 +11,7 @@ from robot_id.data import Dataset
 from robot_id.estimation import registry
 from robot_id.estimation.result import Result
 from robot_id.exceptions import OptionError, RobotIdError, TimeLimitError
+from robot_id.experiment.contradictions import contradictions
 from robot_id.experiment.friction import prepare_friction
 from robot_id.experiment.gate import look, remarks
 from robot_id.experiment.holdout import FRACTION, Holdout, hold_out, without_holdout
@@ -116,7 +117,8 @@ def identify(request: Request, progress: Progress = silent) -> Identification:
     validation = None if others is None else validate(robot, result, others)
     result, holdout = _unseen(request, method, robot, dataset, result, part_of(progress, 0.6, 1.0))
     case = Case(robot, dataset, result, prediction, holdout, result.holdout_error_percent)
-    verdict = judge(case, remarks(seen))
+    # What is named already, such as a wrong sign, would look like a contradiction too.
+    verdict = judge(case, remarks(seen) or contradictions(case))
     result = replace(
         result,
         verdict=verdict.level,

@@ -183,7 +183,7 @@ def friction(case: Case) -> list[Remark]:
     w' C w, must have the sign of v.
     """
     robot, result = case.robot, case.result
-    speeds = _rms_speeds(case.dataset)
+    speeds = rms_speeds(case.dataset)
     q = np.mean([run.position.mean(axis=0) for run in case.dataset.runs], axis=0)
     slope = result.options.get('coulomb_slope')
     remarks = []
@@ -279,7 +279,7 @@ def _deviation_factor(result: Result, joint: int | None = None) -> float:
     return float(max((f for f in factors if f), default=1.0))
 
 
-def _rms_speeds(dataset: Dataset) -> Array:
+def rms_speeds(dataset: Dataset) -> Array:
     """(n,) root mean square of the speeds, from differences that hide the noise."""
     squares, count = np.zeros(len(dataset.joint_names)), 0
     for run in dataset.runs:
