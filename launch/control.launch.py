@@ -23,6 +23,7 @@ LOOP = {
 CONTROLLER = {
     **LOOP,
     'parameters': configuration('parameters'),
+    'data_directory': configuration('data_directory'),
     'learning': configuration('learning', bool),
     'dry_run': configuration('dry_run', bool),
 }
@@ -80,6 +81,11 @@ def _declared() -> list[DeclareLaunchArgument]:
             'parameters',
             default_value='',
             description='Result file (JSON) with the model; empty: the a priori values.',
+        ),
+        DeclareLaunchArgument(
+            'data_directory',
+            default_value='~/.ros/robot_id',
+            description='Directory of the result files that ~/set_dynamic_parameters may name.',
         ),
         switch('learning', 'false', 'Update the model from the first cycle on (ILIC).'),
         DeclareLaunchArgument(
