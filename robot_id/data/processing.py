@@ -14,6 +14,7 @@ from robot_id.data import filters
 from robot_id.data.dataset import Dataset, Run
 from robot_id.data.decimation import LARGEST_STAGE, Decimator, decimate, kept_samples, stages
 from robot_id.data.derivatives import central_differences, differentiate
+from robot_id.data.torque_times import torque_at_samples
 from robot_id.exceptions import DataError, OptionError, did_you_mean
 from robot_id.ranges import FilterOrder, Frequency, NotNegative, Range, check
 
@@ -31,6 +32,8 @@ POSITION_MARGIN, LARGEST_CUTOFF = 5.0, 0.2
 END_ROWS = 3
 # The decimation filter passes twice the bandwidth.
 DECIMATION_MARGIN = 2.0
+
+Offset = Annotated[float, Range(-0.5, 0.5)]
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,8 @@ class Processing:
         a sample after the position was taken: four commands around it line them up.
     :param torque_offset_s: the recorded torque is late by so many seconds (early where negative)
         against the position, and is shifted back; derived (IDIM, unless the torque is held):
-        estimated with the parameters, and 0 where it is not significant.
+        estimated with the parameters, and 0 where it is not significant; one for all joints, or
+        one for each where they differ.
     """
 
     filter: str = 'butterworth'
@@ -72,7 +76,7 @@ class Processing:
     border_s: Annotated[float, Range(0.0, 1e6)] | None = None
     dead_band: NotNegative | Sequence[NotNegative] | None = None
     held_torque: bool = False
-    torque_offset_s: Annotated[float, Range(-0.5, 0.5)] | None = None
+    torque_offset_s: Offset | Sequence[Offset] | None = None
 
     def __post_init__(self) -> None:
         _one_of('filter', self.filter, FILTERS)
@@ -115,9 +119,10 @@ class Processing:
             lines.append(f'decimation: 1 sample in {self.decimation} ({split}), {how}')
         if self.held_torque:
             lines.append('torque: a held command, averaged to the time of the positions')
-        if self.torque_offset_s:
-            way = 'late' if self.torque_offset_s > 0.0 else 'early'
-            lines.append(f'torque: {1e3 * abs(self.torque_offset_s):.3g} ms {way}, shifted back')
+        offsets = np.atleast_1d(_band(self.torque_offset_s))
+        if np.any(offsets != 0.0):
+            words = [f'{1e3 * abs(v):.3g} ms {"late" if v > 0.0 else "early"}' for v in offsets]
+            lines.append(f'torque: {", ".join(words)}, shifted back')
         band = np.atleast_1d(_band(self.dead_band))
         if np.any(band > 0):
             lines.append('dead band: |dq| >= ' + ', '.join(f'{v:.4g}' for v in band))
@@ -185,40 +190,6 @@ def dropped(dq: Array, dead_band: float | Sequence[float] | None) -> NDArray[np.
     return np.abs(dq) < band
 
 
-def torque_at_samples(run: Run, processing: Processing, low: int, high: int) -> Array:
-    """(high - low, n) torques that belong to the positions of samples low to high."""
-    if processing.torque_offset_s:
-        return _shifted(run.torque, processing.torque_offset_s / run.step, low, high)
-    if not processing.held_torque:
-        return run.torque[low:high]
-    # A held torque has the gain sin(w h/2) / (w h/2) of its samples; the mean of two has
-    # cos(w h/2), four samples have it to the fourth order.
-    at, last = np.arange(low, high), len(run.torque) - 1
-    near, far = ((0, -1), (1, -2))
-    return np.asarray(
-        sum(13.0 / 24.0 * run.torque[np.clip(at + k, 0, last)] for k in near)
-        - sum(1.0 / 24.0 * run.torque[np.clip(at + k, 0, last)] for k in far)
-    )
-
-
-def _shifted(torque: Array, samples: float, low: int, high: int) -> Array:
-    """Return samples low to high of a torque that is late by so many samples (cubic between)."""
-    whole = int(np.floor(samples))
-    u = samples - whole
-    weights = (
-        -u * (u - 1.0) * (u - 2.0) / 6.0,
-        (u + 1.0) * (u - 1.0) * (u - 2.0) / 2.0,
-        -(u + 1.0) * u * (u - 2.0) / 2.0,
-        (u + 1.0) * u * (u - 1.0) / 6.0,
-    )
-    at = np.arange(low, high) + whole
-    last = len(torque) - 1
-    return sum(
-        (w * torque[np.clip(at + k, 0, last)] for w, k in zip(weights, (-1, 0, 1, 2))),
-        np.zeros((high - low, torque.shape[1])),
-    )
-
-
 def end_rows(processing: Processing) -> int:
     """
     Return how many decimated rows are dropped at each end of a run.
@@ -255,8 +226,8 @@ def rows_left(dataset: Dataset, processing: Processing) -> int:
     return total
 
 
-def _band(dead_band: float | Sequence[float] | None) -> Array:
-    return np.asarray(0.0 if dead_band is None else dead_band, dtype=float)
+def _band(values: float | Sequence[float] | None) -> Array:
+    return np.asarray(0.0 if values is None else values, dtype=float)
 
 
 def even_factor(wanted: float) -> int:

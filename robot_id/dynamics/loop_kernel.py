@@ -32,8 +32,7 @@ class Body(NamedTuple):
 
     :param inertia: (nb, 10) inertial parameters; values (e,) the others.
     :param slope: alpha of the Coulomb friction, 2/pi atan(alpha dq).
-    :param encoder: (2, n) quantisation of the measured position, 0 for none, and how far its first
-        step lies from zero.
+    :param encoder: (2, n) steps of the measured position, 0 for none, and where one of them lies.
     :param step: seconds from sample to sample.
     :param substeps: RK4 steps in one sample.
     :param chi: (b,) base parameters, for the generated code.
@@ -126,7 +125,7 @@ def measure(q, noise, k, encoder, measured):
         if noise.shape[0] > 0:
             x += noise[k, j]
         if encoder[0, j] > 0.0:
-            x = np.round((x + encoder[1, j]) / encoder[0, j]) * encoder[0, j]
+            x = np.round((x - encoder[1, j]) / encoder[0, j]) * encoder[0, j] + encoder[1, j]
         measured[j] = x
 
 

@@ -71,7 +71,8 @@ class Plant:
         self.slope = float(slope)
         self._encoder = np.zeros((2, robot.n))
         if d.encoder_step is not None:
-            # Where the steps of an encoder lie is chance: each seed has its own.
+            # Where the steps of an encoder lie is chance: each seed has its own. What it shows is
+            # right to half a step (a grid that moved its zero along would be tracked along).
             phase = np.random.default_rng([d.seed, 2]).uniform(-0.5, 0.5, robot.n)
             self._encoder[:] = _floats(d.encoder_step), phase * _floats(d.encoder_step)
         self._starts = [round(t / self.step) for t, _ in d.changes]

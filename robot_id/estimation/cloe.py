@@ -10,7 +10,7 @@ import scipy
 from numpy.typing import NDArray
 
 from robot_id.dynamics import Controller, Simulation, positive_on_motion
-from robot_id.estimation.didim import simulated_torque, weighted_fit
+from robot_id.estimation.didim import fit_covariance, simulated_torque, weighted_fit
 from robot_id.estimation.loop_jacobian import linear_feedback, loop_jacobian
 from robot_id.estimation.loop_method import LoopMethod
 from robot_id.estimation.loop_problem import LoopProblem
@@ -73,12 +73,15 @@ class Cloe(LoopMethod):
             chi, history, converged = self._gauss_newton(fit, start, progress)
         simulations = problem.simulate(chi, fit.controller)
         solution = fit.linear(chi, simulations)
+        covariance = fit_covariance(
+            problem, fit.jacobian(chi, simulations), fit.residual(simulations), self.deviations
+        )
         torque = simulated_torque(problem, problem.states(simulations))
         rho = [y - s for y, s in zip(problem.joint_rows(problem.torque), torque)]
         extras = {'output_error_percent': 100.0 * fit.error(simulations)}
         return Outcome(
             chi,
-            solution.covariance,
+            covariance,
             solution.condition_number,
             residuals=rho,
             history=tuple(history),
@@ -218,10 +221,14 @@ class _OutputError:
         """Return ||y - y_s|| / ||y|| over all joints."""
         return relative_error(self.residual(simulations), self.target)
 
-    def linear(self, chi: Array, simulations: list[Simulation]) -> Solution:
-        """Return the Gauss-Newton step, with its covariance."""
+    def jacobian(self, chi: Array, simulations: list[Simulation]) -> list[Array]:
+        """Return (r_j, b) the slopes of every joint's output in the parameters."""
         feedback = linear_feedback(self.controller)
-        J = loop_jacobian(self.problem, chi, simulations, feedback, None, self.output)
+        return loop_jacobian(self.problem, chi, simulations, feedback, None, self.output)
+
+    def linear(self, chi: Array, simulations: list[Simulation]) -> Solution:
+        """Return the Gauss-Newton step, with its covariance for white noise."""
+        J = self.jacobian(chi, simulations)
         return weighted_fit(self.problem, J, self.residual(simulations))
 
 

@@ -8,10 +8,15 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.dynamics import Simulation
+from robot_id.dynamics import Controller, Simulation
 from robot_id.estimation.estimated_loop import EstimatedLoopMethod
 from robot_id.estimation.loop_fit import loop_slopes
-from robot_id.estimation.loop_jacobian import by_joint, following_jacobian
+from robot_id.estimation.loop_jacobian import (
+    by_joint,
+    following_jacobian,
+    linear_feedback,
+    loop_jacobian,
+)
 from robot_id.estimation.loop_problem import LoopProblem
 from robot_id.estimation.loop_steps import (
     ShortSteps,
@@ -21,7 +26,7 @@ from robot_id.estimation.loop_steps import (
     is_steady,
     relative_error,
 )
-from robot_id.estimation.outcome import Outcome
+from robot_id.estimation.outcome import Deviations, Outcome
 from robot_id.estimation.result import Iteration, history_text
 from robot_id.progress import Progress
 from robot_id.regression.deviations import least_squares_covariance
@@ -41,13 +46,14 @@ class Didim(EstimatedLoopMethod):
 
     The paper's Jacobian of the simulated torque is the regressor along the simulated motion, as if
     the loop tracked equally well with any parameters; it goes far from any start and converges
-    linearly at the end. The exact one adds how the motion itself depends on the parameters.
+    linearly at the end. The exact one adds how the motion itself depends on the parameters. Gains
+    follow the parameters (eq. 46 of paper 000) until then; where the loop gives the inertia it was
+    tuned with, they are known, and the end is found with them.
 
     :param jacobian: 'exact' after the first full step, or always the 'paper' one.
     """
 
     name: ClassVar[str] = 'didim'
-    robust: ClassVar[bool] = True
 
     jacobian: Literal['exact', 'paper'] = 'exact'
 
@@ -59,12 +65,14 @@ class Didim(EstimatedLoopMethod):
         rho: list[Array] = []
         history: list[Iteration] = []
         error, exact, converged = np.inf, False, False
+        own = known_gains(problem, chi) if self.jacobian == 'exact' else None
         fitter = Fitter(problem.robot) if self.physical else None
         creeping = ShortSteps()
         for k in range(self.iterations):
             progress(k / self.iterations, history_text(history))
             if exact:
-                solution = weighted_fit(problem, exact_jacobian(problem, chi, simulations), rho)
+                J = exact_jacobian(problem, chi, simulations, own)
+                solution = weighted_fit(problem, J, rho)
                 proposal = chi + solution.chi
             else:
                 solution = weighted_fit(problem, problem.regressor_rows(motions), Y)
@@ -72,7 +80,8 @@ class Didim(EstimatedLoopMethod):
             free = proposal
             if fitter is not None:
                 proposal = fitter.project(free, solution.covariance).chi
-            new, simulations, step = careful_step(problem, chi, proposal)
+            gains = own if exact else None
+            new, simulations, step = careful_step(problem, chi, proposal, gains)
             creeping.note(step)
             motions = problem.states(simulations)
             rho = [y - s for y, s in zip(Y, simulated_torque(problem, motions))]
@@ -81,20 +90,15 @@ class Didim(EstimatedLoopMethod):
             change, chi = new - chi, new
             if (
                 step == 1.0
+                and gains is own
                 and is_steady(last, error, self.tolerance)
                 and has_settled(change, solution.covariance, self.settled, chi)
             ):
                 converged = True
                 break
             exact = self.jacobian == 'exact' and step == 1.0 and has_sensitivities(problem, chi)
-        if has_sensitivities(problem, chi):
-            slopes, torques = following_jacobian(problem, chi, simulations, ('position', 'torque'))
-            # The check of the loop needs them again.
-            problem.known_slopes = chi, slopes
-            jacobian = by_joint(problem, torques)
-        else:
-            jacobian = problem.regressor_rows(motions)
-        covariance = fit_covariance(problem, jacobian, rho)
+        jacobian = last_jacobian(problem, chi, simulations, gains)
+        covariance = fit_covariance(problem, jacobian, rho, self.deviations)
         if problem.loop_covariance is not None:
             slopes = loop_slopes(problem, chi, simulations)[1]
             covariance += loop_share(problem, jacobian, rho, slopes)
@@ -107,6 +111,12 @@ class Didim(EstimatedLoopMethod):
             converged=converged,
             free=free if step == 1.0 else None,
         )
+
+
+def known_gains(problem: LoopProblem, chi: Array) -> Controller | None:
+    """Return the loop with the gains it has, where its inertia is given and nothing is fitted."""
+    known = problem.loop.inertia is not None and problem.loop_covariance is None
+    return problem.controller(None) if known and has_sensitivities(problem, chi) else None
 
 
 def has_sensitivities(problem: LoopProblem, chi: Array) -> bool:
@@ -122,12 +132,16 @@ def weighted_fit(problem: LoopProblem, W: list[Array], Y: list[Array]) -> Soluti
     return system.solve(system.joint_weights()[0])[0]
 
 
-def fit_covariance(problem: LoopProblem, J: list[Array], rho: list[Array]) -> Array:
-    """Return the (b, b) covariance of a fit with the Jacobian J, for the residual as it is."""
+def fit_covariance(
+    problem: LoopProblem, J: list[Array], rho: list[Array], deviations: Deviations = 'robust'
+) -> Array:
+    """Return the (b, b) covariance of a fit with the Jacobian J, as the option says."""
+    if deviations == 'classical':
+        return weighted_fit(problem, J, rho).covariance
     factors = JointFactors.of_rows(problem.robot.base.names, list(zip(J, rho)))
     weights = System(factors).joint_weights()[0]
     rows, residual = (problem.whole([g * x for g, x in zip(weights, parts)]) for parts in (J, rho))
-    return least_squares_covariance([rows], [residual])
+    return least_squares_covariance([rows], [residual], deviations == 'bootstrap')
 
 
 def loop_share(problem: LoopProblem, J: list[Array], rho: list[Array], slopes: Array) -> Array:
@@ -154,6 +168,28 @@ def simulated_torque(problem: LoopProblem, motions: list[States]) -> list[Array]
     return problem.joint_rows(problem.rows(lambda s: s.torque, motions))
 
 
-def exact_jacobian(problem: LoopProblem, chi: Array, simulations: list[Simulation]) -> list[Array]:
-    """Return d tau_j/d chi (r_j, b) of every joint along the simulated loop, gains following."""
+def last_jacobian(
+    problem: LoopProblem, chi: Array, simulations: list[Simulation], own: Controller | None
+) -> list[Array]:
+    """Return the Jacobian that the covariance is stated with, exact where the law lets it."""
+    if own is not None:
+        return exact_jacobian(problem, chi, simulations, own)
+    if not has_sensitivities(problem, chi):
+        return problem.regressor_rows(problem.states(simulations))
+    slopes, torques = following_jacobian(problem, chi, simulations, ('position', 'torque'))
+    # The check of the loop needs them again.
+    problem.known_slopes = chi, slopes
+    return by_joint(problem, torques)
+
+
+def exact_jacobian(
+    problem: LoopProblem, chi: Array, simulations: list[Simulation], own: Controller | None
+) -> list[Array]:
+    """
+    Return d tau_j/d chi (r_j, b) of every joint along the simulated loop.
+
+    :param own: gains of the loop; None: they follow chi.
+    """
+    if own is not None:
+        return loop_jacobian(problem, chi, simulations, linear_feedback(own), None, 'torque')
     return by_joint(problem, following_jacobian(problem, chi, simulations, ('torque',))[0])

@@ -17,15 +17,15 @@ from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing, rows_left
-from robot_id.estimation.outcome import Outcome, assemble
+from robot_id.estimation.outcome import Deviations, Outcome, assemble
 from robot_id.estimation.possible_fit import possible_fit
 from robot_id.estimation.result import Iteration, Result
-from robot_id.exceptions import IdentificationError, OptionError
+from robot_id.exceptions import IdentificationError
 from robot_id.model import Robot
 from robot_id.progress import Progress, part_of, silent
 from robot_id.ranges import Range, Slope, check
-from robot_id.regression import selection
 from robot_id.regression.alignment import align
+from robot_id.regression.attenuation import attenuation
 from robot_id.regression.covariance import joint_covariance
 from robot_id.regression.derivation import Derived, derive
 from robot_id.regression.deviations import observed_covariance
@@ -77,10 +77,13 @@ class Idim(ABC):
     :param memory_mb: keep the rows of W up to this size, beyond it compute them again when needed.
     :param physical: only parameters that a robot can have, with its standard parameters.
     :param deviations: 'robust': from the residual as it is, correlated in time and between the
-        joints; 'classical': as if it were white noise.
+        joints; 'bootstrap': from blocks of rows drawn again and again; 'classical': as if it were
+        white noise.
     :param reversals: 'freed': W and Y lose what lies along the response of the row filter to an
         impulse where a joint turns, since friction is not known there (where the rows fit into
         memory_mb); 'kept': as it is.
+    :param attenuation: 'corrected': what the noise of the positions in W takes from the estimate
+        is put back (where the rows fit into memory_mb); 'kept': as it is.
     """
 
     name: ClassVar[str] = ''
@@ -88,14 +91,17 @@ class Idim(ABC):
     linear: ClassVar[bool] = True
     # Whether the estimate is plain least squares with one weight for each joint.
     least_squares: ClassVar[bool] = True
+    # Whether it takes W as exact, so that noise in it attenuates.
+    takes_motion_as_exact: ClassVar[bool] = True
 
     processing: Processing = field(default_factory=Processing)
     coulomb_slope: Slope | Literal['auto'] | None = 'auto'
     unexcited: Literal['refuse', 'drop'] = 'refuse'
     memory_mb: Annotated[float, Range(0.0, 1e7)] = 256.0
     physical: bool = False
-    deviations: Literal['robust', 'classical'] = 'robust'
+    deviations: Deviations = 'robust'
     reversals: Literal['freed', 'kept'] = 'freed'
+    attenuation: Literal['corrected', 'kept'] = 'corrected'
 
     def __post_init__(self) -> None:
         check(self)
@@ -138,7 +144,7 @@ class Idim(ABC):
         inflation = np.array([w.inflation for w in judged])
         fit, possible = self.finish(fit, system, inflation), None
         if physical is None:
-            fit = self.state_deviations(fit, observation, system)
+            fit = self._corrected(self.state_deviations(fit, observation, system), observation)
         else:
             fit, possible = possible_fit(self, fit, observation, system, physical, inflation)
         if not np.array_equal(fit.solution.chi, solved.chi):
@@ -193,8 +199,14 @@ class Idim(ABC):
         if self.deviations == 'classical':
             return fit
         weights = np.ones(observation.n) if fit.weights is None else fit.weights
-        solution, shifted = fit.solution, bool(observation.processing.torque_offset_s)
-        robust = observed_covariance(observation, solution.chi, solution.kept, weights, shifted)
+        solution, shifted = (
+            fit.solution,
+            bool(np.any(observation.processing.torque_offset_s or 0.0)),
+        )
+        robust = observed_covariance(
+            observation, solution.chi, solution.kept, weights, shifted,
+            self.deviations == 'bootstrap',
+        )  # fmt: skip
         if robust is None:
             return fit
         if not self.least_squares:
@@ -203,6 +215,24 @@ class Idim(ABC):
             ratio = np.sqrt(np.diag(robust) / np.diag(plain))
             robust = solution.covariance * np.outer(ratio, ratio)
         return replace(fit, solution=replace(solution, covariance=robust))
+
+    def _corrected(self, fit: Fit, observation: Observation) -> Fit:
+        """Put back what the noise of the positions in W takes from the estimate."""
+        if self.attenuation == 'kept' or not self.takes_motion_as_exact:
+            return fit
+        solution = fit.solution
+        deviations = np.sqrt(np.diag(solution.covariance))
+
+        def solve(noisy: Observation) -> Array:
+            return self.fit(noisy, System(noisy.factors(), solution.kept), silent).solution.chi
+
+        relative = deviations / np.maximum(np.abs(solution.chi), 1e-300)
+        lost = attenuation(observation, solution.chi, float(np.nanmin(relative)), solve)
+        if lost is None:
+            return fit
+        share = np.where(deviations > 0.0, lost / deviations, 0.0)
+        extras = fit.extras | {'attenuation': share.tolist()}
+        return replace(fit, solution=replace(solution, chi=solution.chi - lost), extras=extras)
 
     def complain(self, judged: list[Whiteness], joint_names: tuple[str, ...]) -> tuple[str, ...]:
         """Return the warnings about the residual where the deviations take it for white."""
@@ -241,51 +271,3 @@ class Idim(ABC):
                 f'{rest}{lacking}: record a richer motion, or leave them out with unexcited=drop'
             )
         return kept, (f'{lacking}; left out: {", ".join(lacking.names)}',)
-
-
-@dataclass(frozen=True)
-class SelectingIdim(Idim):
-    """
-    Options of the methods that can select essential parameters.
-
-    :param essential: keep only the essential parameters (backward elimination with an F-test).
-    :param f_level: quantile of the F distribution that the growth of the error may reach.
-    :param correlated: when residuals are autocorrelated, warn only, or correct the deviations too.
-    """
-
-    essential: bool = False
-    f_level: Annotated[float, Range(1e-6, 1.0 - 1e-9)] = 0.95
-    correlated: Literal['warn', 'correct'] = 'warn'
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.essential and self.physical:
-            raise OptionError(
-                'physical cannot be combined with essential=true, which sets parameters to zero'
-            )
-
-    def finish(self, fit: Fit, system: System, inflation: Array) -> Fit:
-        """Eliminate parameters while the F-test allows it; covariance from each joint's noise."""
-        solution, extras = fit.solution, fit.extras
-        if self.essential:
-            solution, removed = selection.eliminate(
-                fit.R,
-                system.rows,
-                system.factors.names,
-                solution,
-                self.f_level,
-                float(inflation.max()),
-                system.constraint,
-            )
-            extras = extras | {'removed': removed}
-        if fit.weights is not None and fit.noise is not None:
-            wider = np.sqrt(inflation) if self.correlated == 'correct' else 1.0
-            covariance = joint_covariance(
-                system.factors, solution.kept, fit.weights, fit.noise * wider
-            )
-            solution = replace(solution, covariance=covariance)
-        return replace(fit, solution=solution, extras=extras)
-
-    def complain(self, judged: list[Whiteness], joint_names: tuple[str, ...]) -> tuple[str, ...]:
-        """Return no warning where the deviations are corrected."""
-        return () if self.correlated == 'correct' else super().complain(judged, joint_names)

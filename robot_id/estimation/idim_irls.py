@@ -8,8 +8,9 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.estimation.idim import Fit, SelectingIdim
+from robot_id.estimation.idim import Fit
 from robot_id.estimation.result import Iteration, history_text
+from robot_id.estimation.selecting_idim import SelectingIdim
 from robot_id.progress import Progress
 from robot_id.ranges import Range, Tolerance
 from robot_id.regression.least_squares import Solution

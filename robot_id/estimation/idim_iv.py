@@ -39,7 +39,6 @@ class IdimIv(EstimatedLoopMethod):
     """
 
     name: ClassVar[str] = 'idim_iv'
-    robust: ClassVar[bool] = True
     measured_torque: ClassVar[bool] = True
 
     def solve(self, problem: LoopProblem, start: Array, progress: Progress) -> Outcome:
@@ -79,9 +78,12 @@ class IdimIv(EstimatedLoopMethod):
         error = relative_error(rest, Y)
         # What the reversals took of the residual is put back.
         rest = [r * np.sqrt(len(r) / max(len(r) - c, 1)) for r, c in zip(rest, problem.taken)]
-        covariance = instrumental_covariance(
-            *(problem.whole([g * x for g, x in zip(weights, parts)]) for parts in (V, W, rest))
-        )
+        if self.deviations != 'classical':
+            v, w, rho_w = (
+                problem.whole([g * x for g, x in zip(weights, parts)]) for parts in (V, W, rest)
+            )
+            drawn = self.deviations == 'bootstrap'
+            covariance = instrumental_covariance(v, w, rho_w, drawn)
         return Outcome(
             chi,
             covariance,

@@ -39,6 +39,7 @@ class IdimMl(Idim):
     name: ClassVar[str] = 'idim_ml'
     linear: ClassVar[bool] = False
     least_squares: ClassVar[bool] = False
+    takes_motion_as_exact: ClassVar[bool] = False
 
     position_std: NotNegative | Sequence[NotNegative] | None = None
     iterations: Annotated[int, Range(1, 1000)] = 20

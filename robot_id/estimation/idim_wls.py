@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from robot_id.estimation.idim import Fit, SelectingIdim
+from robot_id.estimation.idim import Fit
+from robot_id.estimation.selecting_idim import SelectingIdim
 from robot_id.progress import Progress
 from robot_id.regression.observation import Observation
 from robot_id.regression.system import System

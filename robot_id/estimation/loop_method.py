@@ -17,7 +17,7 @@ from robot_id.estimation.admissible import admissible
 from robot_id.estimation.assumed_loop import assumed_loop
 from robot_id.estimation.idim_wls import IdimWls
 from robot_id.estimation.loop_problem import LoopProblem
-from robot_id.estimation.outcome import Outcome, assemble, confined
+from robot_id.estimation.outcome import Deviations, Outcome, assemble, confined
 from robot_id.estimation.parameters import load_parameters
 from robot_id.estimation.result import Result
 from robot_id.exceptions import IdentificationError, OptionError, SimulationError
@@ -58,6 +58,9 @@ class LoopMethod(ABC):
     :param tolerance: converged when the residual changes by less than this, relative to itself ...
     :param settled: ... and no parameter by more than this many of its deviations.
     :param physical: only parameters that a robot can have, with its standard parameters.
+    :param deviations: 'robust': from the residual as it is, correlated in time and between the
+        joints; 'bootstrap': from blocks of rows drawn again and again; 'classical': as if it were
+        white noise.
     :param time_limit_s: give up after so many seconds.
     """
 
@@ -65,8 +68,6 @@ class LoopMethod(ABC):
     _given: ClassVar[Array | None] = None
     # Whether measured motion and measured torques meet in one equation: then their offset counts.
     measured_torque: ClassVar[bool] = False
-    # Whether the deviations are those of the residual as it is, not of white noise.
-    robust: ClassVar[bool] = False
 
     processing: Processing = field(default_factory=Processing)
     loop: str = 'default'
@@ -78,6 +79,7 @@ class LoopMethod(ABC):
     tolerance: Tolerance = 0.01
     settled: Tolerance = 0.5
     physical: bool = False
+    deviations: Deviations = 'robust'
     time_limit_s: Seconds = 300.0
 
     def __post_init__(self) -> None:
@@ -133,20 +135,23 @@ class LoopMethod(ABC):
             0.0 if assumed is None else assumed.delay_s,
             self.time_limit_s,
         )
+        problem.smooth = alignment.slope is not None
         if assumed is not None:
             problem = simulable(problem, start)
             problem.warnings += (assumed.statement,)
         problem, found = self.solved(problem, start, known, part_of(progress, 0.05, 1.0))
         slope = problem.slope
-        judged = [whiteness([residual]) for residual in found.residuals or ()]
+        told: tuple[str, ...] = ()
+        if self.deviations == 'classical':
+            judged = [whiteness([residual]) for residual in found.residuals or ()]
+            told = warn_if_correlated(judged, robot.joint_names)
         found = replace(
             found,
             torques=np.array([np.linalg.norm(Y) for Y in problem.joint_rows(problem.torque)]),
             iterations=len(found.history),
             simulations=problem.simulations,
             options={'coulomb_slope': slope, 'start': chosen},
-            warnings=problem.warnings
-            + (() if self.robust else warn_if_correlated(judged, robot.joint_names)),
+            warnings=problem.warnings + told,
             extras={'equations': int(problem.used.sum()), **found.extras},
         )
         if self.physical:

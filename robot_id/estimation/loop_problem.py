@@ -95,8 +95,12 @@ class LoopProblem:
             )
         self.dataset = dataset
         self.runs = [self._prepare(dataset.runs[k]) for k in indices]
-        self.torque = self.rows(lambda s: s.torque, [self._torque(r) for r in self.runs])
+        self.torque = self.rows(
+            lambda s: s.torque, [States(*4 * (r.run.torque,)) for r in self.runs]
+        )
         self.used = self._outside_dead_band()
+        # The data say that friction is as smooth as the plant's: see reversal_columns.
+        self.smooth = False
         self._reversals: list[Array] | None = None
         # Rows of each joint that its reversals took.
         self.taken = np.zeros(robot.n, int)
@@ -127,7 +131,7 @@ class LoopProblem:
             self.settled_s if same_rows else None,
         )
         made.started, made.simulations = self.started, self.simulations
-        made.warnings = self.warnings
+        made.warnings, made.smooth = self.warnings, self.smooth
         return made
 
     def simulate(self, chi: Array, controller: Controller | None = None) -> list[Simulation]:
@@ -246,7 +250,8 @@ class LoopProblem:
         for r in self.runs:
             at = self.inner(r.run.time[r.first : r.last : self.factor])
             turns = reversal_times(r.run, self.processing, self.row_slope)
-            parts.append([reversal_columns(at, t, self.processing, r.run.step) for t in turns])
+            form = self.processing, r.run.step, self.smooth
+            parts.append([reversal_columns(at, t, *form) for t in turns])
         whole = [sl.block_diag(*columns) for columns in zip(*parts)]
         return [columns[self.used[:, j]] for j, columns in enumerate(whole)]
 
@@ -256,10 +261,6 @@ class LoopProblem:
         for j, part in enumerate(parts):
             rows[self.used[:, j], j] = part
         return rows
-
-    def _torque(self, r: LoopRun) -> States:
-        zeros = np.zeros_like(r.run.torque)
-        return States(zeros, zeros, zeros, r.run.torque)
 
     def _outside_dead_band(self) -> NDArray[np.bool_]:
         """(R, n) rows whose reference velocity is outside the dead band."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,10 @@ from robot_id.regression.physical import Fitter
 from robot_id.regression.prediction import Prediction, relative_error_percent
 
 Array = NDArray[np.float64]
-# An estimate of a filter that leaves so much of the torque is none.
+Deviations = Literal['robust', 'bootstrap', 'classical']
 # Deviations on either side that hold 95 % of a normal distribution.
 INTERVAL = 1.96
+# An estimate of a filter that leaves so much of the torque is none.
 UNEXPLAINED_PERCENT = 50.0
 
 

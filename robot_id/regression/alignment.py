@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import LARGEST_CUTOFF, Processing, even_factor
@@ -21,8 +22,9 @@ from robot_id.regression.dead_band import derive_dead_band
 from robot_id.regression.least_squares import deficiency
 from robot_id.regression.observation import Observation
 from robot_id.regression.system import System
-from robot_id.regression.time_offset import TimeOffset, estimate_offset
+from robot_id.regression.time_offset import TimeOffset, estimate_offset, with_joints
 
+_Fit = tuple[Observation, NDArray[np.bool_], NDArray[np.float64]]
 # Positions up to 40 Hz, rows up to 8 Hz, from data of this rate at least.
 CUTOFF_HZ, BAND_HZ, RATE_HZ = 40.0, 8.0, 400.0
 # Friction is smooth where that explains the torques decisively better than sign(dq), or better and
@@ -51,6 +53,9 @@ class Alignment:
         if self.offset is None:
             return replace(processing, torque_offset_s=0.0), {}
         reason = self.offset.describe()
+        if self.offset.differ:
+            own = replace(processing, torque_offset_s=self.offset.of_joints())
+            return own, {'torque_offset_s': reason}
         if self.offset.held:
             held = replace(processing, held_torque=True, torque_offset_s=0.0)
             return held, {'held_torque': reason}
@@ -88,27 +93,39 @@ def _align(
 ) -> Alignment:
     candidates = [slope] if not isinstance(slope, str) else [None, *_known_slopes(robot)]
     found: dict[float | None, TimeOffset] = {}
+    fits: dict[float | None, _Fit] = {}
     for candidate in candidates:
-        offset = _offset(Observation(robot, dataset, processing, candidate), step)
-        if offset is None:
+        fit = _fit(Observation(robot, dataset, processing, candidate))
+        offset = None if fit is None else estimate_offset(*fit, step)
+        if fit is None or offset is None:
             return Alignment(None if isinstance(slope, str) else slope, 'too few data', None)
-        found[candidate] = offset
+        found[candidate], fits[candidate] = offset, fit
     best = min(found, key=lambda s: found[s].misfit)
     if best is not None and None in found:
         sign, smooth = found[None].misfit, found[best].misfit
         decisive = smooth <= DECISIVE * sign or (smooth <= TRUSTED and smooth <= BETTER * sign)
         best = best if decisive else None
     shown = ', '.join(f'{_words(s)}: {100 * f.misfit:.4g} %' for s, f in found.items())
-    return Alignment(best, shown, found[best])
+    offset = with_joints(found[best], *fits[best])
+    if offset.largest > step:
+        # The estimate is of first order: what it leaves of a long delay is found once more.
+        known = offset.of_joints() if offset.differ else offset.seconds
+        shifted = replace(processing, torque_offset_s=known)
+        fit = _fit(Observation(robot, dataset, shifted, best))
+        rest = None if fit is None else estimate_offset(*fit, step)
+        if fit is not None and rest is not None:
+            offset = offset.plus(with_joints(rest, *fit))
+    return Alignment(best, shown, offset)
 
 
-def _offset(observation: Observation, step: float) -> TimeOffset | None:
+def _fit(observation: Observation) -> _Fit | None:
+    """Return an observation with the parameters it excites and the weights of the joints."""
     factors = observation.factors()
     lacking = deficiency(factors.stack(), factors.names)
     kept = np.array([name not in lacking.names for name in factors.names])
     if int(factors.rows.sum()) <= 2 * len(factors.names) or not kept.any():
         return None
-    return estimate_offset(observation, kept, System(factors).joint_weights()[0], step)
+    return observation, kept, System(factors).joint_weights()[0]
 
 
 def _known_slopes(robot: Robot) -> list[float]:

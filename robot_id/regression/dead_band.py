@@ -34,7 +34,7 @@ def derive_dead_band(dataset: Dataset, processing: Processing) -> tuple[Array, s
     """
     top, moved = top_speeds(dataset), ranges(dataset)
     noise = NOISE_DEVIATIONS * velocity_noise(dataset, processing)
-    step = resolution(dataset) * _band_hz(dataset.rate, processing)
+    step = resolution(dataset) * passed_hz(dataset.rate, processing)
     band = np.max([noise, step, np.full_like(top, ROUNDING)], axis=0)
     dwelling = resting_share(dataset, DWELL_SPEED * top) > DWELL_SHARE
     band = np.where(dwelling, np.maximum(band, DWELL_SPEED * top), band)
@@ -86,7 +86,7 @@ def velocity_noise(dataset: Dataset, processing: Processing) -> Array:
     White noise of deviation s on positions sampled at f Hz has the density 2 s^2 / f; what passes
     below B Hz, differentiated, has the variance 2 s^2 / f (2 pi)^2 B^3 / 3.
     """
-    B, rate = _band_hz(dataset.rate, processing), dataset.rate
+    B, rate = passed_hz(dataset.rate, processing), dataset.rate
     return position_noise(dataset) * np.sqrt(2.0 / rate * (2.0 * np.pi) ** 2 * B**3 / 3.0)
 
 
@@ -117,7 +117,7 @@ def resolution(dataset: Dataset) -> Array:
     return steps
 
 
-def _band_hz(rate: float, processing: Processing) -> float:
+def passed_hz(rate: float, processing: Processing) -> float:
     """Return what the filters of the positions and of the rows let pass, in Hz."""
     band = 0.4 * rate / (processing.decimation or 1)
     if processing.decimation_filter == 'none' or processing.decimation == 1:

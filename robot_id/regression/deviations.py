@@ -8,6 +8,7 @@ import numpy as np
 import scipy.linalg as sl
 from numpy.typing import NDArray
 
+from robot_id.regression.bootstrap import bootstrap_covariance
 from robot_id.regression.observation import Observation
 from robot_id.regression.sandwich import score_covariance
 from robot_id.regression.triangular import triangle
@@ -48,12 +49,18 @@ def weighted_rows(
 
 
 def observed_covariance(
-    observation: Observation, chi: Array, kept: Flags, weights: Array, shifted: bool
+    observation: Observation,
+    chi: Array,
+    kept: Flags,
+    weights: Array,
+    shifted: bool,
+    bootstrap: bool = False,
 ) -> Array | None:
     """
     Return the (b, b) covariance of the weighted solution of an observation (NaN where not kept).
 
     :param shifted: the time offset was estimated too: what it took of the freedom counts.
+    :param bootstrap: from blocks of rows that are drawn again and again, not by formula.
     :return: None where the rows were too many to keep.
     """
     found = weighted_rows(observation, kept, weights)
@@ -66,19 +73,23 @@ def observed_covariance(
     back = np.sqrt(rows_of / np.maximum(rows_of - observation.taken, 1))
     residual = [back * (Y - rows[:, :, :p] @ chi[kept]) for rows, Y in zip(G, found[1])]
     covariance = np.full((kept.size, kept.size), np.nan)
-    covariance[np.ix_(kept, kept)] = least_squares_covariance(G, residual)[:p, :p]
+    covariance[np.ix_(kept, kept)] = least_squares_covariance(G, residual, bootstrap)[:p, :p]
     return covariance
 
 
-def least_squares_covariance(G: Sequence[Array], residual: Sequence[Array]) -> Array:
+def least_squares_covariance(
+    G: Sequence[Array], residual: Sequence[Array], bootstrap: bool = False
+) -> Array:
     """
     Return the (p, p) covariance of the least squares solution of rows G.
 
     :param G: for each run (M, n, p) weighted rows of the n joints, zero where left out.
     :param residual: for each run (M, n) weighted residuals, zero where left out.
+    :param bootstrap: from blocks of rows that are drawn again and again, not by formula.
     """
     p = G[0].shape[2]
     R = triangle(np.concatenate([g.reshape(-1, p) for g in G]))
     Z = [sl.solve_triangular(R, g.reshape(-1, p).T, trans='T').T.reshape(g.shape) for g in G]
     root = sl.solve_triangular(R, np.eye(p))
-    return root @ score_covariance(Z, residual) @ root.T
+    scores = bootstrap_covariance(Z, Z, residual) if bootstrap else score_covariance(Z, residual)
+    return root @ scores @ root.T

@@ -7,6 +7,7 @@ import scipy.linalg as sl
 from numpy.typing import NDArray
 
 from robot_id.exceptions import IdentificationError
+from robot_id.regression.bootstrap import bootstrap_covariance
 from robot_id.regression.least_squares import condition_number
 from robot_id.regression.sandwich import score_covariance
 
@@ -42,18 +43,22 @@ def instrumental_solution(
     return chi, sigma**2 * (root @ root.T), condition_number(R_V * scale)
 
 
-def instrumental_covariance(V: Array, W: Array, residual: Array) -> Array:
+def instrumental_covariance(V: Array, W: Array, residual: Array, bootstrap: bool = False) -> Array:
     """
     Return the (b, b) covariance A^-1 cov(Q_V' rho) A^-T, A = Q_V' W, for the residual as it is.
 
     :param V: (M, n, b) weighted instruments, W (M, n, b) rows, zero where left out.
     :param residual: (M, n) weighted Y - W chi.
+    :param bootstrap: from blocks of rows that are drawn again and again, not by formula.
     """
     b = V.shape[2]
     scale = np.linalg.norm(W.reshape(-1, b), axis=0)
     Q_V = np.linalg.qr(V.reshape(-1, b) / scale)[0]
     A = Q_V.T @ (W.reshape(-1, b) / scale)
     Z = Q_V.reshape(V.shape)
+    if bootstrap:
+        drawn = bootstrap_covariance([Z], [W / scale], [residual])
+        return drawn / np.outer(scale, scale)
     S = score_covariance([Z], [residual])
     root = np.linalg.solve(A, np.eye(b)) / scale[:, None]
     return root @ S @ root.T

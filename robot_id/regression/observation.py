@@ -69,8 +69,17 @@ class Observation:
         self._free = free
         self._kept: list[Rows] | None = None
         self._freed: list[Rows] | None = None
+        # Times of the reversals of each run and joint, once they were looked for.
+        self._turns: dict[int, list[Array]] = {}
         # Rows of each joint that its reversals took.
         self.taken = np.zeros(self.n, int)
+
+    def of(self, dataset: Dataset) -> Observation:
+        """Return the same rows of other data of the same motion, with the same reversals."""
+        slope = self.wide.coulomb_slope
+        made = Observation(self.robot, dataset, self.processing, slope, self.memory_mb, self._free)
+        made._turns = self._turns
+        return made
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -97,12 +106,16 @@ class Observation:
         freed, taken = [], np.zeros(self.n, int)
         for rows in joined:
             run, values = self.dataset.runs[rows.run], rows.values.copy()
-            turns = reversal_times(run, self.processing, self.wide.coulomb_slope)
+            if rows.run not in self._turns:
+                slope = self.wide.coulomb_slope
+                self._turns[rows.run] = reversal_times(run, self.processing, slope)
+            turns = self._turns[rows.run]
             for j, joint in enumerate(self.robot.joints):
                 if any(TERMS[term].constant is not None for term in joint.friction):
                     # Terms such as Stribeck's show in just these moments.
                     continue
-                columns = reversal_columns(rows.time, turns[j], self.processing, run.step)
+                fine = self.wide.coulomb_slope is not None
+                columns = reversal_columns(rows.time, turns[j], self.processing, run.step, fine)
                 own = self.wide.places(j)
                 values[:, own], count = without(values[:, own], columns, rows.used[:, j])
                 taken[j] += count

@@ -4,8 +4,9 @@ Reversals of a joint: where filters cannot follow the friction, the rows say not
 When a joint turns, its friction changes sign within a millisecond or so. The position filter
 bends the velocity there, noise moves its zero, and samples are too coarse: the friction in W is
 wrong for a moment. After the low-pass of the rows all that is left of such a moment is an impulse
-response of unknown size, so each reversal gets a column of its own, and W and Y are freed from
-what lies along these columns. The shape of friction near rest then biases nothing.
+response of unknown size and, since its time is known to a sample only, of unknown place: each
+reversal gets columns of its own, the response and (where friction is known to be smooth) its
+slope, and W and Y are freed from what lies along them.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ Flags = NDArray[np.bool_]
 LARGEST_SHARE = 0.25
 # Rows on either side that an impulse reaches; offsets between two rows at which it is computed.
 REACH, OFFSETS = 30, 32
+# Rows to either side between which the slope of a response is taken.
+SLOPE_ROWS = 0.3
 # Rows that a passage through rest may span.
 LONGEST = 6.0
 # Deviations of its noise that a velocity must exceed for its direction to be known.
@@ -86,11 +89,19 @@ def _moments(times: Array, row: float) -> Array:
     )
 
 
-def reversal_columns(time: Array, times: Array, processing: Processing, step: float) -> Array:
+def reversal_columns(
+    time: Array, times: Array, processing: Processing, step: float, slopes: bool = True
+) -> Array:
     """
-    Return (r, c) what an impulse at each of c times leaves in rows at r times.
+    Return (r, 2 c) what an impulse at each of c times leaves in rows at r times, and its slope.
+
+    The two of a time stand side by side.
 
     :param step: of the samples, s.
+    :param slopes: the slopes too; else zeros. They take what lies next to a reversal, and are
+        worth it where friction is known in this detail: a smooth one that explains the torques.
+        With sign(dq), which real gears do not follow near rest, they would only move the weight
+        to faster parts of the motion.
     """
     factor = processing.decimation or 1
     if factor == 1 or processing.decimation_filter == 'none':
@@ -98,7 +109,12 @@ def reversal_columns(time: Array, times: Array, processing: Processing, step: fl
     else:
         lags, values = _response(factor)
     apart = (time[:, None] - times) / (factor * step)
-    return np.interp(apart, lags, values, left=0.0, right=0.0)
+    response, earlier, later = (
+        np.interp(apart + shift, lags, values, left=0.0, right=0.0)
+        for shift in (0.0, -SLOPE_ROWS, SLOPE_ROWS)
+    )
+    slope = later - earlier if slopes else np.zeros_like(response)
+    return np.stack([response, slope], axis=2).reshape(len(time), -1)
 
 
 @lru_cache(maxsize=32)
@@ -119,12 +135,16 @@ def without(rows: Array, columns: Array, used: Flags) -> tuple[Array, int]:
     Return (r, C) rows freed from what lies along the columns, and how many columns that were.
 
     :param rows: of one joint.
-    :param columns: (r, c).
+    :param columns: (r, 2 c) responses and slopes; where both take too many rows, the responses.
     :param used: (r,) rows that take part; the others stay as they are.
     """
-    N = columns[used]
-    N = N[:, np.abs(N).max(axis=0, initial=0.0) > 0.3]
-    if not N.shape[1] or N.shape[1] > LARGEST_SHARE * int(used.sum()):
+    for N in (columns[used], columns[used, ::2]):
+        N = N[:, np.abs(N).max(axis=0, initial=0.0) > 0.3]
+        if N.shape[1] <= LARGEST_SHARE * int(used.sum()):
+            break
+    else:
+        return rows, 0
+    if not N.shape[1]:
         return rows, 0
     U, s, _ = np.linalg.svd(N, full_matrices=False)
     Q = U[:, s > 1e-3 * s[0]]

@@ -3,12 +3,14 @@ The time offset between torque and motion, from the fit itself.
 
 A torque that is recorded delta late is Y(t) = tau(t - delta), so Y = W chi - delta dY/dt to first
 order: one more column, common to all joints, tells delta with its deviation. The zero-order hold
-of a sampled controller acts half a sample after its command was recorded: delta = -T/2.
+of a sampled controller acts half a sample after its command was recorded: delta = -T/2. With one
+such column for each joint the offsets of the joints are told, and whether they differ.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy.linalg as sl
@@ -24,6 +26,8 @@ SIGNIFICANT = 3.0
 # Samples around -1/2 that mean the hold of a sampled controller: noise that the loop feeds back
 # into its torque moves the estimate by that much.
 HOLD = 0.25
+# Samples by which a joint must differ from the others to get an offset of its own.
+HALF = 0.5
 
 
 @dataclass(frozen=True)
@@ -35,12 +39,43 @@ class TimeOffset:
     :param deviation: its standard deviation, s.
     :param step: sampling time, s.
     :param misfit: geometric mean over the joints of ||rho_j|| / ||Y_j|| with it.
+    :param joints: the offset of each joint and its deviation, s, by name; none for one joint.
     """
 
     seconds: float
     deviation: float
     step: float
     misfit: float
+    joints: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    @property
+    def differ(self) -> bool:
+        """Whether a joint is off by more than half a sample, and its deviation, against all."""
+        return any(
+            abs(value - self.seconds) > max(SIGNIFICANT * deviation, HALF * self.step)
+            for value, deviation in self.joints.values()
+        )
+
+    @property
+    def largest(self) -> float:
+        """The largest offset of any joint, or of all, s."""
+        return max([abs(self.seconds), *(abs(value) for value, _ in self.joints.values())])
+
+    def plus(self, rest: TimeOffset) -> TimeOffset:
+        """Return this offset with what was left of it once it was taken out."""
+        before = dict(zip(self.joints, self.of_joints()))
+        if not self.differ:
+            before = dict.fromkeys(rest.joints, self.seconds)
+        joints = {name: (before[name] + v, d) for name, (v, d) in rest.joints.items()}
+        common = float(np.mean(list(before.values()))) if self.differ else self.seconds
+        return replace(rest, seconds=common + rest.seconds, joints=joints)
+
+    def of_joints(self) -> tuple[float, ...]:
+        """Return the offset of each joint, 0 where it is not significant."""
+        return tuple(
+            value if abs(value) > SIGNIFICANT * deviation else 0.0
+            for value, deviation in self.joints.values()
+        )
 
     @property
     def significant(self) -> bool:
@@ -50,10 +85,18 @@ class TimeOffset:
     @property
     def held(self) -> bool:
         """Whether it is half a sample early: the command is held until the next one."""
-        return self.significant and abs(self.seconds / self.step + 0.5) <= HOLD
+        near = abs(self.seconds / self.step + 0.5) <= HOLD
+        return self.significant and near and not self.differ
 
     def describe(self) -> str:
         """Return what was found, in words."""
+        if self.differ:
+            each = ', '.join(
+                f'{name} {1e3 * v:.3g} +- {1e3 * d:.1g} ms' for name, (v, d) in self.joints.items()
+            )
+            most = max(abs(v) for v, _ in self.joints.values()) / self.step
+            note = f'; up to {most:.1f} samples: look for a delay' if most > 2.0 else ''
+            return f'time offset: torques recorded late (early where negative), {each}{note}'
         size = f'{1e3 * abs(self.seconds):.3g} +- {1e3 * self.deviation:.1g} ms'
         samples = self.seconds / self.step
         if not self.significant:
@@ -68,6 +111,33 @@ class TimeOffset:
         if abs(samples) > 2.0:
             note = f', {abs(samples):.1f} samples: look for a delay in the recording or a filter'
         return f'time offset: torque recorded {size} {way} against the motion{note}'
+
+
+def with_joints(
+    found: TimeOffset, observation: Observation, kept: NDArray[np.bool_], weights: Array
+) -> TimeOffset:
+    """Return an offset with those of the single joints, as `estimate_offset` finds the common."""
+    rows = weighted_rows(observation, kept, weights)
+    if rows is None or observation.n == 1:
+        return found
+    G = [
+        np.concatenate([g[:, :, :-1], g[:, :, -1:] * np.eye(observation.n)], axis=2)
+        for g in rows[0]
+    ]
+    p = G[0].shape[2]
+    whole = np.concatenate(
+        [np.column_stack([g.reshape(-1, p), y.ravel()]) for g, y in zip(G, rows[1])]
+    )
+    R = triangle(whole)
+    if not np.all(np.abs(np.diag(R)[:p]) > 1e-9 * np.linalg.norm(whole[:, :p], axis=0)):
+        return found
+    x = sl.solve_triangular(R[:p, :p], R[:p, p])
+    covariance = least_squares_covariance(G, [y - g @ x for g, y in zip(G, rows[1])])
+    deviations = np.sqrt(np.diag(covariance))
+    own = zip(x[-observation.n :], deviations[-observation.n :])
+    pairs = [(float(value), float(deviation)) for value, deviation in own]
+    joints = dict(zip(observation.robot.joint_names, pairs))
+    return replace(found, joints=joints)
 
 
 def estimate_offset(

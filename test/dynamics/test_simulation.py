@@ -116,8 +116,14 @@ def test_noise_is_repeatable_and_measured_positions_are_on_encoder_steps():
     ]
     assert np.array_equal(runs[0].measured_torque, runs[1].measured_torque)
     assert not np.array_equal(runs[0].measured_torque, runs[2].measured_torque)
-    counts = runs[0].measured_position / np.array(robot.description.noise.encoder_step)
-    assert np.allclose(counts, np.round(counts), atol=1e-6)
+    step = np.array(robot.description.noise.encoder_step)
+    for run in runs:
+        counts = (run.measured_position - run.measured_position[0]) / step
+        assert np.allclose(counts, np.round(counts), atol=1e-6)
+        assert np.all(np.abs(run.measured_position - run.position) <= 0.5 * step + 1e-12)
+    # Each seed has its own grid, against which the same reference moves.
+    moved = (runs[2].measured_position[0] - runs[0].measured_position[0]) / step
+    assert np.all(np.abs(moved - np.round(moved)) > 1e-3)
 
 
 def test_payload_change_and_external_pulse_act_when_they_should():

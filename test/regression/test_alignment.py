@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from robot_id.dynamics import Disturbances
+from robot_id.estimation import registry
 from robot_id.experiment.recording import record
 from robot_id.model import load_robot
 from robot_id.regression.alignment import align
@@ -49,6 +50,27 @@ def test_a_delay_is_found_with_its_deviation_and_said_in_words(emps, recording, 
     assert found.significant
     assert 'late' in found.describe()
     assert 'samples' in found.describe()
+
+
+def test_a_joint_that_is_late_alone_gets_an_offset_of_its_own():
+    scara = load_robot('scara')
+    data = record(scara, seed=1)
+    assert not align(scara, data, 'auto').offset.differ
+    run, torque = data.runs[0], data.runs[0].torque.copy()
+    torque[3:, 1] = run.torque[:-3, 1]
+    mixed = replace(data, runs=(replace(run, torque=torque),))
+    found = align(scara, mixed, 'auto').offset
+    assert found.differ
+    # Half a sample of the hold less; noise that the loop feeds back moves it by up to 0.25.
+    for name, samples in (('shoulder', -0.5), ('elbow', 2.5)):
+        value, deviation = found.joints[name]
+        assert value / found.step == pytest.approx(samples, abs=0.25)
+        assert 0.0 < deviation < 0.1 * found.step
+        assert name in found.describe()
+    result = registry.create('idim_wls', {}).estimate(scara, mixed)
+    assert len(result.options['torque_offset_s']) == 2
+    straight = registry.create('idim_wls', {}).estimate(scara, data)
+    assert result.relative_error_percent < 1.1 * straight.relative_error_percent
 
 
 def test_the_friction_of_the_plant_is_found(emps, recording):
