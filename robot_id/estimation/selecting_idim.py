@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,8 @@ from robot_id.exceptions import OptionError
 from robot_id.ranges import Range
 from robot_id.regression import selection
 from robot_id.regression.covariance import joint_covariance
+from robot_id.regression.least_squares import Solution
+from robot_id.regression.prediction import relative_error_percent
 from robot_id.regression.residuals import Whiteness
 from robot_id.regression.system import System
 
@@ -24,7 +26,8 @@ class SelectingIdim(Idim):
     """
     Options of the methods that can select essential parameters.
 
-    :param essential: keep only the essential parameters (backward elimination with an F-test).
+    :param essential: keep only the essential parameters (backward elimination with an F-test);
+        else that model stands beside the full one, with both errors.
     :param f_level: quantile of the F distribution that the growth of the error may reach.
     :param correlated: when residuals are autocorrelated, warn only, or correct the deviations too.
     """
@@ -43,17 +46,16 @@ class SelectingIdim(Idim):
     def finish(self, fit: Fit, system: System, inflation: Array) -> Fit:
         """Eliminate parameters while the F-test allows it; covariance from each joint's noise."""
         solution, extras = fit.solution, fit.extras
-        if self.essential:
-            solution, removed = selection.eliminate(
-                fit.R,
-                system.rows,
-                system.factors.names,
-                solution,
-                self.f_level,
+        if system.constraint is None:
+            reduced, removed = selection.eliminate(
+                fit.R, system.rows, system.factors.names, solution, self.f_level,
                 float(inflation.max()),
-                system.constraint,
-            )
-            extras = extras | {'removed': removed}
+            )  # fmt: skip
+            if self.essential:
+                solution, extras = reduced, extras | {'removed': removed}
+            else:
+                beside = _beside(system, reduced, solution, removed)
+                extras = extras | {'reduced': beside}
         if fit.weights is not None and fit.noise is not None:
             wider = np.sqrt(inflation) if self.correlated == 'correct' else 1.0
             covariance = joint_covariance(
@@ -65,3 +67,20 @@ class SelectingIdim(Idim):
     def complain(self, judged: list[Whiteness], joint_names: tuple[str, ...]) -> tuple[str, ...]:
         """Return no warning where the deviations are corrected."""
         return () if self.correlated == 'correct' else super().complain(judged, joint_names)
+
+
+def _beside(
+    system: System, reduced: Solution, full: Solution, removed: list[str]
+) -> dict[str, Any]:
+    """Return the model of essential parameters with its error and that of the full one."""
+    factors = system.factors
+    errors = [
+        relative_error_percent(factors.residual_norms(found.chi), factors.torque_norms())
+        for found in (reduced, full)
+    ]
+    return {
+        'removed': removed,
+        'values': {n: float(v) for n, v, k in zip(factors.names, reduced.chi, reduced.kept) if k},
+        'relative_error_percent': errors[0],
+        'full_relative_error_percent': errors[1],
+    }

@@ -66,6 +66,13 @@ def result_lines(result: Result) -> list[str]:
             f'{len(result.names) - len(removed)} essential parameters, removed: '
             f'{", ".join(removed) or "none"}'
         )
+    if 'reduced' in extras:
+        reduced = extras['reduced']
+        lines.append(
+            f'essential: the 95 % interval leaves out zero; a model of {len(reduced["values"])} '
+            f'parameters has the error {number(reduced["relative_error_percent"], 4)} %, that of '
+            f'all {len(result.names)} {number(reduced["full_relative_error_percent"], 4)} %'
+        )
     lines += [f'data: {note}' for note in extras.get('data_notes', [])]
     lines += [f'processing: {note}' for note in extras.get('processing', [])]
     return lines

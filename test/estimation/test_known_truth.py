@@ -120,6 +120,9 @@ def test_essential_parameters_predict_as_well_with_fewer(robots, simulate):
     small = registry.create('idim_wls', FILTERED | {'essential': True}).estimate(robot, data)
     kept = small.essential
     np.testing.assert_array_equal(full.essential, np.abs(full.values) > 1.96 * full.std)
+    beside = full.extras['reduced']
+    assert set(beside['removed']) == set(small.extras['removed'])
+    assert beside['relative_error_percent'] < 1.02 * beside['full_relative_error_percent']
     assert kept.sum() < 55
     assert set(small.extras['removed']) == {n for n, k in zip(small.names, kept) if not k}
     assert small.relative_error_percent < 1.02 * full.relative_error_percent
