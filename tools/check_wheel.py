@@ -43,7 +43,9 @@ def main() -> None:
 
         pip = [f'{folder}/venv/bin/python', '-m', 'pip', '--disable-pip-version-check']
         run(python, '-m', 'venv', 'venv')
-        run(*pip, 'wheel', '--quiet', '--no-deps', '--wheel-dir', 'dist', str(ROOT))
+        run(
+            *pip, 'wheel', '--use-pep517', '--quiet', '--no-deps', '--wheel-dir', 'dist', str(ROOT)
+        )
         (wheel,) = Path(folder, 'dist').glob('*.whl')
         lock = str(ROOT / 'requirements' / 'lock.txt')
         run(*pip, 'install', '--quiet', '-c', lock, str(wheel))
