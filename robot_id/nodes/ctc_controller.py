@@ -17,7 +17,7 @@ from robot_id.control.loops import loop_setting
 from robot_id.control.torque_control import Mode, TorqueControl
 from robot_id.data.joint_order import joint_order
 from robot_id.data.stamps import SECOND, Order, RateWatch
-from robot_id.exceptions import DataError
+from robot_id.exceptions import DataError, shorten
 from robot_id.nodes.ctc_model import ControllerModel
 from robot_id.nodes.ctc_parameters import TABLE
 from robot_id.ros.base import end, run
@@ -135,7 +135,11 @@ class CtcController(RobotLifecycleNode):
 
     def _retire(self, other: str) -> None:
         """Leave the robot to a controller that was there before, without a word to the robot."""
-        self.failure(f'the robot has a controller already: {other} sends; this one retires')
+        if not self.active:
+            return
+        self.failure(
+            f'the robot has a controller already: {shorten(other)} sends; this one retires'
+        )
         self._silent = True
         self.trigger_deactivate()
 

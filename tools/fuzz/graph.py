@@ -93,7 +93,8 @@ class Graph:
         kind = subscription.msg_type
         self._time += draw.choice((0, 1, 1, 1, 1, 5, 1000))
         sound = self._sound(kind)
-        message = sound if draw.random() < 0.3 else hostile(kind, draw, sound)
+        kept = sound is not None and draw.random() < 0.3
+        message = sound if kept else hostile(kind, draw, sound)
         if not subscription.raw:
             subscription.callback(message)
             return
