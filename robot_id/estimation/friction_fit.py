@@ -209,7 +209,8 @@ def _step(
     E = A[:, :c] - Q @ inner
     step = np.linalg.lstsq(E, A[:, -1], rcond=1e-10)[0]
     variance = np.sum((A[:, -1] - E @ step) ** 2) / max(len(A) - b - c, 1)
-    covariance = variance * np.linalg.pinv(E.T @ E)
+    inverse = np.linalg.pinv(E, rcond=1e-10)
+    covariance = variance * inverse @ inverse.T
     effect = -np.linalg.lstsq(R, inner, rcond=1e-10)[0] / _norms(A[:, c:-1])[:, None]
     return np.clip(step, -_LONGEST_STEP, _LONGEST_STEP), covariance, effect
 

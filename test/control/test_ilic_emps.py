@@ -112,7 +112,9 @@ def test_at_rest_for_ten_minutes_nothing_moves(emps):
     np.testing.assert_array_equal(run.controller.parameters, learned[-1].parameters)
     last = run.cycles[-1].simulation
     assert abs(last.position - last.reference.position).max() < 1e-6
-    assert abs(last.velocity).max() < 1e-6
+    # An encoder between two of its steps dithers: well below one step a sample.
+    step = emps.description.noise.encoder_step[0] * emps.loop('learning').rate_hz
+    assert abs(last.velocity).max() < 0.25 * step
 
 
 @pytest.mark.parametrize('mass', [25.0, 47.5, 190.0])
