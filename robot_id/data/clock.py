@@ -35,6 +35,8 @@ SURE = 0.0005
 DRIFT = 0.02
 # Longer holes are gaps of the recording: they keep their stamps.
 LONGEST = 5.5
+# No robot is sampled at 1 GHz: such a step is damage.
+SHORTEST_S = 1e-9
 
 
 @dataclass(frozen=True)
@@ -134,5 +136,5 @@ def _ticks(stamped: Array, passed: Array, strong: NDArray[np.bool_], whole: Arra
 
 def _nominal(step: float, near: float = NOMINAL) -> float:
     """Return the tick, or that of a whole rate near it."""
-    nominal = round(1.0 / step) if step > 0 else 0
+    nominal = round(1.0 / step) if step > SHORTEST_S else 0
     return 1.0 / nominal if nominal and abs(nominal * step - 1.0) < near else step

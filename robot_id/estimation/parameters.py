@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.estimation.result import Result
-from robot_id.exceptions import DataError
+from robot_id.exceptions import DataError, OptionError, shorten
 from robot_id.model import Robot
 from robot_id.model.other_friction import with_friction
 
@@ -17,6 +17,8 @@ Array = NDArray[np.float64]
 
 def load_parameters(robot: Robot, path: str | Path) -> Array:
     """Return (b,) the values of a result file in the order of the robot's parameters."""
+    if not isinstance(path, (str, Path)):
+        raise OptionError(f'the path of a result file is needed, got {shorten(repr(path))}')
     result = Result.load(path)
     try:
         return parameters_for(robot, result)

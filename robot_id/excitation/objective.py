@@ -191,6 +191,8 @@ class Objective:
         N = self.samples * refine
         states = trajectory.sample(np.arange(N) * (trajectory.duration / N))
         W = dynamics.regressor(self.robot, *states)
+        if not np.isfinite(W).all():  # limits far beyond those of any robot
+            return Figures(dict.fromkeys(CRITERIA, float('inf')), float('inf'))
         R = self.rows.factor(self.rows.of(W, None))
         plain, weighted = (
             np.asarray(np.linalg.svd(part, compute_uv=False))

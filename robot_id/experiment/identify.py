@@ -15,7 +15,7 @@ from robot_id.experiment.contradictions import contradictions
 from robot_id.experiment.friction import prepare_friction
 from robot_id.experiment.gate import look, remarks
 from robot_id.experiment.holdout import FRACTION, Holdout, hold_out, without_holdout
-from robot_id.experiment.measurements import implausible, load_for
+from robot_id.experiment.measurements import implausible, load_for, with_torques
 from robot_id.experiment.validation import Validation, validate
 from robot_id.experiment.verdict import Case, judge
 from robot_id.model import Robot, load_robot
@@ -159,5 +159,5 @@ def _measurements(
     robot: Robot, given: Dataset | Sequence[str | Path], mapping: str | Path | None
 ) -> Dataset:
     if isinstance(given, Dataset):
-        return given.select(robot.joint_names)
+        return with_torques(given.select(robot.joint_names))
     return load_for(robot, given, mapping)

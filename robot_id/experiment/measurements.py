@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from robot_id import data
+from robot_id.exceptions import DataError
 from robot_id.model import Robot
 
 
@@ -16,7 +17,23 @@ def load_for(
 ) -> data.Dataset:
     """Read one or several recordings of a robot, columns in the order of its joints."""
     path = paths[0] if len(paths) == 1 else list(paths)
-    return data.load(path, mapping, robot)
+    return with_torques(data.load(path, mapping, robot))
+
+
+def with_torques(dataset: data.Dataset) -> data.Dataset:
+    """
+    Return a recording whose joints all have torques.
+
+    :raises DataError: naming a joint whose torque is zero in every sample: nobody measured it.
+    """
+    for j, name in enumerate(dataset.joint_names):
+        if not any(np.any(run.torque[:, j]) for run in dataset.runs):
+            raise DataError(
+                f"{dataset.source or 'recording'}: the torque of joint '{name}' is zero in every "
+                'sample, it was not recorded; map another column or topic, or put the joint under '
+                "'locked' of a robot file"
+            )
+    return dataset
 
 
 def implausible(robot: Robot, dataset: data.Dataset) -> tuple[str, ...]:

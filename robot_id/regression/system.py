@@ -54,5 +54,5 @@ class System:
         """
         sigma = self.factors.joint_deviations()
         rms = self.factors.torque_norms() / np.sqrt(np.maximum(self.factors.rows, 1))
-        sigma = np.maximum(sigma, 1e-12 * max(rms.max(initial=0.0), 1e-300))
+        sigma = np.maximum(sigma, 1e-12 * max(rms.max(initial=0.0), 1e-30))
         return 1.0 / sigma, sigma

@@ -40,6 +40,7 @@ def total_least_squares(
             f'{rows} equations for {p} parameters: record more motion or decimate less'
         )
     norms = np.linalg.norm(R, axis=0)
+    norms[norms == 0.0] = 1.0  # torques that are all zero
     T = triangle(R[:, np.append(order, b)] / norms[np.append(order, b)])
     _, s, Vt = np.linalg.svd(T[k:, k:])
     v = Vt[-1]

@@ -27,6 +27,8 @@ EFFORTS = ('data',)
 MARK = 1.2345678901234567e300
 STAMP = struct.Struct('<iI')
 HEAD, STAMPED = 4, 12
+# The last moment that a stamp can hold.
+LATEST_NS = 2**31 * 1_000_000_000 - 1
 # A sender whose messages never look alike is not worth the search.
 PATIENCE = 20
 
@@ -90,7 +92,8 @@ class Layout:
         :param values: float64 arrays, contiguous and of the lengths of the example.
         """
         if self._stamp is not None:
-            STAMP.pack_into(self._buffer, HEAD, ns // 1_000_000_000, ns % 1_000_000_000)
+            seconds, rest = divmod(min(ns, LATEST_NS), 1_000_000_000)
+            STAMP.pack_into(self._buffer, HEAD, seconds, rest)
         for place, x in zip(self._places, values, strict=True):
             content = x.tobytes()
             if len(content) != place.stop - place.start:

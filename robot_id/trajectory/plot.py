@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from robot_id.exceptions import OptionError
 from robot_id.trajectory.limits import MotionLimits
 from robot_id.trajectory.trajectory import Trajectory
 
@@ -39,4 +40,7 @@ def plot_motion(
     panels[0].legend(loc='upper right', ncols=min(len(limits.joint_names), 6), fontsize='small')
     panels[-1].set_xlabel('time (s)')
     figure.tight_layout()
-    figure.savefig(path, dpi=110)
+    try:
+        figure.savefig(path, dpi=110)
+    except ValueError as error:
+        raise OptionError("a picture's name ends in .png, .svg or .pdf") from error

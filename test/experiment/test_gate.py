@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from robot_id.exceptions import DataError
 from robot_id.experiment.identify import Request, identify
 from robot_id.experiment.recording import record
 from robot_id.model import load_robot
@@ -46,3 +47,13 @@ def test_the_gate_can_be_passed(scara, flipped):
     assert result.findings == ()
     # What the parameters themselves show stays: friction that drives.
     assert result.verdict == 'do_not_use'
+
+
+@pytest.mark.parametrize('check', [True, False])
+def test_a_torque_that_is_zero_all_along_was_not_recorded(check):
+    robot = load_robot('scara')
+    recorded = record(robot, seed=1)
+    torque = recorded.runs[0].torque * [1.0, 0.0]
+    silent = replace(recorded, runs=(replace(recorded.runs[0], torque=torque),))
+    with pytest.raises(DataError, match=f"torque of joint '{robot.joint_names[1]}' is zero"):
+        identify(Request(robot, silent, check=check))
