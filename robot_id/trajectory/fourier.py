@@ -10,6 +10,9 @@ from numpy.typing import ArrayLike
 from robot_id.exceptions import TrajectoryError
 from robot_id.trajectory.trajectory import Array, Extremes, Trajectory, as_matrix, as_vector
 
+# Samples times harmonics that are evaluated at once.
+LARGEST = 1 << 20
+
 
 class Fourier(Trajectory):
     """
@@ -87,6 +90,12 @@ class Fourier(Trajectory):
         return 2.0 * np.pi / self.duration * np.arange(1.0, self.harmonics + 1.0)
 
     def _evaluate(self, t: Array) -> tuple[Array, Array, Array]:
+        # In pieces: sines and cosines of all samples and harmonics would take gigabytes.
+        most = max(LARGEST // max(self.harmonics, 1), 1)
+        if len(t) > most:
+            parts = [self._evaluate(t[k : k + most]) for k in range(0, len(t), most)]
+            q, dq, ddq = (np.concatenate(each) for each in zip(*parts))
+            return q, dq, ddq
         w = self.pulsations
         s, c = np.sin(np.outer(t, w)), np.cos(np.outer(t, w))
         q = self.offset + s @ self.sine.T + c @ self.cosine.T

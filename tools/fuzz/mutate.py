@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 import re
@@ -156,4 +157,5 @@ def _change(content: Any, draw: random.Random) -> None:
     elif kind == 2 and isinstance(node, list):
         node[key:key] = [child] * draw.choice((1, 5))
     else:
-        node[key] = draw.choice((*OBJECTS, *VALUES))
+        # A copy: the next change may go into it.
+        node[key] = copy.deepcopy(draw.choice((*OBJECTS, *VALUES)))
