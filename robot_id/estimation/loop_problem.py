@@ -238,6 +238,9 @@ class LoopProblem:
             self._reversals = self._reversal_columns()
         found = []
         for j, (part, columns) in enumerate(zip(parts, self._reversals)):
+            if not len(part):  # a joint at rest
+                found.append(part)
+                continue
             rows, self.taken[j] = without(
                 part.reshape(len(part), -1), columns, np.ones(len(part), bool)
             )
