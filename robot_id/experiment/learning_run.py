@@ -99,7 +99,7 @@ def run_ilic(
         robot, truth, q0, dq0, rate_hz=rate, disturbances=disturbances,
         coulomb_slope=coulomb_slope,
     )  # fmt: skip
-    controller.reset(q0, dq0)
+    controller.reset()
     done = []
     for k in range(cycles):
         progress(k / cycles, f'cycle {k + 1} of {cycles}')
