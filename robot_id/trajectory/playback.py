@@ -87,7 +87,12 @@ class Playback(PiecewisePolynomial):
             )
         # A piece between two samples is one polynomial of the spline: its ends fix it.
         at = self.time - self.time[0]
-        spline = scipy.interpolate.make_interp_spline(at, q, k=5)
+        try:
+            spline = scipy.interpolate.make_interp_spline(at, q, k=5)
+        except np.linalg.LinAlgError as error:
+            raise TrajectoryError(
+                'playback: steps of time too different for a spline; give the velocity too'
+            ) from error
         return hermite(steps, q, spline(at, 1), spline(at, 2))
 
     @classmethod
