@@ -50,7 +50,8 @@ class PayloadWatch:
     Compares every accepted estimate with the robot's own, the tare.
 
     The tare is there once two updates agree. It follows the estimates one update behind, so that
-    slow drift is no payload, and stands still while a payload is seen.
+    slow drift is no payload, and stands still while a payload is seen; a window that tells much
+    less, such as one mostly at rest, does not replace it.
     """
 
     def __init__(self, robot: Robot) -> None:
@@ -81,7 +82,7 @@ class PayloadWatch:
         tared, uncertainty = self._tare
         updated = passed & np.isfinite(np.diag(uncertainty))
         payload = estimate_payload(self.robot, tared, values, uncertainty + covariance, updated)
-        if not payload.significant and self._empty:
+        if not payload.significant and self._empty and _as_sure(last, self._tare):
             self._tare = last
         self._empty = not payload.significant
         return payload
@@ -97,6 +98,13 @@ def _agree(
     deviation = np.sqrt(np.diag(one[1] + other[1])[both])
     change = np.abs(one[0] - other[0])[both]
     return bool(np.all(change <= np.maximum(2.0 * deviation, 0.002 * np.abs(one[0][both]))))
+
+
+def _as_sure(one: tuple[Array, Array], other: tuple[Array, Array]) -> bool:
+    """Whether no deviation of one estimate is beyond twice that of the other."""
+    variances = np.diag(one[1]), np.diag(other[1])
+    known = np.isfinite(variances[0]) & np.isfinite(variances[1])
+    return bool(np.all(variances[0][known] <= 4.0 * variances[1][known]))
 
 
 def estimate_payload(

@@ -18,7 +18,7 @@ from robot_id_msgs.msg import ErrorCode
 from robot_id_msgs.srv import IdentifyPayload, StartRecording
 
 # Time for an answer of the logger, and for it to close a bag after its last sample.
-ANSWER_S, CLOSE_S, LOOK_S = 10.0, 20.0, 0.05
+FIND_S, ANSWER_S, CLOSE_S, LOOK_S = 10.0, 10.0, 20.0, 0.05
 
 
 class PayloadService:
@@ -88,7 +88,8 @@ class PayloadService:
         """Have the logger record, and return the bag when it is closed."""
         if not (math.isfinite(seconds) and seconds > 0.0):
             raise OptionError(f'record_s: {seconds:g} must be above 0 s to record now')
-        if not self._logger.service_is_ready():
+        # Nodes that start together find each other only after a while.
+        if not self._logger.wait_for_service(FIND_S):
             raise WrongState('no data_logger in this namespace to record: start it, or name a bag')
         done = threading.Event()
         future = self._logger.call_async(StartRecording.Request(max_duration_s=seconds))

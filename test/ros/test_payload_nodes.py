@@ -101,10 +101,11 @@ def test_controller_notices_a_load_and_takes_it_over_when_told():
         client.spin_until(
             lambda: loads[-1].detected and abs(loads[-1].mass - 10.0) < 1.0, 240.0, 'the load'
         )
-        # Noticed and told, but not used.
-        assert abs(mass() - robot.truth()[0]) < 3.0
         nodes[1].wait_for_log('the load has changed', 60)
-        before = mass()
+        # Noticed and told, but not used; the window of the start may have been too vague to tell.
+        before, told = mass(), len(loads)
+        client.spin_until(lambda: len(loads) > told + 2, 240.0, 'more windows with the load')
+        assert mass() == before
         assert put('ctc_controller', blend_s=0.2).error_code == ErrorCode.SUCCESS
         client.spin_until(lambda: mass() > before + 5.0, 60.0, 'the model with the load')
         assert put('ctc_controller', blend_s=-1.0).error_code == ErrorCode.INVALID_OPTION
