@@ -21,10 +21,13 @@ from robot_id.dynamics.loop_kernel import one_torque
 from robot_id.dynamics.tree import split_parameters, tree_of
 from robot_id.exceptions import ControlError
 from robot_id.model import Loop, Robot
+from robot_id.ranges import Range
 
 Array = NDArray[np.float64]
 # A parameter update moves the torque by at most this share of its limit in one sample.
 JUMP_SHARE = 0.02
+# Seconds over which a model moves, and Ki / Kp in 1/s: for scripts, services and the node.
+BLEND_S, INTEGRAL = Range(0.0, 60.0), Range(0.0, 1000.0)
 _INPUTS = ('reference', 'reference velocity', 'reference acceleration', 'measured position')
 
 
@@ -66,8 +69,7 @@ class ComputedTorque:
                 f"{robot.name}: the loop has the law '{self.loop.law}', computed torque needs "
                 f"'computed_torque'"
             )
-        if not (np.isfinite(blend_s) and blend_s >= 0.0):
-            raise ControlError(f'blend_s must be 0 s or more, got {blend_s!r}')
+        BLEND_S.check(blend_s, 'blend_s')
         self.period = 1.0 / self.loop.rate_hz
         self.blend_s = float(blend_s)
         kp, kv = error_gains(self.loop)
@@ -79,8 +81,8 @@ class ComputedTorque:
             if np.any(values <= 0.0):
                 raise ControlError(f'{robot.name}: {what} must be positive, got {values.min():g}')
         ki = self._vector('integral', integral)
-        if np.any(ki < 0.0):
-            raise ControlError(f'{robot.name}: integral must not be negative, got {ki.min():g}')
+        for value in ki:
+            INTEGRAL.check(value, 'integral')
         self.settings = ComputedTorqueSettings(
             measured=bool(measured),
             averaged=self.loop.velocity == 'averaged',
@@ -175,13 +177,19 @@ class ComputedTorque:
         """Whether an update is under way."""
         return bool(self.memory.blend[0] < 1.0)
 
-    def set_parameters(self, parameters: ArrayLike, at_once: bool = False) -> None:
+    def set_parameters(
+        self, parameters: ArrayLike, at_once: bool = False, blend_s: float | None = None
+    ) -> None:
         """
         Lead the model to new parameters, over blend_s seconds and within the torque jump.
 
         :param at_once: no blending, for a robot that is not under control yet.
+        :param blend_s: from now on; None leaves it as it is.
         """
         target = self._checked(parameters)
+        if blend_s is not None:
+            BLEND_S.check(blend_s, 'blend_s')
+            self.memory.blend[1] = blend_s
         now = self.parameters
         inertia, values = split_parameters(self.robot, target)
         m = self.memory

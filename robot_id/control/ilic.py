@@ -6,18 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import isfinite
 from threading import Lock
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robot_id.control.essential import WindowFit, fit_window, possible_window
 from robot_id.control.guards import out_of_bounds, parameter_bounds, weak_inertia, weak_posture
+from robot_id.control.ilic_options import IlicOptions
 from robot_id.control.payload import PayloadEstimate, PayloadWatch
 from robot_id.control.window import MovingWindow, ReferenceObservation, Window, as_rows
 from robot_id.data.decimation import LARGEST_STAGE, stages
 from robot_id.exceptions import ControlError, IdentificationError, OptionError
 from robot_id.model import Robot
+from robot_id.ranges import Range
 from robot_id.regression.physical import Fitter
+from robot_id.trajectory.default import motion_of
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -25,6 +29,7 @@ Flags = NDArray[np.bool_]
 REST_SHARE = 2e-3
 # Section VI-D of paper 003, and the least number of equations for each parameter.
 PAPER_HZ, EQUATIONS_EACH = 5.0, 5.0
+RATE = Range(1e-3, 1e6)
 OVERTAKEN = 'other parameters were set while the window was identified'
 
 
@@ -65,21 +70,12 @@ class Ilic:
     :param robot: the Robot.
     :param parameters: (b,) what the controller starts with.
     :param rate_hz: samples per second.
-    :param window_s: T_obs, seconds; a multiple of the cycle time for a cyclic motion.
-    :param update_s: seconds between updates, 1/f_i; None for window_s.
-    :param equations_hz: rate after the decimation, whose filter cuts off at 0.4 times this rate;
-        None: 5 Hz as in the paper, more where a window would give less than 5 equations for each
-        parameter.
-    :param sigma_max: percent, 10 to 30: only parameters below it are passed on.
+    :param window_s: T_obs, seconds; None for the duration of the robot file's motion.
     :param bounds: name -> (lower, upper) of parameters; friction and inertias are never negative.
-    :param smallest_inertia: the eigenvalues of a new M_hat against the current one must exceed it.
-    :param largest_condition: of W with columns of norm 1; beyond it a direction counts as not
-        excited.
-    :param saturated_share: a window with more samples at a torque limit than this is refused.
-    :param physical: pass on only parameters that a robot can have, nearest to what a window tells.
     :param torque_limit: (n,); None takes the limits of the robot file.
     :param rest_speed: (n,) or one number: a joint always slower than this is at rest; None takes
         0.2 % of its speed limit.
+    :param options: further fields of IlicOptions.
     """
 
     def __init__(
@@ -87,35 +83,24 @@ class Ilic:
         robot: Robot,
         parameters: ArrayLike,
         rate_hz: float,
-        window_s: float,
+        window_s: float | None = None,
         *,
-        update_s: float | None = None,
-        equations_hz: float | None = None,
-        sigma_max: float = 15.0,
         bounds: Mapping[str, tuple[float, float]] | None = None,
-        smallest_inertia: float = 0.02,
-        largest_condition: float = 1e4,
-        saturated_share: float = 0.1,
-        physical: bool = False,
         torque_limit: ArrayLike | None = None,
         rest_speed: ArrayLike | None = None,
+        **options: Any,
     ) -> None:
-        update_s = window_s if update_s is None else update_s
+        self.options = IlicOptions(window_s, **options)
+        RATE.check(rate_hz, 'rate_hz')
+        window_s = self.options.window_s or motion_of(robot).duration
+        update_s = self.options.update_s or window_s
+        equations_hz = self.options.equations_hz
         if equations_hz is None:
-            needed = EQUATIONS_EACH * len(robot.base) / (robot.n * max(window_s, 1e-3))
+            needed = EQUATIONS_EACH * len(robot.base) / (robot.n * window_s)
             equations_hz = max(PAPER_HZ, needed)
-        _check_options(
-            {'rate_hz': rate_hz, 'window_s': window_s, 'update_s': update_s,
-             'equations_hz': equations_hz, 'largest_condition': largest_condition},
-            sigma_max, smallest_inertia, saturated_share,
-        )  # fmt: skip
         self.robot = robot
         self.rate_hz = float(rate_hz)
-        self.sigma_max = float(sigma_max)
-        self.smallest_inertia = float(smallest_inertia)
-        self.largest_condition = float(largest_condition)
-        self.saturated_share = float(saturated_share)
-        self._fitter = Fitter(robot) if physical else None
+        self._fitter = Fitter(robot) if self.options.physical else None
         self._lock = Lock()
         self.parameters = np.array(parameters, float)
         self.lower, self.upper = parameter_bounds(robot, bounds)
@@ -139,6 +124,15 @@ class Ilic:
         )
         self.payload_watch = PayloadWatch(robot)
         self._row = np.empty((1, 4 * n))
+
+    @property
+    def sigma_max(self) -> float:
+        """Percent deviation below which parameters are passed on; it may be set at any time."""
+        return self.options.sigma_max
+
+    @sigma_max.setter
+    def sigma_max(self, percent: float) -> None:
+        self.options = replace(self.options, sigma_max=float(percent))
 
     @property
     def parameters(self) -> Array:
@@ -202,7 +196,7 @@ class Ilic:
         still = np.abs(window.velocity).max(axis=0) < self.rest_speed
         fit = fit_window(
             self._observation.factors(window), current, sigma_max, still,
-            self.largest_condition,
+            self.options.largest_condition,
         )  # fmt: skip
         impossible = ''
         if self._fitter is not None and fit.passed.any():
@@ -240,7 +234,7 @@ class Ilic:
             return 'the window is not exciting: no joint moves'
         limited = np.abs(window.torque) >= self.torque_limit * (1.0 - 1e-9)
         share = limited.mean(axis=0)
-        if np.any(share > self.saturated_share):
+        if np.any(share > self.options.saturated_share):
             j = int(np.argmax(share))
             return (
                 f"the torque of joint '{self.robot.joint_names[j]}' stood at its limit in "
@@ -255,24 +249,10 @@ class Ilic:
         robot, chi = self.robot, fit.values
         return (
             out_of_bounds(robot, chi, fit.passed, self.lower, self.upper)
-            or weak_inertia(robot, chi, current, window.position, self.smallest_inertia)
+            or weak_inertia(robot, chi, current, window.position, self.options.smallest_inertia)
             # What a robot can have is positive definite everywhere.
             or ('' if self._fitter is not None else weak_posture(robot, chi))
         )
-
-
-def _check_options(
-    positive: Mapping[str, float], sigma_max: float, smallest_inertia: float, share: float
-) -> None:
-    for what, value in positive.items():
-        if not (np.isfinite(value) and value > 0.0):
-            raise OptionError(f'{what} must be positive, got {value!r}')
-    if not 10.0 <= sigma_max <= 30.0:
-        raise OptionError(f'sigma_max must lie between 10 and 30 percent, got {sigma_max!r}')
-    if not 0.0 <= smallest_inertia < 1.0:
-        raise OptionError(f'smallest_inertia must lie in [0, 1), got {smallest_inertia!r}')
-    if not 0.0 <= share <= 1.0:
-        raise OptionError(f'saturated_share must lie in [0, 1], got {share!r}')
 
 
 def decimation_for(rate_hz: float, equations_hz: float) -> int:

@@ -11,6 +11,7 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_id.control import ComputedTorque, Ilic
+from robot_id.control.ilic_options import IlicOptions
 from robot_id.control.learner_process import LearnerProcess
 from robot_id.control.learning import Learning
 from robot_id.control.loops import loop_setting
@@ -19,17 +20,17 @@ from robot_id.data.joint_order import joint_order
 from robot_id.data.stamps import SECOND, Order, RateWatch
 from robot_id.exceptions import DataError, shorten
 from robot_id.nodes.ctc_model import ControllerModel
-from robot_id.nodes.ctc_parameters import TABLE
+from robot_id.nodes.ctc_parameters import LEARNER, TABLE
 from robot_id.ros.base import end, run
 from robot_id.ros.diagnostics import ERROR, OK, WARN, RateMeter, Report
 from robot_id.ros.effort_commands import CommandWriter
 from robot_id.ros.joint_states import Follower
 from robot_id.ros.lifecycle import RobotLifecycleNode
 from robot_id.ros.model_request import start_values
+from robot_id.ros.option_rows import values_of
 from robot_id.ros.qos import LOCK_STEP, STREAM
 from robot_id.ros.sole_publisher import SoleSender
 from robot_id.ros.wire import POINT
-from robot_id.trajectory.default import motion_of
 
 Array = NDArray[np.float64]
 COMMANDS = 'effort_commands'
@@ -73,14 +74,11 @@ class CtcController(RobotLifecycleNode):
         )
         # Compiled before the first real sample.
         self._control.step(0, np.zeros(robot.n))
-        window = s['window_s'] or motion_of(robot).duration
         options = {
             'parameters': controller.target,
             'rate_hz': loop.rate_hz,
-            'window_s': window,
-            'sigma_max': s['sigma_max'],
-            'physical': s['physical'],
             'torque_limit': controller.settings.limit,
+            **values_of(IlicOptions, s, only=LEARNER),
         }
         self._learning = Learning(
             Ilic(robot, **options),

@@ -11,7 +11,6 @@ from robot_id.control import Update
 from robot_id.control.guards import NOT_PROVEN, check_model
 from robot_id.control.learning import Learning
 from robot_id.control.torque_control import TorqueControl
-from robot_id.exceptions import OptionError
 from robot_id.nodes.ctc_payload import CarriedLoad
 from robot_id.ros.diagnostics import OK, Report
 from robot_id.ros.messages import WrongState, parameters_message
@@ -78,7 +77,7 @@ class ControllerModel:
         """Add to the model, as a load does."""
         controller = self._control.controller
         chi = controller.target + change
-        smallest = self._learning.ilic.smallest_inertia
+        smallest = self._learning.ilic.options.smallest_inertia
         physical = self._node.settings['physical']
         proven = check_model(self._robot, chi, controller.target, smallest, physical)
         self._use(chi, blend_s)
@@ -89,8 +88,7 @@ class ControllerModel:
     def _use(self, chi: Array, blend_s: float) -> None:
         """Lead the model to new parameters; at once when the robot is not under control."""
         controller = self._control.controller
-        controller.memory.blend[1] = blend_s
-        controller.set_parameters(chi, at_once=not self._node.under_control)
+        controller.set_parameters(chi, not self._node.under_control, blend_s)
         self._updates += 1
 
     def _judge(self, proven: bool) -> None:
@@ -119,12 +117,10 @@ class ControllerModel:
             chi, method = requested(
                 self._robot, request, controller.target, settings['data_directory']
             )
-            smallest = self._learning.ilic.smallest_inertia
+            smallest = self._learning.ilic.options.smallest_inertia
             physical = settings['physical']
             proven = check_model(self._robot, chi, controller.target, smallest, physical)
             blend = request.blend_s or settings['blend_s']
-            if not (np.isfinite(blend) and blend >= 0.0):
-                raise OptionError(f'blend_s must be 0 s or more, got {blend}')
             self._use(chi, blend)
             self._judge(proven)
             self._method = method
@@ -142,9 +138,7 @@ class ControllerModel:
             if request.enable and self._node.settings['dry_run']:
                 raise WrongState('dry_run: the torques are not applied, nothing can be learned')
             if sigma:
-                if not 10.0 <= sigma <= 30.0:
-                    raise OptionError(f'sigma_max must lie between 10 and 30 percent, got {sigma}')
-                ilic.sigma_max = float(sigma)
+                ilic.sigma_max = sigma
             self._learns = request.enable
             self._node.event('learning', enabled=self._learns, sigma_max=ilic.sigma_max)
         finally:

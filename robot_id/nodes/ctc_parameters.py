@@ -1,7 +1,13 @@
 """The parameters of the node `ctc_controller`."""
 
+from robot_id.control.computed_torque import BLEND_S, INTEGRAL
+from robot_id.control.ilic_options import IlicOptions
 from robot_id.ros.data_directory import DATA_DIRECTORY
+from robot_id.ros.option_rows import rows_of
 from robot_id.ros.parameter_table import MAPPING, REAL_TIME_PRIORITY, Row
+
+# Options of the learner that are parameters of the node.
+LEARNER = ('window_s', 'sigma_max', 'physical')
 
 TABLE = (
     DATA_DIRECTORY,
@@ -13,7 +19,8 @@ TABLE = (
     Row('parameters', '', 'Result file (JSON) with the start values of the model; empty: the a '
         'priori values of the robot file.'),
     Row('measured', False, 'Evaluate the model at the measured state instead of the reference.'),
-    Row('integral', 0.0, 'Integral action, Ki = integral * Kp [1/s]; 0: none.', 0.0, 1000.0),
+    Row('integral', 0.0, 'Integral action, Ki = integral * Kp [1/s]; 0: none.',
+        INTEGRAL.low, INTEGRAL.high),
     Row('torque_limit', [], "Torque limits in the robot's order [N m or N]; empty: those of the "
         'robot file.'),
     Row('largest_error', 0.0, 'Largest tracking error; beyond it the robot is held [rad or m]; 0: '
@@ -22,15 +29,10 @@ TABLE = (
         1e-3, 10.0),
     Row('reference_timeout_s', 0.02, 'Time for which the last reference point is extrapolated; '
         'then the reference is braked to rest [s].', 1e-3, 0.2),
-    Row('blend_s', 0.1, 'Time over which the model moves to new parameters [s].', 0.0, 60.0),
+    Row('blend_s', 0.1, 'Time over which the model moves to new parameters [s].',
+        BLEND_S.low, BLEND_S.high),
     Row('learning', False, 'Update the model with what ILIC identifies, from the start.'),
-    Row('window_s', 0.0, 'Window of ILIC, a multiple of the cycle time [s]; 0: the duration '
-        "of the robot file's motion.", 0.0, 3600.0),
-    Row('sigma_max', 15.0, 'Update only parameters with a smaller percent deviation [%].',
-        10.0, 30.0),
-    Row('physical', True, 'Take and learn only parameters that a robot can have, which proves '
-        'M(q) positive definite in every posture; false: a search over postures in place of the '
-        'proof.'),
+    *rows_of(IlicOptions(physical=True), only=LEARNER),
     Row('payload_bound_kg', 0.0, 'A load that the learner finds is taken over when it differs by '
         'at most this from the one that was set; a larger one waits for ~/set_payload [kg].',
         0.0, 1e4),

@@ -14,15 +14,18 @@ from robot_id.ros.parameter_table import Row
 _DERIVED: dict[type, Any] = {float: 0.0, int: 0, str: ''}
 
 
-def rows_of(defaults: Any, names: Mapping[str, str] | None = None) -> tuple[Row, ...]:
+def rows_of(
+    defaults: Any, names: Mapping[str, str] | None = None, only: Sequence[str] = ()
+) -> tuple[Row, ...]:
     """
     Return one row for each option.
 
     :param defaults: an instance of the dataclass: its values are the defaults.
     :param names: names of parameters that differ from the option's.
+    :param only: keys of the options that are parameters; () for all.
     """
     rows = []
-    for key, option in options_of(type(defaults)).items():
+    for key, option in _chosen(type(defaults), only).items():
         bounds = range_of(option.type) or Range(-float('inf'), float('inf'))
         lower, upper = bounds.low, bounds.high
         default, nothing = _default(option, getattr(defaults, key))
@@ -38,14 +41,22 @@ def rows_of(defaults: Any, names: Mapping[str, str] | None = None) -> tuple[Row,
 
 
 def values_of(
-    cls: type, settings: Mapping[str, Any] | Any, names: Mapping[str, str] | None = None
+    cls: type,
+    settings: Mapping[str, Any] | Any,
+    names: Mapping[str, str] | None = None,
+    only: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the options that the parameters of a node stand for, None where they are derived."""
     found = {}
-    for key, option in options_of(cls).items():
+    for key, option in _chosen(cls, only).items():
         value = settings[(names or {}).get(key, key)]
         found[key] = None if _optional(option) and value in ('', 0, []) else value
     return found
+
+
+def _chosen(cls: type, only: Sequence[str]) -> dict[str, Option]:
+    known = options_of(cls)
+    return {key: known[key] for key in only} if only else known
 
 
 def _optional(option: Option) -> bool:
@@ -71,4 +82,7 @@ def _text(text: str, default: Any, nothing: bool) -> str:
     text = text[:1].upper() + text[1:]
     if not nothing:
         return text
-    return f'{text} {"Empty" if default in ("", []) else 0}: not given.'
+    word = 'empty' if default in ('', []) else '0'
+    if '; derived' in text:
+        return text.replace('; derived: ', f'; {word}: ').replace('; derived ', f'; {word}: ')
+    return f'{text} {word.capitalize()}: not given.'

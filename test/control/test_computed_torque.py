@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from robot_id.control import ComputedTorque, tune
 from robot_id.dynamics import Disturbances, Plant, simulate
-from robot_id.exceptions import ControlError
+from robot_id.exceptions import ControlError, OptionError
 from robot_id.model import load_robot
 from robot_id.model.friction import ROTOR, kind_of
 from robot_id.trajectory import Reference, emps_cycle
@@ -238,7 +238,7 @@ def test_bad_set_ups_are_refused(emps, scara):
         ComputedTorque(emps, torque_limit=0.0)
     with pytest.raises(ControlError, match='2 values for 1 joints'):
         ComputedTorque(emps, torque_jump=[1.0, 2.0])
-    with pytest.raises(ControlError, match='integral must not be negative'):
+    with pytest.raises(OptionError, match='integral must be a number from 0 to 1000, got -1'):
         ComputedTorque(emps, integral=-1.0)
     with pytest.raises(ControlError, match='not positive definite'):
         ComputedTorque(scara, np.zeros(8)).check_inertia([[0.0, 0.0]])

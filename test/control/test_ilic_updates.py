@@ -198,10 +198,10 @@ def test_cleared_window_starts_anew(emps):
 @pytest.mark.parametrize(
     ('options', 'message'),
     [
-        ({'sigma_max': 5.0}, 'sigma_max must lie between 10 and 30'),
-        ({'window_s': 0.0}, 'window_s must be positive'),
+        ({'sigma_max': 5.0}, 'sigma_max must be .* from 10 to 30, got 5'),
+        ({'window_s': 0.0}, 'window_s must be a positive number'),
         ({'window_s': 0.5, 'equations_hz': 5.0}, 'make the window longer'),
-        ({'equations_hz': -1.0}, 'equations_hz must be positive'),
+        ({'equations_hz': -1.0}, 'equations_hz must be a positive number'),
         ({'bounds': {'M2': (0, 1)}}, "no parameter 'M2', did you mean 'M1'"),
         ({'bounds': {'M1': (2, 1)}}, 'lower 2 is not below upper 1'),
         ({'saturated_share': 2.0}, 'saturated_share'),

@@ -21,10 +21,14 @@ from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import Float64MultiArray
 
+from robot_id.control.ilic_options import IlicOptions
 from robot_id.data.joint_order import joint_order
 from robot_id.data.stamps import to_ns
 from robot_id.exceptions import DataError, OptionError
+from robot_id.nodes.ctc_parameters import LEARNER
 from robot_id.nodes.tables import TABLES
+from robot_id.online.settings import OnlineSettings
+from robot_id.ranges import OutOfRange
 from robot_id.ros.data_directory import below
 from robot_id.ros.effort_commands import CommandReader, CommandWriter
 from robot_id.ros.lifecycle import RobotLifecycleNode
@@ -141,6 +145,25 @@ def test_every_parameter_is_described_and_documented(context, name):
         assert not verdict.successful
     finally:
         node.destroy_node()
+
+
+@pytest.mark.parametrize(
+    ('node', 'schema', 'names'),
+    [
+        ('ctc_controller', IlicOptions, {key: key for key in LEARNER}),
+        ('online_identifier', OnlineSettings, {'max_std': 'max_std', 'every': 'decimation'}),
+    ],
+)
+def test_parameters_of_a_node_have_the_ranges_of_the_options(node, schema, names):
+    rows = {row.name: row for row in TABLES[node]}
+    for key, name in names.items():
+        row = rows[name]
+        if not np.isfinite(row.upper):
+            continue
+        assert getattr(schema(**{key: type(row.default)(row.upper)}), key) == row.upper
+        with pytest.raises(OutOfRange, match=key) as caught:
+            schema(**{key: 2 * row.upper})
+        assert (caught.value.key, caught.value.bound[1]) == (key, row.upper)
 
 
 @pytest.mark.parametrize(
