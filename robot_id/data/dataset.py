@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id.data.kept import Kept
 from robot_id.exceptions import DataError
 
 Array = NDArray[np.float64]
@@ -59,6 +61,11 @@ class Run:
 
     def __len__(self) -> int:
         return self.time.shape[0]
+
+    @cached_property
+    def kept(self) -> Kept:
+        """What was computed from this run before, such as its motion at a cut-off."""
+        return Kept()
 
     @property
     def step(self) -> float:
@@ -135,6 +142,11 @@ class Dataset:
 
     def __iter__(self) -> Iterator[Run]:
         return iter(self.runs)
+
+    @cached_property
+    def kept(self) -> Kept:
+        """What was computed from these runs before, such as the same at a lower rate."""
+        return Kept()
 
     @property
     def rate(self) -> float:

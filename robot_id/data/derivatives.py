@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from robot_id.data import filters
 from robot_id.data.dataset import Run
+from robot_id.data.kept import Kept
 from robot_id.exceptions import DataError, OptionError
 
 if TYPE_CHECKING:
@@ -58,15 +59,18 @@ def central_differences(q: Array, step: float, smooth: bool = False) -> tuple[Ar
 
 
 def differentiate(
-    run: Run, processing: Processing, rows: tuple[int, int] | None = None
+    run: Run, processing: Processing, rows: tuple[int, int] | None = None, keep: bool = True
 ) -> tuple[Array, Array, Array]:
     """
     Return the filtered positions and their derivatives, (N, n) each.
+
+    They are kept with the run: each piece of it is filtered once for each cut-off.
 
     :param run: the measured positions.
     :param processing: resolved options; the run's own rate serves where they are not resolved.
     :param rows: first and last (exclusive) sample wanted; the filter sees as much around them as
         it needs, so the result is that of the whole run within rounding. None means all.
+    :param keep: False for data that do not fit into memory: nothing is kept.
     """
     N = len(run)
     if N < 4:
@@ -79,14 +83,21 @@ def differentiate(
 
         processing = resolve(processing, run.rate)
     low, high = _window(processing, run.rate, N, first, last)
+    key = ('motion', processing.filter, processing.order, processing.cutoff_hz, low, high)
+    kept = run.kept if keep else Kept(0)
+    q, dq, ddq = kept.get(key, lambda: _motion(run, processing, low, high))
+    cut = slice(first - low, last - low)
+    return np.ascontiguousarray(q[cut]), dq[cut], ddq[cut]
+
+
+def _motion(run: Run, processing: Processing, low: int, high: int) -> tuple[Array, Array, Array]:
+    """Return the filtered positions and their derivatives of samples low to high alone."""
     q = run.position[low:high]
     if processing.filter != 'none':
         assert processing.cutoff_hz is not None
         apply = filters.zero_phase if processing.filter == 'butterworth' else filters.forward
         q = apply(q, processing.order, processing.cutoff_hz, run.rate)
-    dq, ddq = central_differences(q, run.step, smooth=processing.filter != 'none')
-    cut = slice(first - low, last - low)
-    return np.ascontiguousarray(q[cut]), dq[cut], ddq[cut]
+    return q, *central_differences(q, run.step, smooth=processing.filter != 'none')
 
 
 def _window(processing: Processing, rate: float, N: int, first: int, last: int) -> tuple[int, int]:

@@ -89,6 +89,11 @@ class Processing:
         cutoff = self.cutoff_hz is not None or self.filter == 'none'
         return cutoff and self.decimation is not None and self.border is not None
 
+    @property
+    def offset_open(self) -> bool:
+        """Whether the time offset of the torque is left to the data."""
+        return self.torque_offset_s is None and not self.held_torque
+
     def describe(self, rate: float | None = None) -> list[str]:
         """
         Return one line for each step, for printing.

@@ -24,16 +24,15 @@ from robot_id.exceptions import IdentificationError
 from robot_id.model import Robot
 from robot_id.progress import Progress, part_of, silent
 from robot_id.ranges import Range, Slope, check
-from robot_id.regression.alignment import align
 from robot_id.regression.attenuation import attenuation
 from robot_id.regression.covariance import joint_covariance
-from robot_id.regression.derivation import Derived, derive
 from robot_id.regression.deviations import observed_covariance
 from robot_id.regression.least_squares import Solution, deficiency
 from robot_id.regression.observation import Observation
 from robot_id.regression.physical.constraint import physical_constraint
 from robot_id.regression.residuals import Whiteness, judge, warn_if_correlated
 from robot_id.regression.sampling import long_enough
+from robot_id.regression.settling import settle
 from robot_id.regression.system import System
 from robot_id.regression.triangular import JointFactors
 
@@ -129,12 +128,12 @@ class Idim(ABC):
         started = time.perf_counter()
         physical = physical_constraint(robot) if self.physical else None
         dataset = dataset.select(robot.joint_names)
-        derived, slope = self._derive(robot, dataset)
-        observation = Observation(
-            robot, dataset, derived.processing, slope, self.memory_mb, self.reversals == 'freed'
-        )
+        settled = settle(robot, dataset, self.coulomb_slope, self.processing)
+        rows, slope = settled.processing, settled.slope
+        free = self.reversals == 'freed'
+        observation = Observation(robot, dataset, rows, slope, self.memory_mb, free)
         factors = observation.factors(part_of(progress, 0.0, 0.6, 'observation matrix'))
-        kept, warnings = self._excited(factors, dataset, derived.processing)
+        kept, warnings = self._excited(factors, dataset, rows)
         system = System(factors, kept, physical)
         fit = self.fit(observation, system, part_of(progress, 0.6, 0.9, self.name))
         report = part_of(progress, 0.9, 1.0, 'residual')
@@ -160,7 +159,7 @@ class Idim(ABC):
             converged=fit.converged,
             options={'coulomb_slope': slope},
             warnings=(
-                *long_enough(dataset, derived.processing)[1],
+                *long_enough(dataset, rows)[1],
                 *observation.warnings,
                 *warnings,
                 *self.complain(judged, robot.joint_names),
@@ -177,17 +176,7 @@ class Idim(ABC):
             },
             possible=possible,
         )
-        return assemble(self, robot, dataset, derived, found, prediction, started)
-
-    def _derive(self, robot: Robot, dataset: Dataset) -> tuple[Derived, float | None]:
-        """Return the processing and the slope of the friction (None: sign(dq)) for these data."""
-        alignment = align(robot, dataset, self.coulomb_slope)
-        slope = alignment.slope
-        processing, reasons = alignment.apply(self.processing)
-        derived = derive(processing, dataset, robot, slope, dead_band=slope is None)
-        if self.coulomb_slope == 'auto':
-            reasons['coulomb_slope'] = alignment.slope_reason
-        return Derived(derived.processing, {**derived.reasons, **reasons}), slope
+        return assemble(self, robot, dataset, settled.derived, found, prediction, started)
 
     def state_deviations(self, fit: Fit, observation: Observation, system: System) -> Fit:
         """

@@ -18,8 +18,7 @@ from robot_id.model import Robot
 from robot_id.model.friction import parse_terms
 from robot_id.model.other_friction import with_friction
 from robot_id.progress import Progress, part_of, silent
-from robot_id.regression.alignment import align
-from robot_id.regression.derivation import derive
+from robot_id.regression.settling import settle
 
 AUTO = 'auto'
 # The temperature is known sample by sample only where W is made of measured motion.
@@ -99,13 +98,12 @@ def prepare_friction(
     """
     selection = None
     slope = getattr(method, 'coulomb_slope', None)
-    processing = getattr(method, 'processing', None) or Processing()
+    processing = getattr(method, 'processing', None)
     ordered = dataset.select(robot.joint_names)
 
     def settled(robot: Robot) -> tuple[Processing, float | None]:
-        alignment = align(robot, ordered, slope)
-        given, alpha = alignment.apply(processing)[0], alignment.slope
-        return derive(given, ordered, robot, alpha, dead_band=alpha is None).processing, alpha
+        found = settle(robot, ordered, slope, processing)
+        return found.processing, found.slope
 
     if choice == AUTO:
         part = part_of(progress, 0.0, 0.7)

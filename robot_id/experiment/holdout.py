@@ -142,11 +142,13 @@ def _moving(run: Run, top: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def _as_resolved(method: Any, result: Result) -> Any:
-    """Return the method with the processing of a result, starting from its values if it can."""
+    """Return the method with the options a result was found with, from its values if it can."""
     known: Sequence[str] = tuple(options_of(Processing))
     resolved = {key: result.options[key] for key in known if key in result.options}
     band = resolved.get('dead_band')
     resolved['dead_band'] = tuple(band) if isinstance(band, list) else band
     method = replace(method, processing=Processing(**resolved))
+    if getattr(method, 'coulomb_slope', None) == 'auto':
+        method = replace(method, coulomb_slope=result.options.get('coulomb_slope'))
     warm = getattr(method, 'starting_from', None)
     return method if warm is None else warm(result.values)

@@ -17,7 +17,7 @@ from robot_id.data.processing import LARGEST_CUTOFF, Processing, even_factor
 from robot_id.data.processing import resolve as fill_in
 from robot_id.exceptions import DataError
 from robot_id.model import Robot
-from robot_id.regression.cutoff import pieces, thinned
+from robot_id.regression.coarse import coarse
 from robot_id.regression.dead_band import derive_dead_band
 from robot_id.regression.least_squares import deficiency
 from robot_id.regression.observation import Observation
@@ -48,7 +48,7 @@ class Alignment:
 
     def apply(self, processing: Processing) -> tuple[Processing, dict[str, str]]:
         """Return a processing with the offset taken out, and the reason."""
-        if processing.torque_offset_s is not None or processing.held_torque:
+        if not processing.offset_open:
             return replace(processing, torque_offset_s=processing.torque_offset_s or 0.0), {}
         if self.offset is None:
             return replace(processing, torque_offset_s=0.0), {}
@@ -69,8 +69,8 @@ def align(robot: Robot, dataset: Dataset, slope: float | str | None) -> Alignmen
 
     :param dataset: the measurements, columns in the order of the robot's joints.
     """
-    coarse = pieces(thinned(dataset, RATE_HZ))
-    rate = coarse.rate
+    sample = coarse(dataset, RATE_HZ)
+    rate = sample.rate
     processing = fill_in(
         Processing(
             cutoff_hz=min(CUTOFF_HZ, LARGEST_CUTOFF * rate),
@@ -79,10 +79,10 @@ def align(robot: Robot, dataset: Dataset, slope: float | str | None) -> Alignmen
         ),
         rate,
     )
-    band = derive_dead_band(coarse, processing)[0]
+    band = derive_dead_band(sample, processing)[0]
     processing = replace(processing, dead_band=tuple(float(v) for v in band))
     try:
-        return _align(robot, coarse, processing, slope, 1.0 / dataset.rate)
+        return _align(robot, sample, processing, slope, 1.0 / dataset.rate)
     except DataError:
         # Too short for these filters: nothing is known beforehand.
         return Alignment(None if isinstance(slope, str) else slope, 'short recording', None)

@@ -16,11 +16,12 @@ import numpy as np
 import scipy.linalg as sl
 from numpy.typing import NDArray
 
-from robot_id.data.dataset import Dataset, Run
-from robot_id.data.processing import Processing, decimate, even_factor, rows_left
+from robot_id.data.dataset import Dataset
+from robot_id.data.processing import Processing, even_factor, rows_left
 from robot_id.data.processing import resolve as fill_in
 from robot_id.exceptions import DataError
 from robot_id.model import Robot
+from robot_id.regression.coarse import coarse
 from robot_id.regression.observation import Observation
 from robot_id.regression.system import System
 
@@ -32,10 +33,8 @@ AS_GOOD = 1.1
 RIGID_HZ, NEARLY_AS_GOOD = 20.0, 1.02
 # The torques that all candidates explain lie below 0.4 of the largest cut-off, and below this.
 TORQUE_SHARE, TORQUE_HZ = 0.4, 8.0
-# The comparison looks at data of this rate at most, relative to the largest cut-off, and at so
-# many samples; more data are looked at in pieces.
+# The comparison looks at data of this rate at most, relative to the largest cut-off.
 RATE_PER_CUTOFF = 10.0
-SAMPLES, PIECES = 30_000, 3
 
 
 def derive_cutoff(
@@ -57,10 +56,17 @@ def derive_cutoff(
     if processing.held_torque:
         # Half a sample of the recording, whatever the rate of the comparison.
         processing = replace(processing, held_torque=False, torque_offset_s=-0.5 / dataset.rate)
-    dataset = pieces(thinned(dataset, RATE_PER_CUTOFF * largest_hz))
+    dataset = coarse(dataset, RATE_PER_CUTOFF * largest_hz)
     candidates = [f for f in CANDIDATES_HZ if f < 0.99 * largest_hz] + [largest_hz]
     factor = even_factor(0.4 * dataset.rate / min(TORQUE_SHARE * largest_hz, TORQUE_HZ))
-    common = replace(processing, decimation=factor, border=None, border_s=None, dead_band=None)
+    common = replace(
+        processing,
+        decimation=factor,
+        border=None,
+        border_s=None,
+        dead_band=None,
+        torque_offset_s=processing.torque_offset_s or 0.0,
+    )
     while len(candidates) > 1:
         slowest = fill_in(replace(common, cutoff_hz=candidates[0]), dataset.rate)
         if rows_left(dataset, slowest) >= rows_needed:
@@ -71,7 +77,7 @@ def derive_cutoff(
     common = replace(common, border=slowest.border)
     errors = np.array(
         [
-            fit_error(Observation(robot, dataset, replace(common, cutoff_hz=f), coulomb_slope))
+            _kept_error(robot, dataset, replace(common, cutoff_hz=f), coulomb_slope)
             for f in candidates
         ]
     )
@@ -87,40 +93,14 @@ def derive_cutoff(
     )
 
 
-def thinned(dataset: Dataset, rate: float) -> Dataset:
-    """Return positions and torques at the lowest rate above the given one, low-passed."""
-    factor = even_factor(dataset.rate / rate)
-    if factor == 1:
-        return dataset
-    # The filter ripples: what does not change is scaled by a little, which angles must not be.
-    gain = float(decimate(np.ones((200 * factor, 1)), factor)[100, 0])
-    runs = [
-        Run(
-            run.time[::factor],
-            decimate(np.ascontiguousarray(run.position), factor) / gain,
-            decimate(np.ascontiguousarray(run.torque), factor) / gain,
-            temperature=None if run.temperature is None else run.temperature[::factor],
-        )
-        for run in dataset.runs
-        if len(run) > 4 * factor
-    ]
-    return replace(dataset, runs=tuple(runs)) if runs else dataset
-
-
-def pieces(dataset: Dataset) -> Dataset:
-    """Return the data, or pieces from the beginning, the middle and the end of long ones."""
-    if len(dataset) <= SAMPLES:
-        return dataset
-    length = SAMPLES // PIECES
-    starts = np.linspace(0, len(dataset) - length, PIECES).astype(int)
-    runs, before = [], 0
-    for run in dataset.runs:
-        for start in starts:
-            low, high = max(start - before, 0), min(start + length - before, len(run))
-            if high - low >= min(length // 4, len(run)):
-                runs.append(run.rows(low, high))
-        before += len(run)
-    return replace(dataset, runs=tuple(runs)) if runs else dataset
+def _kept_error(
+    robot: Robot, dataset: Dataset, processing: Processing, coulomb_slope: float | None
+) -> float:
+    """Return the error of a fit, computed once for a robot and its data."""
+    key = ('fit error', robot, repr(processing), coulomb_slope)
+    return dataset.kept.get(
+        key, lambda: fit_error(Observation(robot, dataset, processing, coulomb_slope))
+    )
 
 
 def fit_error(observation: Observation) -> float:

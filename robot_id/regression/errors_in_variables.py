@@ -21,7 +21,7 @@ from robot_id.data.processing import Processing, decimate, differentiate, end_ro
 from robot_id.dynamics import derivatives, regressor
 from robot_id.model import Robot
 from robot_id.regression.observation import Observation
-from robot_id.regression.sampling import States, walk
+from robot_id.regression.sampling import States, walk, whole_motion
 from robot_id.regression.triangular import triangle
 
 Array = NDArray[np.float64]
@@ -148,7 +148,7 @@ def lost_by_the_filter(observation: Observation) -> Array:
     """(n,) deviation of what the position filter takes away: the noise above its cut-off."""
     squares, count = np.zeros(observation.n), 0
     for run in observation.dataset.runs:
-        q = differentiate(run, observation.processing)[0]
+        q = whole_motion(run, observation.processing)[0]
         border = observation.processing.border or 0
         inner = slice(border, len(run) - border)
         squares += np.sum((run.position - q)[inner] ** 2, axis=0)

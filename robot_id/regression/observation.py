@@ -91,7 +91,7 @@ class Observation:
     def rows(self, progress: Progress = silent) -> Iterator[Rows]:
         """Yield the decimated rows [W Y] of all data, dead band included."""
         if not self._keep:
-            yield from walk(self.dataset, self.processing, self._columns, progress)
+            yield from walk(self.dataset, self.processing, self._columns, progress, keep=False)
             return
         if self._freed is None:
             kept = list(walk(self.dataset, self.processing, self._columns, progress))
@@ -177,7 +177,7 @@ class Observation:
         """Return measured and predicted torques of the rows; a second pass where none are kept."""
         if self._kept is None:
             slope = self.wide.coulomb_slope
-            return predict(self.robot, chi, self.dataset, self.processing, slope, progress)
+            return predict(self.robot, chi, self.dataset, self.processing, slope, progress, False)
         pieces = [
             (
                 rows.run,

@@ -94,6 +94,7 @@ def predict(
     processing: Processing,
     coulomb_slope: float | None = None,
     progress: Progress = silent,
+    keep: bool = True,
 ) -> Prediction:
     """
     Predict the torques along a data set.
@@ -106,6 +107,7 @@ def predict(
     :param processing: resolved for these data.
     :param coulomb_slope: slope of the smooth friction; None for sign(dq).
     :param progress: called with the fraction done.
+    :param keep: keep the filtered motion with the data, for the next walk.
     """
 
     def torques(states: States) -> Array:
@@ -121,7 +123,7 @@ def predict(
     n = robot.n
     pieces = [
         (rows.run, PredictedRun(rows.time, rows.values[:, :n], rows.values[:, n:], rows.used))
-        for rows in walk(dataset, processing, torques, progress)
+        for rows in walk(dataset, processing, torques, progress, keep=keep)
     ]
     return Prediction.of_pieces(dataset.joint_names, pieces)
 

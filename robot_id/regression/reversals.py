@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Run
-from robot_id.data.processing import Processing, decimate, differentiate
+from robot_id.data.processing import Processing, decimate
+from robot_id.regression.sampling import whole_motion
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -47,7 +48,7 @@ def reversal_times(run: Run, processing: Processing, slope: float | None) -> lis
     :param processing: resolved.
     :param slope: alpha of the friction in W; None for sign(dq).
     """
-    _, dq, ddq = differentiate(run, processing)
+    _, dq, ddq = whole_motion(run, processing)
     row = (processing.decimation or 1) * run.step
     highest = run.rate / 2.0 if processing.cutoff_hz is None else processing.cutoff_hz
     noise = white_noise(run.position) * np.sqrt(8.0 / 3.0 * np.pi**2 * highest**3 / run.rate)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,12 +97,28 @@ def long_enough(dataset: Dataset, processing: Processing) -> tuple[list[int], tu
     )
 
 
+def whole_motion(
+    run: Run, processing: Processing, chunk: int = CHUNK
+) -> tuple[Array, Array, Array]:
+    """
+    Return q, dq, ddq of all samples of a run, (N, n) each, borders included.
+
+    They come in the pieces in which `walk` filters the run, so that nothing is filtered twice.
+    """
+    border, N = processing.border or 0, len(run)
+    cuts = [0, *range(border + chunk, N - border, chunk), N]
+    parts = [differentiate(run, processing, piece) for piece in pairwise(cuts)]
+    q, dq, ddq = (np.concatenate(x) for x in zip(*parts))
+    return q, dq, ddq
+
+
 def walk(
     dataset: Dataset,
     processing: Processing,
     columns: Callable[[States], Array],
     progress: Progress = silent,
     chunk: int = CHUNK,
+    keep: bool = True,
 ) -> Iterator[Rows]:
     """
     Yield decimated rows of columns that are computed from the states.
@@ -114,19 +131,25 @@ def walk(
     :param columns: gives (N, C) columns of N states.
     :param progress: called with the fraction of the samples done.
     :param chunk: samples at a time.
+    :param keep: keep the filtered motion with the data, for the next walk.
     """
     indices, _ = long_enough(dataset, processing)
     total, done = sum(len(dataset.runs[k]) for k in indices), 0
     for k in indices:
         run = dataset.runs[k]
-        for rows, samples in _walk_run(k, run, processing, columns, chunk):
+        for rows, samples in _walk_run(k, run, processing, columns, chunk, keep):
             yield rows
             progress(min((done + samples) / total, 1.0))
         done += len(run)
 
 
 def _walk_run(
-    k: int, run: Run, processing: Processing, columns: Callable[[States], Array], chunk: int
+    k: int,
+    run: Run,
+    processing: Processing,
+    columns: Callable[[States], Array],
+    chunk: int,
+    keep: bool,
 ) -> Iterator[tuple[Rows, int]]:
     first, last = usable(run, processing)
     factor = processing.decimation or 1
@@ -134,7 +157,7 @@ def _walk_run(
     ends, count = end_rows(processing), -(-(last - first) // factor)
 
     def block(low: int, high: int) -> Array:
-        q, dq, ddq = differentiate(run, processing, (low, high))
+        q, dq, ddq = differentiate(run, processing, (low, high), keep)
         torque = torque_at_samples(run, processing, low, high)
         warmth = None if run.temperature is None else run.temperature[low:high]
         wide = columns(States(q, dq, ddq, torque, warmth))

@@ -10,7 +10,7 @@ from robot_id.data.processing import rows_left
 from robot_id.dynamics.acting_columns import acting_columns
 from robot_id.estimation import registry
 from robot_id.exceptions import IdentificationError
-from robot_id.regression.cutoff import pieces, thinned
+from robot_id.regression.coarse import coarse
 from robot_id.regression.dead_band import derive_dead_band, position_noise, resolution
 from robot_id.regression.derivation import ROWS_PER_PARAMETER, derive
 
@@ -86,8 +86,8 @@ def test_noise_and_resolution_are_measured(scara, recording):
 
 def test_long_and_fast_recordings_are_looked_at_in_part(recording):
     run = recording.runs[0]
-    slow = thinned(recording, run.rate / 4.5)
+    slow = coarse(recording, run.rate / 4.5)
     assert slow.rate == pytest.approx(run.rate / 4)
     np.testing.assert_allclose(slow.runs[0].position[5:-5], run.position[::4][5:-5], atol=5e-3)
-    parts = pieces(replace(recording, runs=recording.runs * 40))
+    parts = coarse(replace(recording, runs=recording.runs * 40), run.rate)
     assert len(parts) <= 30_000

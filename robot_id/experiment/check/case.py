@@ -34,7 +34,8 @@ class Case:
     @cached_property
     def signals(self) -> Signals:
         """The recording at a modest rate."""
-        return prepare(self.dataset, self.slides)
+        key = ('signals', *self.slides.tolist())
+        return self.dataset.kept.get(key, lambda: prepare(self.dataset, self.slides))
 
     @cached_property
     def models(self) -> Models:

@@ -19,10 +19,11 @@ from robot_id.experiment.payload.known import KnownPart
 from robot_id.experiment.payload.other_link import other_link
 from robot_id.experiment.payload.possible import nearest_possible
 from robot_id.experiment.payload.result import PayloadResult, Weighing, of_standard
-from robot_id.experiment.payload.rows import TooShort, settle
+from robot_id.experiment.payload.rows import TooShort
 from robot_id.experiment.payload.ways import Fit, subtracted, together, with_model
 from robot_id.model import Robot
 from robot_id.progress import Progress, part_of, silent
+from robot_id.regression.settling import settle
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]

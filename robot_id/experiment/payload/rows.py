@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset
-from robot_id.data.processing import Processing
 from robot_id.exceptions import DataError
 from robot_id.model import Robot
-from robot_id.regression.alignment import align
-from robot_id.regression.derivation import LARGEST_BAND_HZ, derive
+from robot_id.regression.derivation import LARGEST_BAND_HZ
 from robot_id.regression.deviations import weighted_rows
 from robot_id.regression.observation import Observation
+from robot_id.regression.settling import Settled, settle
 from robot_id.regression.system import System
 
 Array = NDArray[np.float64]
@@ -44,32 +43,6 @@ class RecordingRows:
     def count(self) -> int:
         """Number of rows in use."""
         return int(sum(np.count_nonzero(np.any(W != 0.0, axis=2)) for W in self.W))
-
-
-@dataclass(frozen=True)
-class Settled:
-    """
-    How a recording is processed.
-
-    :param processing: nothing left to derive.
-    :param slope: of the friction, None for sign(dq).
-    """
-
-    processing: Processing
-    slope: float | None
-
-
-def settle(robot: Robot, dataset: Dataset, slope: float | str | None = 'auto') -> Settled:
-    """
-    Return the processing of a recording: its own delay, cut-off and dead band.
-
-    :param slope: of the friction; 'auto' finds it.
-    """
-    alignment = align(robot, dataset, slope)
-    processing = alignment.apply(Processing())[0]
-    found = alignment.slope
-    derived = derive(processing, dataset, robot, found, dead_band=found is None)
-    return Settled(derived.processing, found)
 
 
 def settle_all(robot: Robot, datasets: Sequence[Dataset]) -> list[Settled]:

@@ -18,12 +18,13 @@ from robot_id.data.dataset import Dataset
 from robot_id.estimation.parameters import parameters_for
 from robot_id.estimation.result import Result
 from robot_id.experiment.payload.gears import rubbing
-from robot_id.experiment.payload.rows import joint_weights, rows_of, settle, settle_all
+from robot_id.experiment.payload.rows import joint_weights, rows_of, settle_all
 from robot_id.experiment.payload.same_motion import same_motion
 from robot_id.experiment.payload.solution import Solution, solve
 from robot_id.experiment.validation import Conditions
 from robot_id.model import Robot
 from robot_id.model.friction_columns import friction_parameters
+from robot_id.regression.settling import settle
 
 Array = NDArray[np.float64]
 

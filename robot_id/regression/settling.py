@@ -1,0 +1,55 @@
+"""What rows need, settled for a recording: how friction turns, the time offset, the filters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from robot_id.data.dataset import Dataset
+from robot_id.data.processing import Processing
+from robot_id.model import Robot
+from robot_id.regression.alignment import Alignment, align
+from robot_id.regression.derivation import Derived, derive
+
+
+@dataclass(frozen=True)
+class Settled:
+    """
+    How a recording is processed.
+
+    :param derived: the processing, nothing left to derive, and the reasons.
+    :param slope: alpha of the friction 2/pi atan(alpha dq), None for sign(dq).
+    """
+
+    derived: Derived
+    slope: float | None
+
+    @property
+    def processing(self) -> Processing:
+        """The options."""
+        return self.derived.processing
+
+
+def settle(
+    robot: Robot,
+    dataset: Dataset,
+    slope: float | str | None = 'auto',
+    processing: Processing | None = None,
+) -> Settled:
+    """
+    Return the processing of a recording: what is given, and the rest from the data.
+
+    :param dataset: the measurements, columns in the order of the robot's joints.
+    :param slope: of the friction, None for sign(dq); 'auto' finds it.
+    :param processing: what is given; None for nothing.
+    """
+    given = Processing() if processing is None else processing
+    if isinstance(slope, str) or given.offset_open:
+        alignment = align(robot, dataset, slope)
+    else:
+        alignment = Alignment(slope, 'given', None)
+    aligned, reasons = alignment.apply(given)
+    found = alignment.slope
+    derived = derive(aligned, dataset, robot, found, dead_band=found is None)
+    if slope == 'auto':
+        reasons['coulomb_slope'] = alignment.slope_reason
+    return Settled(Derived(derived.processing, {**derived.reasons, **reasons}), found)
