@@ -77,3 +77,17 @@ def test_several_wrong_signs_are_one_finding(tmp_path: Path) -> None:
     (finding,) = check(load_robot(planted.robot_file), replace(planted.dataset, runs=runs))
     assert finding.code == 'torque_sign'
     assert '[1, -1, 1, 1, -1, 1]' in finding.fix
+
+
+@pytest.mark.parametrize(('arm', 'seed'), [('ur5', 1), ('panda', 2), ('so100', 3)])
+@pytest.mark.parametrize(('unit', 'factor'), [('', 1.0), ('kN.m', 1e-3), ('N.cm', 1e2)])
+def test_a_unit_shows_without_inertias(
+    arm: str, seed: int, unit: str, factor: float, tmp_path: Path
+) -> None:
+    """Arms of one length are about equally heavy."""
+    conditions = replace(USUAL, placeholders=True)
+    planted = plant('clean', arm, tmp_path, np.random.default_rng(seed), conditions)
+    runs = tuple(replace(run, torque=run.torque * factor) for run in planted.dataset.runs)
+    findings = check(load_robot(planted.robot_file), replace(planted.dataset, runs=runs))
+    assert findings.codes == (('torque_unit',) if unit else ())
+    assert all(unit in finding.fix for finding in findings)

@@ -83,7 +83,8 @@ def pair():
 def silent(pair):
     """Both inactive, and each has found the other."""
     for name in pair.active():
-        assert pair.change(name, DOWN)
+        # One that heard of the other late retires by itself meanwhile.
+        assert pair.change(name, DOWN) or name not in pair.active()
     pair.wait(lambda: pair.senders() == set(NAMES), 'both publishers')
     return pair
 
@@ -92,7 +93,9 @@ def test_while_one_sends_the_other_is_refused_and_may_run_dry(silent):
     pair = silent
     assert pair.change('first', UP)
     pair.wait(lambda: pair.robot.commands, 'commands of the first')
-    assert not pair.change('second', UP)
+    # Refused, or on a stalled machine let in and sent off as soon as it hears the first.
+    pair.change('second', UP)
+    pair.wait(lambda: pair.active() == ['first'], 'the second to be inactive')
     told = 'the robot has a controller already: /alone/first sends'
     pair.processes['second'].wait_for_log(told)
     # As a dry run it may stand beside: it shows what it would send.

@@ -16,6 +16,8 @@ AS_GOOD, SMALL = 1.5, 0.03
 LITTLE, EACH = 0.12, 0.12
 # So many proposals of the screening are judged by both models.
 FINALISTS = 8
+# Of two that gain nearly the same the likelier mistake is believed, the one that needs less.
+NEAR = 0.1
 
 
 def best_proposal(case: Case) -> Proposal | None:
@@ -26,7 +28,7 @@ def best_proposal(case: Case) -> Proposal | None:
     proposals.sort(key=lambda p: -p.screened)
     judged = [p.judged(case.models) for p in proposals[:FINALISTS]]
     good = [p for p in judged if p.gain > p.threshold and _believed(case, p)]
-    return max(good, key=lambda p: p.gain, default=None)
+    return max(good, key=lambda p: p.gain - NEAR * p.threshold, default=None)
 
 
 def _believed(case: Case, found: Proposal) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id.experiment.check import torque_density
 from robot_id.experiment.check.case import Case
 from robot_id.experiment.check.finding import Finding, Remedy
 from robot_id.experiment.check.hypothesis import Hypothesis, only
@@ -30,10 +31,10 @@ def look(case: Case, explanation: Explanation) -> list[Finding]:
     :param explanation: of the hypothesis that won, or of the recording as it stands.
     """
     if explanation.prior is None:
-        return []
+        return torque_density.look(case, explanation)
     known = (explanation.scale_std < KNOWN * np.abs(explanation.scale)) & (explanation.prior < 0.5)
     if not known.any():
-        return []
+        return torque_density.look(case, explanation)
     decades = np.log10(np.abs(np.where(known, explanation.scale, 1.0)))
     middle = float(np.median(decades[known]))
     rough = bool(np.median((explanation.prior / explanation.free)[known]) > ROUGH)
