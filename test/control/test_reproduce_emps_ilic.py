@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -49,6 +50,12 @@ def test_table_1_beside_the_paper(comparison):
     exact, truth = column(table, 'LS ours'), column(table, 'truth')
     for name in emps_ilic.NAMES:
         assert exact[name] == pytest.approx(truth[name], rel=1e-10)
+
+
+def test_the_page_has_the_verdicts_of_today(comparison):
+    page = (Path(__file__).resolve().parents[2] / 'doc' / 'reproduction.md').read_text()
+    for claim in comparison.claims:
+        assert f'| [emps-ilic](#emps-ilic) | {claim.text} | {claim.verdict} |' in page
 
 
 def test_bias_section_falls(comparison):
