@@ -11,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.dynamics.inverse import inertia_matrix
-from robot_id.dynamics.positive_inertia import LeastInertia
+from robot_id.dynamics.positive_inertia import LeastInertia, inertia_eigenvalues
 from robot_id.dynamics.simulation import sample_configurations
 from robot_id.model import Robot
 from robot_id.regression.physical import Fitter
@@ -32,14 +31,16 @@ def weakest_posture(robot: Robot, chi: Array) -> LeastInertia:
     lower = np.maximum(robot.limits.lower, -np.pi)
     upper = np.minimum(robot.limits.upper, np.pi)
     q = sample_configurations(robot, _POSTURES)
-    least = _least(robot, chi, q)
+    least = inertia_eigenvalues(robot, chi, q)
     order = np.argsort(least)[:_WORST]
     q, least = q[order], least[order]
     both = np.vstack([np.eye(robot.n), -np.eye(robot.n)])
     for step in _STEPS:
         for _ in range(10):
             trials = np.clip(q[:, None] + step * both, lower, upper)  # (worst, 2 n, n)
-            found = _least(robot, chi, trials.reshape(-1, robot.n)).reshape(len(q), -1)
+            found = inertia_eigenvalues(robot, chi, trials.reshape(-1, robot.n)).reshape(
+                len(q), -1
+            )
             best = np.argmin(found, axis=1)
             new = found[np.arange(len(q)), best]
             better = new < least - 1e-12 * np.abs(least)
@@ -49,9 +50,3 @@ def weakest_posture(robot: Robot, chi: Array) -> LeastInertia:
             least = np.where(better, new, least)
     k = int(np.argmin(least))
     return LeastInertia(float(least[k]), q[k])
-
-
-def _least(robot: Robot, chi: Array, q: Array) -> Array:
-    """(N,) smallest eigenvalues of M(q)."""
-    found = inertia_matrix(robot, chi, np.ascontiguousarray(q))
-    return np.asarray(np.linalg.eigvalsh(found)[:, 0], float)

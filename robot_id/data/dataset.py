@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.kept import Kept
+from robot_id.data.uniform_time import UniformTime
 from robot_id.exceptions import DataError
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(UniformTime):
     """
     One uninterrupted, uniformly sampled recording of N samples and n joints.
 
@@ -59,28 +60,10 @@ class Run:
                     f'{self.position.shape}: all must have equal lengths'
                 )
 
-    def __len__(self) -> int:
-        return self.time.shape[0]
-
     @cached_property
     def kept(self) -> Kept:
         """What was computed from this run before, such as its motion at a cut-off."""
         return Kept()
-
-    @property
-    def step(self) -> float:
-        """Sampling period in seconds."""
-        return float((self.time[-1] - self.time[0]) / (len(self) - 1))
-
-    @property
-    def rate(self) -> float:
-        """Sampling frequency in Hz."""
-        return 1.0 / self.step
-
-    @property
-    def duration(self) -> float:
-        """Seconds from the first to the last sample."""
-        return float(self.time[-1] - self.time[0])
 
     def rows(self, first: int, last: int) -> Run:
         """Return samples first to last (exclusive) as a run of their own."""
@@ -159,7 +142,8 @@ class Dataset:
         if missing:
             raise DataError(
                 f"{self.source or 'data set'}: no joint '{missing[0]}', it has "
-                f'{", ".join(self.joint_names)}'
+                f'{", ".join(self.joint_names)}',
+                joint=missing[0],
             )
         if joint_names == self.joint_names:
             return self

@@ -41,9 +41,18 @@ def least_inertia(robot: Robot, chi: Array, q: Array, beside: Array | None = Non
             M = 0.5 * (M + np.swapaxes(M, 1, 2))
         except np.linalg.LinAlgError:
             pass
-    least = np.linalg.eigvalsh(M)[:, 0]
+    least = _smallest(M)
     k = int(np.argmin(least))
     return LeastInertia(float(least[k]), q[k])
+
+
+def inertia_eigenvalues(robot: Robot, chi: Array, q: Array) -> Array:
+    """(N,) the smallest eigenvalue of M(q) at each of the (N, n) positions q."""
+    return _smallest(inertia_matrix(robot, chi, np.ascontiguousarray(q)))
+
+
+def _smallest(M: Array) -> Array:
+    return np.asarray(np.linalg.eigvalsh(M)[:, 0], float)
 
 
 def smallest_inertia_eigenvalue(robot: Robot, chi: Array, q: Array) -> float:

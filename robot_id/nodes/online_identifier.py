@@ -12,10 +12,10 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_id.control.payload import estimate_payload
 from robot_id.data.stamps import SECOND
-from robot_id.estimation.parameters import parameters_for, robot_for
+from robot_id.estimation.parameters import load_for_robot, parameters_for
 from robot_id.estimation.result import Result
 from robot_id.exceptions import DataError, RobotIdError
-from robot_id.nodes.online_settings import TABLE, make_identifier, nominal_values
+from robot_id.nodes.online_settings import TABLE, a_priori_or_none, make_identifier
 from robot_id.online.identifier import OnlineIdentifier
 from robot_id.online.recent_error import recent_error
 from robot_id.online.sample_stream import Block, SampleStream
@@ -56,11 +56,12 @@ class OnlineIdentifierNode(NodeBase, Node):
         self._references = ReferenceBuffer(self._robot.joint_names, 4096)
         self._riv = self.settings['method'] == 'riv'
         self._arm: Result | None = None
+        self._start = a_priori_or_none(self._robot)
         self._carries = False
         if self.settings['nominal']:
-            self._arm = Result.load(self.settings['nominal'])
-            self._robot = robot_for(self._robot, self._arm)
-        self._start = self._sizes = nominal_values(self._robot, self.settings)
+            path = self.settings['nominal']
+            self._robot, self._start, self._arm = load_for_robot(self._robot, path)
+        self._sizes = self._start
         self._meter = RateMeter()
         self._begin()
         self._rehearse()

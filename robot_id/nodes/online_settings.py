@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.estimation.parameters import load_parameters
 from robot_id.exceptions import DescriptionError
 from robot_id.model import Robot
 from robot_id.online.identifier import METHODS, OnlineIdentifier
@@ -31,10 +30,8 @@ TABLE = (
 )  # fmt: skip
 
 
-def nominal_values(robot: Robot, settings: Any) -> Array | None:
-    """Return (b,) what is known before the first sample, None when nothing is."""
-    if settings['nominal']:
-        return load_parameters(robot, settings['nominal'])
+def a_priori_or_none(robot: Robot) -> Array | None:
+    """Return (b,) the a priori values of the robot file, None where it has none."""
     try:
         return robot.a_priori()
     except DescriptionError:

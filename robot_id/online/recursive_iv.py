@@ -113,11 +113,6 @@ class RecursiveInstrumentalVariables(RecursiveEstimator):
         return self.fit.residual_squared / excess if excess > 0 else float('nan')
 
     @property
-    def _judged(self) -> Array:
-        assert self.information is not None
-        return self.information.factor
-
-    @property
     def _torque_variance(self) -> float:
         return self._torque / max(self.rows, 1.0)
 

@@ -102,11 +102,6 @@ class RecursiveLeastSquares(RecursiveEstimator):
             self.information = None
 
     @property
-    def _judged(self) -> Array:
-        assert self.information is not None
-        return self.information.factor
-
-    @property
     def _torque_variance(self) -> float:
         assert self.information is not None
         return self.information.torque_squared / max(self.information.rows, 1.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -91,17 +93,21 @@ def velocity_noise(dataset: Dataset, processing: Processing) -> Array:
 
 
 def position_noise(dataset: Dataset) -> Array:
+    """(n,) standard deviation of the positions above a fifth of the rate, see `white_noise`."""
+    return white_noise([run.position[:SAMPLES] for run in dataset.runs])
+
+
+def white_noise(positions: Sequence[Array]) -> Array:
     """
-    (n,) standard deviation of the positions above a fifth of the rate, as if it were white.
+    (n,) standard deviation of positions above a fifth of the rate, as if it were white.
 
     A fourth difference of white noise has the variance 70 s^2, and no rigid motion is left in it.
+
+    :param positions: (N, n) of each run.
     """
-    squares, count = np.zeros(len(dataset.joint_names)), 0
-    for run in dataset.runs:
-        difference = np.diff(run.position[:SAMPLES], n=4, axis=0)
-        squares += np.sum(difference**2, axis=0)
-        count += len(difference)
-    return np.sqrt(squares / (70.0 * max(count, 1)))
+    differences = [np.diff(q, n=4, axis=0) for q in positions]
+    squares = np.sum([np.sum(d**2, axis=0) for d in differences], axis=0)
+    return np.sqrt(squares / (70.0 * max(sum(map(len, differences)), 1)))
 
 
 def resolution(dataset: Dataset) -> Array:

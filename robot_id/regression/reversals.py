@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from robot_id.data.dataset import Run
 from robot_id.data.processing import Processing, decimate
+from robot_id.regression.dead_band import white_noise
 from robot_id.regression.sampling import whole_motion
 
 Array = NDArray[np.float64]
@@ -51,7 +52,7 @@ def reversal_times(run: Run, processing: Processing, slope: float | None) -> lis
     _, dq, ddq = whole_motion(run, processing)
     row = (processing.decimation or 1) * run.step
     highest = run.rate / 2.0 if processing.cutoff_hz is None else processing.cutoff_hz
-    noise = white_noise(run.position) * np.sqrt(8.0 / 3.0 * np.pi**2 * highest**3 / run.rate)
+    noise = white_noise([run.position]) * np.sqrt(8.0 / 3.0 * np.pi**2 * highest**3 / run.rate)
     band = np.maximum(DEVIATIONS * noise, 2.0 / slope if slope is not None else 0.0)
     band = np.maximum(band, np.asarray(processing.dead_band or 0.0, float))
     direction = np.where(np.abs(dq) > band, np.sign(dq), 0.0)
@@ -62,15 +63,6 @@ def reversal_times(run: Run, processing: Processing, slope: float | None) -> lis
             k = k[slope * np.abs(ddq[k, j]) > 2.0 * highest]
         found.append(_moments(run.time[k] + 0.5 * run.step, row))
     return found
-
-
-def white_noise(position: Array) -> Array:
-    """
-    (n,) standard deviation of the positions above a fifth of the rate, as if it were white.
-
-    A fourth difference of white noise has the variance 70 s^2, and no rigid motion is left in it.
-    """
-    return np.sqrt(np.mean(np.diff(position, n=4, axis=0) ** 2, axis=0) / 70.0)
 
 
 def _moments(times: Array, row: float) -> Array:

@@ -7,13 +7,14 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id.data.uniform_time import UniformTime
 from robot_id.exceptions import TrajectoryError
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Reference:
+class Reference(UniformTime):
     """
     Uniformly sampled motion of n joints, N samples.
 
@@ -43,25 +44,7 @@ class Reference:
                     f'({len(self.time)}, {self.position.shape[1]})'
                 )
 
-    def __len__(self) -> int:
-        return len(self.time)
-
     @property
     def n(self) -> int:
         """Number of joints."""
         return self.position.shape[1]
-
-    @property
-    def step(self) -> float:
-        """Sampling period in seconds."""
-        return float((self.time[-1] - self.time[0]) / (len(self) - 1))
-
-    @property
-    def rate(self) -> float:
-        """Sampling frequency in Hz."""
-        return 1.0 / self.step
-
-    @property
-    def duration(self) -> float:
-        """Seconds from the first to the last sample."""
-        return float(self.time[-1] - self.time[0])
