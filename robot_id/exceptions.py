@@ -22,7 +22,8 @@ class RobotIdError(Exception):
     Base of all errors that are the user's to mend, never a bug of ours.
 
     Whatever a file holds, the message is one printable line, and of a long value its ends.
-    What the message names can be read as data too, each None where it does not apply.
+    What the message names can be read as data too, each None where it does not apply; an error
+    that was raised from another one has what that one names.
 
     :param joint: name of the joint.
     :param key: option, key of a file or parameter.
@@ -40,10 +41,31 @@ class RobotIdError(Exception):
         bound: Any = None,
     ) -> None:
         super().__init__(printable(message))
-        self.joint = joint
-        self.key = key
-        self.value = value
-        self.bound = bound
+        self._named = {'joint': joint, 'key': key, 'value': value, 'bound': bound}
+
+    @property
+    def joint(self) -> str | None:
+        """Name of the joint."""
+        return self._of('joint')
+
+    @property
+    def key(self) -> str | None:
+        """Option, key of a file or parameter."""
+        return self._of('key')
+
+    @property
+    def value(self) -> Any:
+        """What was found."""
+        return self._of('value')
+
+    @property
+    def bound(self) -> Any:
+        """What it must keep to."""
+        return self._of('bound')
+
+    def _of(self, name: str) -> Any:
+        own = self._named[name]
+        return getattr(self.__cause__, name, None) if own is None else own
 
 
 class DescriptionError(RobotIdError):

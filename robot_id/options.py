@@ -84,7 +84,11 @@ def parse(settings: Iterable[str]) -> dict[str, str]:
         if not equals or not key:
             raise OptionError(f"'{setting}' is not an option: write key=value")
         if key in values:
-            raise OptionError(f"option '{key}' is set twice ({values[key]} and {value.strip()})")
+            raise OptionError(
+                f"option '{key}' is set twice ({values[key]} and {value.strip()})",
+                key=key,
+                value=value.strip(),
+            )
         values[key] = value.strip()
     return values
 
@@ -103,7 +107,7 @@ def build(cls: type[T], values: Mapping[str, Any] | None = None, owner: str = ''
     for key, value in (values or {}).items():
         if key not in known:
             who = f'{owner} has ' if owner else ''
-            raise OptionError(f"{who}no option '{key}': {did_you_mean(key, known)}")
+            raise OptionError(f"{who}no option '{key}': {did_you_mean(key, known)}", key=key)
         option = known[key]
         place = nested.setdefault(option.group, {}) if option.group else own
         place[key] = convert(value, option.type, key)
@@ -142,7 +146,12 @@ def convert(value: Any, kind: Any, key: str) -> Any:
     if origin is Literal:
         if value in inner:
             return value
-        raise OptionError(f"{key}: '{value}' is not a choice, {did_you_mean(str(value), inner)}")
+        raise OptionError(
+            f"{key}: '{value}' is not a choice, {did_you_mean(str(value), inner)}",
+            key=key,
+            value=value,
+            bound=inner,
+        )
     if origin in _LISTS:
         items = _split(value) if isinstance(value, str) else value
         if not isinstance(items, (list, tuple)) or not items:
@@ -203,7 +212,7 @@ def _split(text: str) -> list[str]:
 
 
 def _wrong(value: Any, kind: Any, key: str) -> OptionError:
-    return OptionError(f"{key}: '{shorten(value)}' is not {_describe(kind)}")
+    return OptionError(f"{key}: '{shorten(value)}' is not {_describe(kind)}", key=key, value=value)
 
 
 def _describe(kind: Any) -> str:

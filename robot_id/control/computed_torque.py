@@ -259,6 +259,7 @@ class ComputedTorque:
             which, j = bad[0]
             joint = self.robot.joint_names[j]
             raise ControlError(
-                f"{self.robot.name}: the {_INPUTS[which]} of joint '{joint}' is not finite"
+                f"{self.robot.name}: the {_INPUTS[which]} of joint '{joint}' is not finite",
+                joint=joint,
             )
         raise ControlError(f'{self.robot.name}: {h!r} s since the last sample, must be positive')

@@ -25,7 +25,9 @@ def loop_inertia(robot: Robot, chi: Array) -> Array:
     J = np.diagonal(M, axis1=1, axis2=2).max(axis=0)
     if not np.all(J > 0.0):
         joint = robot.joint_names[int(np.argmin(J))]
-        raise SimulationError(f"{robot.name}: the estimate gives joint '{joint}' no inertia")
+        raise SimulationError(
+            f"{robot.name}: the estimate gives joint '{joint}' no inertia", joint=joint
+        )
     return J
 
 

@@ -39,9 +39,13 @@ def parameter_bounds(
     for name, (low, high) in (bounds or {}).items():
         if name not in names:
             hint = did_you_mean(name, names)
-            raise OptionError(f"bounds: {robot.name} has no parameter '{name}', {hint}")
+            raise OptionError(f"bounds: {robot.name} has no parameter '{name}', {hint}", key=name)
         if not low < high:
-            raise OptionError(f'bounds: {name}: lower {low:g} is not below upper {high:g}')
+            raise OptionError(
+                f'bounds: {name}: lower {low:g} is not below upper {high:g}',
+                key=name,
+                value=(low, high),
+            )
         lower[names.index(name)], upper[names.index(name)] = low, high
     return lower, upper
 

@@ -92,7 +92,8 @@ def as_rows(robot: Robot, *parts: ArrayLike) -> Array:
         part, joint = divmod(int(bad[0, 1]), robot.n)
         what = ('position', 'velocity', 'acceleration', 'torque')[part]
         raise ControlError(
-            f"{robot.name}: the {what} of joint '{robot.joint_names[joint]}' is not finite"
+            f"{robot.name}: the {what} of joint '{robot.joint_names[joint]}' is not finite",
+            joint=robot.joint_names[joint],
         )
     return rows
 

@@ -104,7 +104,8 @@ class _States:
             if missing:
                 raise DataError(
                     f"{source}: no joint '{missing[0]}', it has {', '.join(present)}; a mapping "
-                    f"renames them: 'joints: {{RECORDED_NAME: {missing[0]}}}'"
+                    f"renames them: 'joints: {{RECORDED_NAME: {missing[0]}}}'",
+                    joint=missing[0],
                 )
             raise DataError(f'{source}: the joints are spread over several messages')
         ignored = found.count - found.unreadable - sum(sizes[key] for key in keys)

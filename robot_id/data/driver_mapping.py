@@ -63,7 +63,7 @@ class DriverMapping:
         alias = dict(zip(mapping.called_joints() or (), mapping.recorded_joints() or ()))
         for joint in alias:
             if joint not in joint_names:
-                raise OptionError(f"{self._where}: the robot has no joint '{joint}'")
+                raise OptionError(f"{self._where}: the robot has no joint '{joint}'", joint=joint)
         self.names = tuple(alias.get(joint, joint) for joint in joint_names)
         # The numbers of a channel stand in the order of the mapping, where it names all joints.
         self._order = tuple(alias) if len(alias) == len(joint_names) else joint_names

@@ -41,7 +41,9 @@ class JointMatcher:
         for name in self.wanted:
             if names.count(name) != 1:
                 what = 'is missing' if name not in names else 'appears more than once'
-                raise DataError(f"joint '{name}' {what} (the message has {', '.join(names)})")
+                raise DataError(
+                    f"joint '{name}' {what} (the message has {', '.join(names)})", joint=name
+                )
         self._index = [names.index(name) for name in self.wanted]
         self._same = self._index == list(range(len(names)))
         self._names = names
@@ -59,7 +61,9 @@ class JointMatcher:
         for name, value in zip(self.wanted, x.tolist()):
             if not -LARGEST <= value <= LARGEST:
                 wrong = f'{value:g}, possible are {LARGEST:g}' if isfinite(value) else 'not finite'
-                raise DataError(f"{what} of joint '{name}' is {wrong}")
+                raise DataError(
+                    f"{what} of joint '{name}' is {wrong}", joint=name, value=value, bound=LARGEST
+                )
         return x
 
 
@@ -75,9 +79,15 @@ def joint_order(joint_names: Sequence[str], given: Sequence[str], parameter: str
     for name in given:
         if name not in joint_names:
             hint = did_you_mean(name, joint_names)
-            raise OptionError(f"parameter {parameter}: the robot has no joint '{name}', {hint}")
+            raise OptionError(
+                f"parameter {parameter}: the robot has no joint '{name}', {hint}",
+                joint=name,
+                key=parameter,
+            )
     for name in joint_names:
         if list(given).count(name) != 1:
             what = 'is missing' if name not in given else 'appears more than once'
-            raise OptionError(f"parameter {parameter}: joint '{name}' {what}")
+            raise OptionError(
+                f"parameter {parameter}: joint '{name}' {what}", joint=name, key=parameter
+            )
     return [list(given).index(name) for name in joint_names]

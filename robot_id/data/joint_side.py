@@ -48,7 +48,8 @@ def drive_gains(names: tuple[str, ...], known: Mapping[str, float], where: str) 
         if name not in known:
             raise DataError(
                 f"{where}: scale '{DRIVE_GAIN}' is that of the robot file, and joint '{name}' has "
-                f"none: give the robot its '{DRIVE_GAIN}', or a number as 'scale'"
+                f"none: give the robot its '{DRIVE_GAIN}', or a number as 'scale'",
+                joint=name,
             )
     return np.array([known[name] for name in names])
 

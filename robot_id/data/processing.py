@@ -159,7 +159,10 @@ def resolve(
             cutoff = min(POSITION_MARGIN * bandwidth, LARGEST_CUTOFF * rate)
         elif cutoff >= rate / 2:
             raise OptionError(
-                f'cutoff_hz = {cutoff:g} is not below half the sampling rate ({rate / 2:g} Hz)'
+                f'cutoff_hz = {cutoff:g} is not below half the sampling rate ({rate / 2:g} Hz)',
+                key='cutoff_hz',
+                value=cutoff,
+                bound=rate / 2,
             )
     decimation = processing.decimation
     if decimation is None:
@@ -170,7 +173,10 @@ def resolve(
         if border is not None and border != in_seconds:
             raise OptionError(
                 f'border = {border} samples and border_s = {processing.border_s:g} s '
-                f'({in_seconds} samples) disagree: give one of the two'
+                f'({in_seconds} samples) disagree: give one of the two',
+                key='border',
+                value=border,
+                bound=in_seconds,
             )
         border = in_seconds
     elif border is None:
@@ -245,12 +251,19 @@ def even_factor(wanted: float) -> int:
 
 def _one_of(name: str, value: str, known: Sequence[str]) -> None:
     if value not in known:
-        raise OptionError(f"{name}: no choice '{value}', {did_you_mean(str(value), known)}")
+        raise OptionError(
+            f"{name}: no choice '{value}', {did_you_mean(str(value), known)}",
+            key=name,
+            value=value,
+            bound=tuple(known),
+        )
 
 
 def _positive(name: str, value: float | None) -> None:
     if value is not None and not (isfinite(value) and value > 0):
-        raise OptionError(f'{name} must be a positive number, got {value!r}')
+        raise OptionError(
+            f'{name} must be a positive number, got {value!r}', key=name, value=value, bound=0.0
+        )
 
 
 __all__ = [

@@ -79,9 +79,9 @@ def _places(model: Any, names: tuple[str, ...], source: str) -> tuple[Array, Arr
     for name in names:
         number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
         if number < 0:
-            raise DataError(f"{source}: no joint '{name}'")
+            raise DataError(f"{source}: no joint '{name}'", joint=name)
         if model.jnt_type[number] not in kinds:
-            raise DataError(f"{source}: joint '{name}' neither turns nor slides")
+            raise DataError(f"{source}: joint '{name}' neither turns nor slides", joint=name)
         numbers.append(number)
     return model.jnt_qposadr[numbers], model.jnt_dofadr[numbers]
 

@@ -183,8 +183,10 @@ class Plant:
             )  # fmt: skip
             if status != DONE:
                 name = self.robot.joint_names[joint]
+                if status != DIVERGED:
+                    self._fail(self.sample + k, _NOT_POSITIVE)
                 left = f"joint '{name}' left its reference by more than {self.largest_error:g}"
-                self._fail(self.sample + k, left if status == DIVERGED else _NOT_POSITIVE)
+                self._fail(self.sample + k, left, name, self.largest_error)
             self.sample += last - first
             first = last
         recorded = records.torque + torque_noise if len(torque_noise) else records.torque.copy()
@@ -213,9 +215,13 @@ class Plant:
         torques[: len(known)] = known
         return torques
 
-    def _fail(self, sample: int, what: str) -> NoReturn:
+    def _fail(
+        self, sample: int, what: str, joint: str | None = None, bound: float | None = None
+    ) -> NoReturn:
         at = sample * self.step
-        raise SimulationError(f'{self.robot.name}: simulation failed at {at:.4f} s: {what}')
+        raise SimulationError(
+            f'{self.robot.name}: simulation failed at {at:.4f} s: {what}', joint=joint, bound=bound
+        )
 
 
 _NOT_POSITIVE = 'M(q) is not positive definite'

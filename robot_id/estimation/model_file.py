@@ -87,7 +87,7 @@ def _urdf_model(robot: Robot, path: Path) -> Result:
         _same_joint(robot, path, own, other, name)
     if len(other.body_names) > len(own.body_names):
         extra = next(name for name in other.body_names if name not in own.body_names)
-        raise DataError(f"{path}: joint '{extra}' does not move in {robot.name}")
+        raise DataError(f"{path}: joint '{extra}' does not move in {robot.name}", joint=extra)
     order = [other.body_names.index(name) for name in own.body_names]
     model = load_model(path, dict(other.locked), snap)
     friction = {}
@@ -101,7 +101,9 @@ def _urdf_model(robot: Robot, path: Path) -> Result:
 def _same_joint(robot: Robot, path: Path, own: Kinematics, other: Kinematics, name: str) -> None:
     """Refuse a joint that another file does not have, or has elsewhere."""
     if name not in other.body_names:
-        raise DataError(f"{path}: no joint '{name}', it is not a model of {robot.name}")
+        raise DataError(
+            f"{path}: no joint '{name}', it is not a model of {robot.name}", joint=name
+        )
     i, j = own.body_names.index(name), other.body_names.index(name)
     pairs = (
         (own.rotation[i], other.rotation[j]),
@@ -112,7 +114,7 @@ def _same_joint(robot: Robot, path: Path, own: Kinematics, other: Kinematics, na
     )
     apart = max(float(np.abs(np.subtract(a, b, dtype=float)).max()) for a, b in pairs)
     if apart > _SAME or _carrier(own, i) != _carrier(other, j):
-        raise DataError(f"{path}: joint '{name}' is not where {robot.name} has it")
+        raise DataError(f"{path}: joint '{name}' is not where {robot.name} has it", joint=name)
 
 
 def _carrier(kinematics: Kinematics, i: int) -> str:
@@ -138,7 +140,8 @@ def _result(robot: Robot, inertia: Array, friction: dict[str, float], path: Path
         elif value != 0.0:
             joint = robot.joint_names[int(name[2:]) - 1]
             raise DataError(
-                f"{path}: joint '{joint}' has friction {value:g}, {robot.name} has no {name}"
+                f"{path}: joint '{joint}' has friction {value:g}, {robot.name} has no {name}",
+                joint=joint,
             )
     return _as_result(robot, OWN, robot.base.from_standard(x))
 

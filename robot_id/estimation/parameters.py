@@ -49,8 +49,11 @@ def robot_for(robot: Robot, result: Result) -> Robot:
 def load_for_robot(robot: Robot, path: str | Path) -> tuple[Robot, Array, Result]:
     """Return the robot with the friction of a result file, its (b,) values, and the result."""
     result = Result.load(path)
-    robot = robot_for(robot, result)
-    return robot, parameters_for(robot, result), result
+    try:
+        robot = robot_for(robot, result)
+        return robot, parameters_for(robot, result), result
+    except DataError as error:
+        raise DataError(f'{path}: {error}') from error
 
 
 def parameters_for(robot: Robot, result: Result) -> Array:
@@ -62,10 +65,11 @@ def parameters_for(robot: Robot, result: Result) -> Array:
         what = f"lacks '{missing[0]}'" if missing else f"has '{foreign[0]}' besides"
         raise DataError(
             f"the parameters of '{result.robot}' ({len(result.names)}) do not fit robot "
-            f"'{robot.name}' ({len(known)}): the file {what}"
+            f"'{robot.name}' ({len(known)}): the file {what}",
+            key=(missing or foreign)[0],
         )
     chi = np.array([result[name] for name in known])
     if not np.all(np.isfinite(chi)):
         bad = known[int(np.flatnonzero(~np.isfinite(chi))[0])]
-        raise DataError(f"parameter '{bad}' is not a finite number")
+        raise DataError(f"parameter '{bad}' is not a finite number", key=bad)
     return chi

@@ -52,7 +52,9 @@ def names() -> list[str]:
 def method_class(name: str) -> type[Any]:
     """Return the class of a method; an unknown name is refused with the nearest known one."""
     if name not in METHODS:
-        raise OptionError(f"no method '{name}': {did_you_mean(name, METHODS)}")
+        raise OptionError(
+            f"no method '{name}': {did_you_mean(name, METHODS)}", key='method', value=name
+        )
     module, _, attribute = METHODS[name].partition(':')
     return getattr(importlib.import_module(module), attribute)
 

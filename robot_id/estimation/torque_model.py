@@ -102,7 +102,7 @@ def sdf_torques(robot: Robot, read: SdfModel, states: States, source: str) -> tu
     model, kinematics = read.model, robot.kinematics
     for name in kinematics.body_names:
         if not model.existJointName(name):
-            raise DataError(f"{source}: no joint '{name}'")
+            raise DataError(f"{source}: no joint '{name}'", joint=name)
     model.gravity = pin.Motion(robot.gravity, np.zeros(3))
     at = [model.joints[model.getJointId(name)].idx_v for name in kinematics.body_names]
     start = np.zeros(model.nq)

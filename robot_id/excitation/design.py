@@ -175,7 +175,8 @@ def make_objective(
         j = int(np.flatnonzero(~np.isfinite(limits.acceleration))[0])
         raise OptionError(
             f"joint '{robot.joint_names[j]}' has no acceleration limit and its torque cannot be "
-            'predicted: give one of them'
+            'predicted: give one of them',
+            joint=robot.joint_names[j],
         )
     if not np.all(np.isfinite(limits.torque)):
         names = [n for n, t in zip(robot.joint_names, limits.torque) if not np.isfinite(t)]

@@ -31,7 +31,8 @@ def with_torques(dataset: data.Dataset) -> data.Dataset:
             raise DataError(
                 f"{dataset.source or 'recording'}: the torque of joint '{name}' is zero in every "
                 'sample, it was not recorded; map another column or topic, or put the joint under '
-                "'locked' of a robot file"
+                "'locked' of a robot file",
+                joint=name,
             )
     return dataset
 

@@ -98,7 +98,8 @@ def _order(urdf: Path, kinematics: Kinematics, names: tuple[str, ...]) -> Kinema
         if name not in names:
             raise DescriptionError(
                 f"joint '{name}' of {urdf.name} is neither under 'joints' nor 'locked'; "
-                "write 'locked: others' to freeze all that are not named"
+                "write 'locked: others' to freeze all that are not named",
+                joint=name,
             )
     place = np.array([names.index(name) for name in kinematics.joint_names])
     limits = np.empty_like(kinematics.limits)
@@ -116,4 +117,6 @@ def _check_agreement(urdf: Kinematics, table: Kinematics) -> None:
         ours, theirs = getattr(urdf, field), getattr(table, field)
         for i, name in enumerate(urdf.body_names):
             if not np.allclose(ours[i], theirs[i], rtol=0, atol=1e-9):
-                raise DescriptionError(f"urdf and mdh differ in the {field} of joint '{name}'")
+                raise DescriptionError(
+                    f"urdf and mdh differ in the {field} of joint '{name}'", joint=name
+                )

@@ -27,7 +27,9 @@ def with_friction(
     for name in terms:
         if name not in robot.joint_names:
             hint = did_you_mean(name, robot.joint_names)
-            raise DescriptionError(f"friction: {robot.name} has no joint '{name}', {hint}")
+            raise DescriptionError(
+                f"friction: {robot.name} has no joint '{name}', {hint}", joint=name
+            )
     constants = constants or {}
     joints = tuple(
         _joint(joint, terms.get(joint.name, joint.friction), constants.get(joint.name, {}))
@@ -65,4 +67,4 @@ def _joint(joint: Joint, terms: Sequence[str], constants: Mapping[str, float]) -
         return Joint.model_validate({**joint.model_dump(), **changed})
     except ValidationError as error:
         reason = error.errors()[0]['msg'].removeprefix('Value error, ')
-        raise DescriptionError(f"joint '{joint.name}': {reason}") from error
+        raise DescriptionError(f"joint '{joint.name}': {reason}", joint=joint.name) from error

@@ -63,7 +63,8 @@ def payload_parameters(robot: Robot, payload: Payload, joint: str | None = None)
     bodies = robot.kinematics.body_names
     if joint is not None and joint not in bodies:
         raise DescriptionError(
-            f"{robot.name}: no joint '{joint}' to carry a payload, {did_you_mean(joint, bodies)}"
+            f"{robot.name}: no joint '{joint}' to carry a payload, {did_you_mean(joint, bodies)}",
+            joint=joint,
         )
     body = robot.kinematics.own_body(robot.n - 1) if joint is None else bodies.index(joint)
     change = np.zeros(len(robot.standard_names))

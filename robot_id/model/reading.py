@@ -41,10 +41,12 @@ def parse_description(data: dict[str, Any], source: str) -> RobotDescription:
     try:
         return RobotDescription.model_validate(data)
     except ValidationError as error:
-        raise DescriptionError(f'{source}: {_first_problem(error)}') from error
+        line, key, value = _first_problem(error)
+        raise DescriptionError(f'{source}: {line}', key=key, value=value) from error
 
 
-def _first_problem(error: ValidationError) -> str:
+def _first_problem(error: ValidationError) -> tuple[str, str | None, Any]:
+    """Return what is wrong in words, the key, and its value where that is no whole mapping."""
     problems = error.errors()
     # A misspelt key is often also a missing one: the misspelling is the helpful half.
     unknown = [p for p in problems if p['type'] == 'extra_forbidden']
@@ -52,15 +54,18 @@ def _first_problem(error: ValidationError) -> str:
     place = '.'.join(str(part) for part in problem['loc'])
     if problem['type'] == 'extra_forbidden':
         known = _known_keys(problem['loc'][:-1])
-        return f"unknown key '{place}', {did_you_mean(str(problem['loc'][-1]), known)}"
+        hint = did_you_mean(str(problem['loc'][-1]), known)
+        return f"unknown key '{place}', {hint}", place, None
     message = problem['msg'].removeprefix('Value error, ')
     if problem['type'] == 'missing':
-        return f"key '{place}' is missing"
+        return f"key '{place}' is missing", place, None
     if not place:
-        return message
+        return message, None, None
     value = problem['input']
-    got = f', got {shorten(repr(value))}' if isinstance(value, (str, int, float)) else ''
-    return f'{place}: {message}' + ('' if got[6:] in message else got)
+    if not isinstance(value, (str, int, float)):
+        return f'{place}: {message}', place, None
+    got = f', got {shorten(repr(value))}'
+    return f'{place}: {message}' + ('' if got[6:] in message else got), place, value
 
 
 def _known_keys(location: tuple[int | str, ...]) -> list[str]:

@@ -133,7 +133,9 @@ class Robot:
         for joint in self.description.bounds.links:
             if joint not in self.kinematics.body_names:
                 hint = did_you_mean(joint, self.kinematics.body_names)
-                raise DescriptionError(f"{self.name}: bounds.links: no joint '{joint}', {hint}")
+                raise DescriptionError(
+                    f"{self.name}: bounds.links: no joint '{joint}', {hint}", joint=joint
+                )
         if self.description.renamed:
             len(self.base)
 

@@ -83,7 +83,9 @@ class _Reader:
                 self._add(_text(tag, 'child'), joint, frame)
                 continue
             if kind not in _KINDS:
-                raise DescriptionError(f"{self.path}: joint '{name}' is {kind}, not handled")
+                raise DescriptionError(
+                    f"{self.path}: joint '{name}' is {kind}, not handled", joint=name
+                )
             own = self._place(name)
             axis = tag.find('axis')
             a = _numbers(None if axis is None else axis.find('xyz'), 3, (0.0, 0.0, 1.0))

@@ -159,7 +159,10 @@ def _normalise(joints: tuple[Joint, ...], coupling: Array | None) -> Array:
     diagonal = np.diag(coupling)
     for j in range(n):
         if diagonal[j] == 0.0:
-            raise DescriptionError(f"coupling: motor of joint '{joints[j].name}' does not turn it")
+            raise DescriptionError(
+                f"coupling: motor of joint '{joints[j].name}' does not turn it",
+                joint=joints[j].name,
+            )
     return coupling / diagonal[:, None]
 
 

@@ -96,7 +96,7 @@ def _all_locked(
     for name in locked:
         if name not in moving:
             hint = did_you_mean(name, moving)
-            raise DescriptionError(f"{path}: no moving joint '{name}' to lock, {hint}")
+            raise DescriptionError(f"{path}: no moving joint '{name}' to lock, {hint}", joint=name)
     frozen = dict(locked)
     for name in moving:
         mimic = joints[name].mimic
@@ -116,10 +116,11 @@ def _extract(path: Path, model: pin.Model, joints: dict[str, JointTag]) -> Kinem
         if joint.type not in MOVING:
             raise DescriptionError(
                 f"{path}: joint '{name}' is {joint.type}, only revolute, continuous, prismatic "
-                "and fixed joints can be handled; put it under 'locked' of a robot file"
+                "and fixed joints can be handled; put it under 'locked' of a robot file",
+                joint=name,
             )
         if not np.any(joint.axis):
-            raise DescriptionError(f"{path}: joint '{name}' has a zero axis")
+            raise DescriptionError(f"{path}: joint '{name}' has a zero axis", joint=name)
     independent = tuple(name for name in names if joints[name].mimic is None)
     nb = len(names)
     dof, ratio, offset = np.empty(nb, np.int64), np.ones(nb), np.zeros(nb)
@@ -127,7 +128,8 @@ def _extract(path: Path, model: pin.Model, joints: dict[str, JointTag]) -> Kinem
         master, ratio[i], offset[i] = _master(path, joints, name)
         if master not in independent:
             raise DescriptionError(
-                f"{path}: joint '{name}' mimics '{master}', which is not a moving joint"
+                f"{path}: joint '{name}' mimics '{master}', which is not a moving joint",
+                joint=name,
             )
         dof[i] = independent.index(master)
     placements = [model.jointPlacements[i + 1] for i in range(nb)]
@@ -155,9 +157,11 @@ def _master(path: Path, joints: dict[str, JointTag], name: str) -> tuple[str, fl
         ratio, offset = ratio * factor, offset + ratio * shift
         if name not in joints:
             hint = did_you_mean(name, joints)
-            raise DescriptionError(f"{path}: joint '{seen[-1]}' mimics '{name}', {hint}")
+            raise DescriptionError(
+                f"{path}: joint '{seen[-1]}' mimics '{name}', {hint}", joint=seen[-1]
+            )
         if name in seen:
-            raise DescriptionError(f"{path}: joint '{name}' mimics itself")
+            raise DescriptionError(f"{path}: joint '{name}' mimics itself", joint=name)
         seen.append(name)
     return name, ratio, offset
 
@@ -171,5 +175,7 @@ def _lock(model: pin.Model, locked: dict[str, float]) -> pin.Model:
         elif joint.nq == 1:
             q[joint.idx_q] = value
         elif value != 0.0:
-            raise DescriptionError(f"locked: joint '{name}' has {joint.nq} positions, only 0 fits")
+            raise DescriptionError(
+                f"locked: joint '{name}' has {joint.nq} positions, only 0 fits", joint=name
+            )
     return pin.buildReducedModel(model, [model.getJointId(name) for name in locked], q)

@@ -95,7 +95,7 @@ def read_urdf(path: Path, snap: bool = True) -> tuple[str, dict[str, JointTag], 
     for element in robot.findall('joint'):
         name = element.get('name', '')
         if name in joints:
-            raise DescriptionError(f"{path}: joint '{name}' appears more than once")
+            raise DescriptionError(f"{path}: joint '{name}' appears more than once", joint=name)
         joints[name] = _joint(f"{path}: joint '{name}'", element, snap)
     return ElementTree.tostring(robot, encoding='unicode'), joints, notes
 

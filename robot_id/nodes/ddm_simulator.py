@@ -242,7 +242,9 @@ class DdmSimulator(RobotLifecycleNode):
         state = np.zeros((2, len(names)))
         for name in request.joint_names:
             if name not in names:
-                raise DataError(f"the robot has no joint '{name}', {did_you_mean(name, names)}")
+                raise DataError(
+                    f"the robot has no joint '{name}', {did_you_mean(name, names)}", joint=name
+                )
         matcher = JointMatcher(request.joint_names)
         matcher.match(request.joint_names)
         at = [names.index(name) for name in request.joint_names]

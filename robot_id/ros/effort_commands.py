@@ -99,5 +99,5 @@ class CommandReader:
         torque = np.array(message.data)[self._order]
         if not np.all(np.isfinite(torque)):
             joint = self._names[int(np.flatnonzero(~np.isfinite(torque))[0])]
-            raise DataError(f"effort command of joint '{joint}' is not finite")
+            raise DataError(f"effort command of joint '{joint}' is not finite", joint=joint)
         return torque, None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from robot_id.exceptions import OptionError, TrajectoryError, did_you_mean
 from robot_id.model import Robot
+from robot_id.model.limits import Limits
 from robot_id.trajectory.trajectory import Array, Trajectory
 
 QUANTITIES = ('lower', 'upper', 'velocity', 'acceleration', 'torque')
@@ -53,25 +54,41 @@ class MotionLimits:
 
     def check(self, trajectory: Trajectory) -> None:
         """Refuse a motion that leaves the limits at any instant, naming the joint and the peak."""
-        peak = trajectory.extremes()
-        slack = 1e-9 * np.maximum(self.half, 1.0)
-        for what, seen, bound, bad in (
-            ('position', peak.lower, self.lower, peak.lower < self.lower - slack),
-            ('position', peak.upper, self.upper, peak.upper > self.upper + slack),
-            ('velocity', peak.velocity, self.velocity, peak.velocity > self.velocity * (1 + 1e-9)),
-            (
-                'acceleration',
-                peak.acceleration,
-                self.acceleration,
-                peak.acceleration > self.acceleration * (1 + 1e-9),
-            ),
-        ):
-            if np.any(bad):
-                j = int(np.flatnonzero(bad)[0])
-                raise TrajectoryError(
-                    f"joint '{self.joint_names[j]}' leaves its {what} limit: {seen[j]:.6g} "
-                    f'against {bound[j]:.6g}'
-                )
+        refuse_excess(trajectory, self, self.joint_names, 1e-9 * np.maximum(self.half, 1.0), 1e-9)
+
+
+def refuse_excess(
+    trajectory: Trajectory,
+    limits: MotionLimits | Limits,
+    joint_names: Sequence[str],
+    slack: Array | float,
+    share: float,
+) -> None:
+    """
+    Refuse a motion that leaves limits at any instant.
+
+    :param slack: of the positions, rad or m.
+    :param share: of velocity and acceleration that a peak may lie above its limit.
+    :raises TrajectoryError: with the joint, the peak and its limit.
+    """
+    peak = trajectory.extremes()
+    fast, hard = limits.velocity, limits.acceleration
+    for what, seen, bound, bad in (
+        ('position', peak.lower, limits.lower, peak.lower < limits.lower - slack),
+        ('position', peak.upper, limits.upper, peak.upper > limits.upper + slack),
+        ('velocity', peak.velocity, fast, peak.velocity > (1.0 + share) * fast),
+        ('acceleration', peak.acceleration, hard, peak.acceleration > (1.0 + share) * hard),
+    ):
+        if np.any(bad):
+            j = int(np.flatnonzero(bad)[0])
+            raise TrajectoryError(
+                f"joint '{joint_names[j]}' leaves its {what} limit: {seen[j]:.6g} against "
+                f'{bound[j]:.6g}',
+                joint=joint_names[j],
+                key=what,
+                value=float(seen[j]),
+                bound=float(bound[j]),
+            )
 
 
 def motion_limits(
@@ -85,16 +102,21 @@ def motion_limits(
         quantities lower, upper, velocity, acceleration, torque.
     """
     if not 0.0 < fraction <= 1.0:
-        raise OptionError(f'the fraction of the limits must be in (0, 1], got {fraction}')
+        raise OptionError(
+            f'the fraction of the limits must be in (0, 1], got {fraction}',
+            key='fraction',
+            value=fraction,
+            bound=(0.0, 1.0),
+        )
     values = {q: np.array(getattr(robot.limits, q), float) for q in QUANTITIES}
     for key, value in (changes or {}).items():
         joint, _, quantity = key.rpartition('.')
         if joint not in robot.joint_names:
             hint = did_you_mean(joint, robot.joint_names)
-            raise OptionError(f"limit '{key}': no joint '{joint}', {hint}")
+            raise OptionError(f"limit '{key}': no joint '{joint}', {hint}", joint=joint, key=key)
         if quantity not in QUANTITIES:
             hint = did_you_mean(quantity, QUANTITIES)
-            raise OptionError(f"limit '{key}': no quantity '{quantity}', {hint}")
+            raise OptionError(f"limit '{key}': no quantity '{quantity}', {hint}", key=key)
         values[quantity][robot.joint_names.index(joint)] = value
     for j, name in enumerate(robot.joint_names):
         _check_joint(name, {q: float(v[j]) for q, v in values.items()})
@@ -114,7 +136,9 @@ def _check_joint(name: str, own: dict[str, float]) -> None:
     def missing(quantity: str) -> TrajectoryError:
         return TrajectoryError(
             f"joint '{name}' has no {quantity} limit: a motion cannot be planned safely; add it "
-            f"to the joint's limits in the robot file or give '{name}.{quantity}=VALUE'"
+            f"to the joint's limits in the robot file or give '{name}.{quantity}=VALUE'",
+            joint=name,
+            key=quantity,
         )
 
     for quantity in ('lower', 'upper', 'velocity'):
@@ -125,10 +149,17 @@ def _check_joint(name: str, own: dict[str, float]) -> None:
     if own['lower'] >= own['upper']:
         raise TrajectoryError(
             f"joint '{name}' has no room to move: its position limits are "
-            f'[{own["lower"]:g}, {own["upper"]:g}]'
+            f'[{own["lower"]:g}, {own["upper"]:g}]',
+            joint=name,
+            key='position',
+            value=(own['lower'], own['upper']),
         )
     for quantity in ('velocity', 'acceleration', 'torque'):
         if not own[quantity] > 0.0:
             raise TrajectoryError(
-                f"joint '{name}' cannot move: its {quantity} limit is {own[quantity]:g}"
+                f"joint '{name}' cannot move: its {quantity} limit is {own[quantity]:g}",
+                joint=name,
+                key=quantity,
+                value=own[quantity],
+                bound=0.0,
             )

@@ -9,6 +9,7 @@ from robot_id.exceptions import TrajectoryError
 from robot_id.model import Robot
 from robot_id.trajectory.blend import approach
 from robot_id.trajectory.concatenate import Concatenation
+from robot_id.trajectory.limits import refuse_excess
 from robot_id.trajectory.lively import USUAL_ACCELERATION, USUAL_VELOCITY
 from robot_id.trajectory.trajectory import Trajectory
 
@@ -180,17 +181,4 @@ def check_limits(robot: Robot, trajectory: Trajectory) -> None:
             f'a trajectory of {trajectory.n} joints for {robot.name} with {robot.n} '
             f'({", ".join(robot.joint_names)})'
         )
-    peak, limits = trajectory.extremes(), robot.limits
-    slack = 1e-6
-    for what, reached, limit, over in (
-        ('position', peak.lower, limits.lower, peak.lower < limits.lower - slack),
-        ('position', peak.upper, limits.upper, peak.upper > limits.upper + slack),
-        ('velocity', peak.velocity, limits.velocity, peak.velocity > 1.001 * limits.velocity),
-        ('acceleration', peak.acceleration, limits.acceleration,
-         peak.acceleration > 1.001 * limits.acceleration),
-    ):  # fmt: skip
-        for j in np.flatnonzero(over):
-            raise TrajectoryError(
-                f"{robot.name}: the motion takes joint '{robot.joint_names[j]}' to the {what} "
-                f'{reached[j]:.4g}, its limit is {limit[j]:.4g}'
-            )
+    refuse_excess(trajectory, robot.limits, robot.joint_names, 1e-6, 1e-3)

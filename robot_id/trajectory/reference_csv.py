@@ -60,7 +60,9 @@ def read_reference_csv(
     wanted = tuple(joint_names) if joint_names is not None else names
     for name in wanted:
         if name not in names:
-            raise TrajectoryError(f"{path}: no joint '{name}', {did_you_mean(name, names)}")
+            raise TrajectoryError(
+                f"{path}: no joint '{name}', {did_you_mean(name, names)}", joint=name
+            )
     columns = ['time', *(f'{channel}.{name}' for channel in _CHANNELS for name in wanted)]
     missing = [c for c in columns if c not in header]
     if missing:

@@ -36,7 +36,9 @@ class Selection(Trajectory):
             return trajectory
         for name in wanted:
             if name not in names:
-                raise TrajectoryError(f"no joint '{name}': {did_you_mean(name, names)}")
+                raise TrajectoryError(
+                    f"no joint '{name}': {did_you_mean(name, names)}", joint=name
+                )
         return cls(trajectory, [list(names).index(name) for name in wanted])
 
     @property

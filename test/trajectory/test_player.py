@@ -60,7 +60,7 @@ def test_cycles_end_at_the_end_and_a_one_shot_motion_goes_back():
 
 def test_a_motion_beyond_the_limits_is_refused_with_the_joint():
     robot = load_robot('emps')
-    with pytest.raises(TrajectoryError, match=r"joint 'carriage' to the position 0\.5"):
+    with pytest.raises(TrajectoryError, match=r"joint 'carriage' leaves its position limit: 0\.5"):
         TrajectoryPlayer(robot, Quintic([[0.0], [0.5]], 5.0), 1, 0.3, 1e-6)
     with pytest.raises(TrajectoryError, match='velocity'):
         TrajectoryPlayer(robot, Quintic([[0.0], [0.3]], 0.2), 1, 0.3, 1e-6)
