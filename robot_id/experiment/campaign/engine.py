@@ -16,11 +16,13 @@ from robot_id.exceptions import OptionError, RobotIdError
 from robot_id.experiment.campaign.cell import Row, empty_row
 from robot_id.experiment.campaign.grid import Campaign, Cell, key_of, read_campaign
 from robot_id.experiment.campaign.store import Store
-from robot_id.experiment.campaign.warden import run_guarded
+from robot_id.experiment.campaign.warden import run_all_guarded
 from robot_id.progress import Progress, silent
 
-# Cells under way for each thread: enough that none waits, few enough to be lost.
-AHEAD = 3
+# Batches under way for each thread: enough that none waits, few enough to be lost.
+AHEAD = 2
+# A batch of short cells lasts about so long: Dask takes some 20 ms for each task.
+BATCH_S, LARGEST_BATCH = 1.0, 16
 # Rows wait so long for others before they are written.
 FLUSH_S, FLUSH_ROWS = 1.0, 500
 CONNECT_S = 10.0
@@ -104,7 +106,7 @@ def _client(workers: int | None, scheduler: str | None) -> Iterator[Any]:
 
 
 class _Dispatcher:
-    """Keeps a few cells under way for each worker, and writes their rows."""
+    """Keeps a few batches of cells under way for each worker, and writes their rows."""
 
     def __init__(
         self, client: Any, campaign: Campaign, store: Store, progress: Progress, before: int
@@ -112,9 +114,9 @@ class _Dispatcher:
         self.client, self.campaign, self.store = client, campaign, store
         self.progress, self.before = progress, before
         self.finished: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self.under_way: dict[Any, Cell] = {}
+        self.under_way: dict[Any, list[Cell]] = {}
         self.rows: list[Row] = []
-        self.done = 0
+        self.done, self.cell_seconds = 0, 0.0
         self.started = self.flushed = time.monotonic()
 
     def run(self, todo: Iterator[tuple[str, Cell]]) -> None:
@@ -122,12 +124,14 @@ class _Dispatcher:
         try:
             more = True
             while more or self.under_way:
-                room = self._room()
-                batch = list(islice(todo, room)) if more and room > 0 else []
-                more = more and not (room > 0 and len(batch) < room)
-                for key, cell in batch:
-                    self._submit(key, cell)
-                self._collect()
+                for _ in range(self._room() if more else 0):
+                    batch = list(islice(todo, self._size()))
+                    more = bool(batch)
+                    if not more:
+                        break
+                    self._submit(batch)
+                if self.under_way:
+                    self._collect()
         finally:
             self._flush()
 
@@ -135,12 +139,20 @@ class _Dispatcher:
         threads = sum(self.client.nthreads().values()) if self._alive() else 0
         return AHEAD * max(threads, 1) - len(self.under_way)
 
-    def _submit(self, key: str, cell: Cell) -> None:
+    def _size(self) -> int:
+        """Return how many cells the next batch has, by how long those so far took."""
+        if not self.done:
+            return 1
+        mean = max(self.cell_seconds / self.done, 1e-3)
+        return int(min(max(BATCH_S / mean, 1.0), LARGEST_BATCH))
+
+    def _submit(self, batch: list[tuple[str, Cell]]) -> None:
+        cells = [cell for _, cell in batch]
         future = self.client.submit(
-            run_guarded, cell, self.campaign.seconds, self.campaign.memory,
-            key=f'cell-{key}', pure=False,
+            run_all_guarded, cells, self.campaign.seconds, self.campaign.memory,
+            key=f'cells-{batch[0][0]}-{len(batch)}', pure=False,
         )  # fmt: skip
-        self.under_way[future] = cell
+        self.under_way[future] = cells
         future.add_done_callback(self.finished.put)
 
     def _collect(self) -> None:
@@ -158,17 +170,26 @@ class _Dispatcher:
         self._report()
 
     def _take(self, future: Any) -> None:
-        cell = self.under_way.pop(future, None)
-        if cell is None:
+        cells = self.under_way.pop(future, None)
+        if cells is None:
             return
         if future.status == 'finished':
-            self.rows.append(future.result())
-        elif future.status == 'error':
-            failure = f'{type(future.exception()).__name__}: the worker could not run the cell'
-            self.rows.append(empty_row(cell) | {'failure': failure})
-        else:  # cancelled or lost with the scheduler: a cell in flight
+            rows = future.result()
+        elif future.status != 'error':  # cancelled or lost with the scheduler: cells in flight
             raise self._lost()
-        self.done += 1
+        elif len(cells) > 1:  # one of them is to blame
+            for cell in cells:
+                self._submit([(key_of(cell), cell)])
+            return
+        else:
+            failure = f'{type(future.exception()).__name__}: the worker could not run the cell'
+            rows = [empty_row(cells[0]) | {'failure': failure}]
+        self.rows += rows
+        self.done += len(rows)
+        # A failure that was cut off tells no time: the limit is the least it took.
+        limit = self.campaign.seconds
+        taken = [row['cell_seconds'] for row in rows]
+        self.cell_seconds += sum(each if each == each else limit for each in taken)
 
     def _alive(self) -> bool:
         return self.client.status == 'running'

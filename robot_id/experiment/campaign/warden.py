@@ -16,14 +16,8 @@ import robot_id
 from robot_id.experiment.campaign.cell import Row, empty_row
 from robot_id.experiment.campaign.grid import Cell
 
-# One thread of the BLAS, and no code that depends on the compiler of a machine: the same digits
-# everywhere, and every core has its own cell.
-SURROUNDINGS = {
-    'OMP_NUM_THREADS': '1',
-    'OPENBLAS_NUM_THREADS': '1',
-    'MKL_NUM_THREADS': '1',
-    'ROBOT_ID_GENERATED': '0',
-}
+# One thread of the BLAS: the same digits for any number of workers, and a core for every cell.
+SURROUNDINGS = {'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1', 'MKL_NUM_THREADS': '1'}
 _own = threading.local()
 
 
@@ -40,6 +34,11 @@ def run_guarded(cell: Cell, seconds: float, memory: int) -> Row:
     if warden is None or not warden.alive:
         warden = _own.warden = Warden()
     return warden.run(cell, seconds, memory)
+
+
+def run_all_guarded(cells: list[Cell], seconds: float, memory: int) -> list[Row]:
+    """Return the rows of several cells, each within its limits."""
+    return [run_guarded(cell, seconds, memory) for cell in cells]
 
 
 class Warden:
