@@ -114,7 +114,7 @@ class _Alarm(BaseException):
 @contextmanager
 def time_limit(seconds: float | None) -> Iterator[None]:
     """
-    End a block after so many seconds wherever it is, in the main thread of a process.
+    End a block after a time [s] wherever it is, in the main thread of a process.
 
     :param seconds: None for no limit.
     """

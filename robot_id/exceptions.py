@@ -101,7 +101,7 @@ class TimeLimitError(RobotIdError):
 
 
 def shorten(value: object, longest: int = LONGEST_VALUE) -> str:
-    """Return a value as text of at most so many characters: its beginning and its end."""
+    """Return a value as text of limited length: its beginning and its end."""
     text = str(value)
     if len(text) <= longest:
         return text

@@ -33,15 +33,15 @@ def command(files: tuple[str, ...], picture: str | None, json_file: str | None) 
         raise OptionError(f"--plot: '{picture}' must end in one of {', '.join(PICTURES)}")
     if len(files) < 2:
         raise OptionError(f'{files[0]}: one result cannot be compared, name at least two')
-    side = side_by_side([Result.load(file) for file in files], files)
-    output().print(comparison_table(side))
+    comparison = side_by_side([Result.load(file) for file in files], files)
+    output().print(comparison_table(comparison))
     warn(
         f'{file}: {result.method} did not converge'
-        for file, result in zip(files, side.results)
+        for file, result in zip(files, comparison.results)
         if not result.converged
     )
     if json_file:
-        text = json.dumps(side.to_dict(), indent=1) + '\n'
+        text = json.dumps(comparison.to_dict(), indent=1) + '\n'
         save(lambda path: write_text(path, text), json_file)
     if picture:
-        save(lambda path: plot_comparison(side, path), picture)
+        save(lambda path: plot_comparison(comparison, path), picture)

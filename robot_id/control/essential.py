@@ -75,7 +75,7 @@ def without_joints(factors: JointFactors, still: Flags) -> JointFactors:
     )
 
 
-def told_parameters(R: Array, largest_condition: float) -> Flags:
+def excited_parameters(R: Array, largest_condition: float) -> Flags:
     """
     (b,) parameters that no other combination of parameters can imitate.
 
@@ -130,7 +130,7 @@ def fit_window(
     moving = without_joints(factors, still)
     R = moving.stack(residual_weights(moving))
     rows = int(moving.rows.sum())
-    excited = told_parameters(R, largest_condition) if rows else np.zeros(b, bool)
+    excited = excited_parameters(R, largest_condition) if rows else np.zeros(b, bool)
     deviation, percent = np.full(b, np.nan), np.full(b, np.nan)
     passed, solution = excited.copy(), None
     while passed.any() and rows > passed.sum():

@@ -106,7 +106,7 @@ class ReferenceObservation:
     its mirror image, so that no single sample weighs much. Both are linear: Y = W chi stays exact.
 
     :param robot: the Robot.
-    :param decimation: one equation in so many samples is kept.
+    :param decimation: samples per equation.
     :param coulomb_slope: alpha of the friction, as in the controller.
     """
 

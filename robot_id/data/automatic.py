@@ -50,7 +50,7 @@ def _of_header(table: Table) -> Mapping | None:
         return None
     if len(set(joints)) != len(joints):
         twice = next(name for name in joints if joints.count(name) > 1)
-        raise DataError(f"{table.path}: column '{prefix}{twice}' stands twice")
+        raise DataError(f"{table.path}: column '{prefix}{twice}' appears twice")
     if time is None:
         raise DataError(f"{table.path}: no column 'time'; {_NO_TIME}")
     channels = {}
@@ -82,5 +82,5 @@ def _of_variables(table: Table) -> Mapping | None:
     joints = names.get('joint_names')
     listed = None if joints is None else [str(name).strip() for name in np.ravel(joints)]
     if listed is not None and (not listed or len(set(listed)) != len(listed)):
-        raise DataError(f"{table.path}: 'joint_names' are no names, each joint has one of its own")
+        raise DataError(f"{table.path}: 'joint_names' must hold one name for each joint")
     return Mapping(joints=listed, time=TimeColumn(variable=time), **channels)  # type: ignore[arg-type]

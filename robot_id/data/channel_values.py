@@ -14,7 +14,7 @@ from robot_id.exceptions import DataError
 Array = NDArray[np.float64]
 # Stands for the recorded name of each joint in names of columns and variables.
 JOINT = '{joint}'
-# An array that is so many times wider than long has its samples along the rows.
+# An array that is this many times wider than long has its samples along the rows.
 _WIDE = 10
 
 

@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 LARGEST_HOLE = 5.5
 # Stamps this near to a uniform grid (in steps) are that grid, written with few digits.
 ROUNDING = 0.02
-# Messages may overtake each other by so many places; more is a clock that was set back.
+# Messages may overtake each other by this many places; more is a clock that was set back.
 REORDERING = 100
 # A rate so near to a whole number of Hz is that number.
 NOMINAL = 0.005

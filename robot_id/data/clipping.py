@@ -12,7 +12,7 @@ Flags = NDArray[np.bool_]
 
 # Values so near to the extreme one (of the range) are at it.
 NEAR = 1e-6
-# At the limit lie so many times more samples than in the band of equal width below it.
+# At the limit lie this many times more samples than in the band of equal width below it.
 DENSER = 8.0
 # So many samples, in stretches of at least three, are no chance.
 FEWEST, STRETCH = 8, 3

@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 JITTER = 0.1
 # A passed time this near to whole ticks, for this share of the steps, is a clock.
 NEAR, SHARE = 0.25, 0.95
-# The ticks must fit so many times better than the stamps.
+# Factor by which ticks must fit better than stamps.
 BETTER = 2.5
 # Steps with less motion than this share of the strongest say nothing.
 QUIET = 0.1

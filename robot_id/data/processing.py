@@ -44,13 +44,14 @@ class Processing:
     None means derived: by `regression.derivation` from the data, or by `resolve` from the loop
     bandwidth (at most 10 Hz; rate/50 where no loop is known) and the sampling rate alone.
 
-    :param filter: of the positions: 'butterworth' (zero-phase, forward and backward), 'forward'
-        (causal: shows the bias of table 1 of paper 004) or 'none' (section 4.4 of paper 000).
-    :param cutoff_hz: of that filter; derived: twice the largest up to 40 Hz that explains the
+    :param filter: filter of the positions: 'butterworth' (zero-phase, forward and backward),
+        'forward' (causal: shows the bias of table 1 of paper 004) or 'none' (section 4.4 of paper
+        000).
+    :param cutoff_hz: its cut-off [Hz]; derived: twice the largest up to 40 Hz that explains the
         torques nearly as well as the best one, at most rate/5.
-    :param order: of that filter.
+    :param order: its order.
     :param decimation: n_d, one equation in n_d is kept; 1 = all; derived: so that rows hold
-        what lies below a fifth of the cut-off, at most 8 Hz, and three rows a parameter are left.
+        what lies below a fifth of the cut-off, at most 8 Hz, and three rows per parameter remain.
     :param decimation_filter: 'chebyshev' (zero-phase type I, order 8, cut-off 0.8 f/(2 n_d)) or
         'none' (one sample in n_d is taken as it is).
     :param border: samples dropped at each end of each run, before decimation; derived: where the
@@ -60,9 +61,9 @@ class Processing:
         value, or one for each joint; 0 = none; derived (IDIM with sign(dq)): 4 deviations of the
         noise of the velocity; 1 % of the top speed for a joint that dwells.
     :param held_torque: the torque is a command that is held until the next sample, so it acts half
-        a sample after the position was taken: four commands around it line them up.
-    :param torque_offset_s: the recorded torque is late by so many seconds (early where negative)
-        against the position, and is shifted back; derived (IDIM, unless the torque is held):
+        a sample after the position was taken: it is interpolated between four commands.
+    :param torque_offset_s: delay of the recorded torque against the position [s], negative where
+        it is early; the torque is shifted back by it; derived (IDIM, unless the torque is held):
         estimated with the parameters, and 0 where it is not significant; one for all joints, or
         one for each where they differ.
     """

@@ -9,7 +9,7 @@ from typing import Protocol
 from robot_id.exceptions import DataError
 
 SECOND = 1_000_000_000
-# A step of more than so many periods is a gap: the one rule for streams and for recordings.
+# A step of more than this many periods is a gap: the one rule for streams and for recordings.
 GAP = 1.5
 _STAMPED = 12
 _STAMP = {0: struct.Struct('>iI'), 1: struct.Struct('<iI')}

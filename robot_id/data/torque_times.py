@@ -40,7 +40,7 @@ def torque_at_samples(run: Run, processing: Processing, low: int, high: int) -> 
 
 
 def _shifted(torque: Array, samples: float, low: int, high: int) -> Array:
-    """Return samples low to high of a torque that is late by so many samples (cubic between)."""
+    """Return samples low to high of a torque, shifted back by its delay in samples (cubic)."""
     whole = int(np.floor(samples))
     u = samples - whole
     weights = (

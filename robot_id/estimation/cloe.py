@@ -43,7 +43,7 @@ class Cloe(LoopMethod):
 
     :param optimizer: 'gauss_newton' on forward sensitivities (Levenberg-Marquardt damping when a
         step does not help), which also gives the deviations, or 'nelder_mead' as in the paper.
-    :param simulations: the most simulations of nelder_mead.
+    :param simulations: largest number of simulations of nelder_mead.
     """
 
     name: ClassVar[str] = 'cloe'

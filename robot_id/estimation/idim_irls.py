@@ -39,7 +39,7 @@ class IdimIrls(SelectingIdim):
     :param loss: huber (bounded influence) or bisquare (gross outliers have none at all).
     :param tuning: c; none means 95 % efficiency (1.345 for huber, 4.685 for bisquare).
     :param tolerance: stop when no parameter moves more than this many of its deviations.
-    :param max_iterations: give up after so many solutions.
+    :param max_iterations: largest number of solutions.
     """
 
     name: ClassVar[str] = 'idim_irls'

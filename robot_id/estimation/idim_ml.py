@@ -33,7 +33,7 @@ class IdimMl(Idim):
 
     :param position_std: noise of the measured positions, one or one for each joint; none: what
         the position filter takes away.
-    :param iterations: the most iterations.
+    :param iterations: largest number of iterations.
     """
 
     name: ClassVar[str] = 'idim_ml'

@@ -61,7 +61,7 @@ class LoopMethod(ABC):
     :param deviations: 'robust': from the residual as it is, correlated in time and between the
         joints; 'bootstrap': from blocks of rows drawn again and again; 'classical': as if it were
         white noise.
-    :param time_limit_s: give up after so many seconds.
+    :param time_limit_s: give up after this time [s].
     """
 
     name: ClassVar[str] = ''
@@ -141,17 +141,17 @@ class LoopMethod(ABC):
             problem.warnings += (assumed.statement,)
         problem, found = self.solved(problem, start, known, part_of(progress, 0.05, 1.0))
         slope = problem.slope
-        told: tuple[str, ...] = ()
+        correlated: tuple[str, ...] = ()
         if self.deviations == 'classical':
             judged = [whiteness([residual]) for residual in found.residuals or ()]
-            told = warn_if_correlated(judged, robot.joint_names)
+            correlated = warn_if_correlated(judged, robot.joint_names)
         found = replace(
             found,
             torques=np.array([np.linalg.norm(Y) for Y in problem.joint_rows(problem.torque)]),
             iterations=len(found.history),
             simulations=problem.simulations,
             options={'coulomb_slope': slope, 'start': chosen},
-            warnings=problem.warnings + told,
+            warnings=problem.warnings + correlated,
             extras={'equations': int(problem.used.sum()), **found.extras},
         )
         if self.physical:

@@ -52,7 +52,7 @@ class LoopProblem:
     :param row_slope: alpha of the friction in the rows of W, None for sign(dq).
     :param bandwidth_factor: scale of the simulated loop's bandwidth.
     :param delay_s: by which the reference acts late.
-    :param time_limit_s: no simulation starts after so many seconds.
+    :param time_limit_s: no simulation starts after this time [s].
     :param settled_s: seconds that each run needs to forget its start; None: those of the loop.
     """
 

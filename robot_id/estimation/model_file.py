@@ -45,7 +45,7 @@ def load_result_or_model(robot: Robot, params: str | Path) -> Result:
 def own_model(robot: Robot) -> Result:
     """Return the inertias of the robot's own URDF, friction and rotor inertias zero."""
     if robot.urdf is None:
-        raise DataError(f"{robot.name} has no URDF: 'urdf' stands for the inertias in it")
+        raise DataError(f"{robot.name} has no URDF: 'urdf' means the inertias in it")
     return _result(robot, robot.kinematics.inertia, {}, robot.urdf)
 
 

@@ -50,7 +50,7 @@ def parameters_of(robot: Robot, rigid: Array, friction: Array, source: str) -> A
     if left > _SAME:
         raise DataError(
             f'{source}: its torques are not those of {robot.name} with any inertias (they differ '
-            f'by {100 * left:.2g} %): a joint stands or turns otherwise'
+            f'by {100 * left:.2g} %): a joint has another place or axis'
         )
     chi[other], left = _solve(W[:, other], friction.ravel())
     if left > 0.1:

@@ -36,7 +36,7 @@ class Deviations:
         return np.where(self.expected == 0.0, np.inf, percent)
 
     def identified(self, percent: float = 10.0) -> list[str]:
-        """Return the parameters whose deviation is below so many percent."""
+        """Return the parameters whose percent deviation is below a bound."""
         return [name for name, p in zip(self.names, self.percent) if p < percent]
 
 

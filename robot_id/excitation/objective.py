@@ -154,7 +154,7 @@ class Objective:
         return X / np.maximum(share, 1.0)
 
     def admissible(self, X: Array, samples: int) -> bool:
-        """Tell whether predicted torques and clearance allow the motion, on so many samples."""
+        """Tell whether predicted torques and clearance allow the motion, at equal steps."""
         trajectory = self.family.member(X, self.limits.middle)
         t = np.arange(samples) * (trajectory.duration / samples)
         if self.expected is not None:

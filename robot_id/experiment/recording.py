@@ -59,7 +59,7 @@ def record(
     """
     Return what a logger records while the simulated robot follows a motion (see `perform`).
 
-    :param every: record one control sample in so many.
+    :param every: control samples per recorded one.
     """
     done = perform(
         robot, motion, seed, loop=loop, parameters=parameters, disturbances=disturbances,

@@ -30,7 +30,7 @@ Level = Literal['usable', 'care', 'do_not_use']
 LEVELS: tuple[Level, ...] = ('usable', 'care', 'do_not_use')
 # Relative torque error in percent from which a model explains too little to be used, or little.
 NONSENSE_PERCENT, POOR_PERCENT = 40.0, 15.0
-# A hold-out error so many times that of the fit: the fit has learnt its data by heart.
+# Hold-out error over error of the fit from which on the fit is over-fitted.
 OVERFITTED = 3.0
 # A joint of which less than half of the torque is explained, though it has a share of all torque.
 JOINT_PERCENT, JOINT_SHARE = 50.0, 0.02
@@ -238,7 +238,7 @@ def kept_loop(case: Case) -> list[Remark]:
     if not case.result.extras.get('loop_contradicted'):
         return []
     text = 'the loop of the robot file does not move as the recording did: do not trust deviations'
-    return [Remark('care', f'{text}; set fit_loop=auto or mend the loop')]
+    return [Remark('care', f'{text}; set fit_loop=auto or correct the loop of the robot file')]
 
 
 def time_offset(case: Case) -> list[Remark]:

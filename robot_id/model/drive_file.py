@@ -29,7 +29,7 @@ def write_drive_gains(
     for name, gain in gains.items():
         if gain is None:
             raise DescriptionError(
-                f"{path}: not written, joint '{name}' has a negative gain: mend its sign first",
+                f"{path}: not written, joint '{name}' has a negative gain: correct its sign first",
                 joint=name,
             )
     source = robot_files().get(str(robot), Path(robot))

@@ -42,7 +42,7 @@ class OnlineIdentifier:
     :param filtering: 'model', 'input' or 'none'.
     :param cutoff_hz: of the low-pass.
     :param order: of the low-pass.
-    :param decimation: one equation in so many is used.
+    :param decimation: samples per equation.
     :param rest_velocity: (n,) or scalar, rad/s or m/s: slower joints rest; None: 1 % of the limit.
     :param held_torque: the torque of a sample is held until the next one (a sampled loop of the
         same rate): the mean of two goes with the central difference between them.

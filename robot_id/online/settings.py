@@ -42,8 +42,7 @@ class OnlineSettings:
     :param low_pass_hz: Cut-off of the causal low-pass [Hz]; derived: 40 % of the rate of nearly
         independent equations, whatever `every` says.
     :param filter_order: Order of the causal low-pass.
-    :param every: One sample in so many gives an equation; derived: so that the equations are
-        nearly independent.
+    :param every: Samples per equation; derived: so that the equations are nearly independent.
     :param memory: How it forgets: 'infinite', 'exponential', 'window' or 'constant_trace'.
     :param memory_s: Length of the memory [s]; infinite ignores it.
     :param supervision: Which parameters may move: by their eigenvalues, by the cheap rule, or all

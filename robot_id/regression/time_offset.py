@@ -4,7 +4,7 @@ The time offset between torque and motion, from the fit itself.
 A torque that is recorded delta late is Y(t) = tau(t - delta), so Y = W chi - delta dY/dt to first
 order: one more column, common to all joints, tells delta with its deviation. The zero-order hold
 of a sampled controller acts half a sample after its command was recorded: delta = -T/2. With one
-such column for each joint the offsets of the joints are told, and whether they differ.
+such column for each joint the offsets of the joints are found, and whether they differ.
 """
 
 from __future__ import annotations

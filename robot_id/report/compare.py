@@ -96,24 +96,24 @@ def _labels(results: Sequence[Result], files: Sequence[str | Path]) -> tuple[str
     return tuple(map(str, files))
 
 
-def comparison_table(side: Comparison) -> Table:
+def comparison_table(comparison: Comparison) -> Table:
     """
     Return values and percent deviations, and how far each one is from the first.
 
     A difference beyond 3 deviations is marked with `!`.
     """
-    table = Table(title=f'{side.results[0].robot}: {len(side.names)} parameters')
+    table = Table(title=f'{comparison.results[0].robot}: {len(comparison.names)} parameters')
     table.add_column('name')
-    for k, label in enumerate(side.labels):
+    for k, label in enumerate(comparison.labels):
         table.add_column(label, justify='right')
         table.add_column('%', justify='right', style='dim')
         if k:
             table.add_column('apart', justify='right')
-    apart = side.distances()
-    for i, name in enumerate(side.names):
+    apart = comparison.distances()
+    for i, name in enumerate(comparison.names):
         cells = [name]
-        for k in range(len(side.labels)):
-            value, std = side.values[k, i], side.std[k, i]
+        for k in range(len(comparison.labels)):
+            value, std = comparison.values[k, i], comparison.std[k, i]
             percent = 100.0 * std / abs(value) if value else np.inf
             cells += [number(value, 4), number(percent, 2)]
             if k:
@@ -121,7 +121,7 @@ def comparison_table(side: Comparison) -> Table:
                 cells.append(f'{number(far, 2)}{" !" if far > 3.0 else ""}')
         table.add_row(*cells)
     table.add_section()
-    for title, figures in _figures(side):
+    for title, figures in _figures(comparison):
         cells = [title]
         for k, text in enumerate(figures):
             cells += [text, ''] + ([''] if k else [])
@@ -129,16 +129,18 @@ def comparison_table(side: Comparison) -> Table:
     return table
 
 
-def _figures(side: Comparison) -> list[tuple[str, list[str]]]:
+def _figures(comparison: Comparison) -> list[tuple[str, list[str]]]:
     rows = [
-        ('error %', [number(r.relative_error_percent, 4) for r in side.results]),
-        ('condition', [number(r.condition_number, 4) for r in side.results]),
-        ('iterations', [str(r.iterations) for r in side.results]),
-        ('simulations', [str(r.simulations) for r in side.results]),
-        ('seconds', [number(r.elapsed_s, 3) for r in side.results]),
+        ('error %', [number(r.relative_error_percent, 4) for r in comparison.results]),
+        ('condition', [number(r.condition_number, 4) for r in comparison.results]),
+        ('iterations', [str(r.iterations) for r in comparison.results]),
+        ('simulations', [str(r.simulations) for r in comparison.results]),
+        ('seconds', [number(r.elapsed_s, 3) for r in comparison.results]),
     ]
-    if any(r.verdict for r in side.results):
-        rows.append(('verdict', [(r.verdict or '-').replace('_', ' ') for r in side.results]))
-    if not all(r.converged for r in side.results):
-        rows.append(('converged', ['yes' if r.converged else 'NO' for r in side.results]))
+    if any(r.verdict for r in comparison.results):
+        rows.append(
+            ('verdict', [(r.verdict or '-').replace('_', ' ') for r in comparison.results])
+        )
+    if not all(r.converged for r in comparison.results):
+        rows.append(('converged', ['yes' if r.converged else 'NO' for r in comparison.results]))
     return rows

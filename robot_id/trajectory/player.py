@@ -136,7 +136,7 @@ class TrajectoryPlayer:
         return bool(self.phase(stamp) >= self._length)
 
     def _moving(self, elapsed: float) -> Array:
-        """Return (3, n) after so many seconds, as if there were no stop."""
+        """Return (3, n) the reference at a time after the start [s], as if there were no stop."""
         if self._approach is not None:
             if elapsed < self._approach.duration:
                 return np.array(self._approach.sample(elapsed))

@@ -162,4 +162,4 @@ def test_names_that_are_none_and_columns_that_stand_twice(tmp_path):
     assert 'joint_names' in refused(path)
     path = tmp_path / 'x.csv'
     path.write_text('time,position.a,position.a,torque.a\n0,1,1,1\n1,1,1,1\n')
-    assert "'position.a' stands twice" in refused(path)
+    assert "'position.a' appears twice" in refused(path)

@@ -133,7 +133,7 @@ def test_cells_that_raise_hang_and_take_too_much_are_failures(tmp_path):
         ),
         ({'methods': [{'method': 'idim_wls', 'options': {'cutof_hz': 2}}]}, "'cutof_hz'"),
         ({'methods': []}, 'methods: the list is empty'),
-        ({'methods': ['idim_wls', 'idim_wls']}, 'methods: the same entry stands there twice'),
+        ({'methods': ['idim_wls', 'idim_wls']}, 'methods: the same entry appears twice'),
         ({'noise': [{'torque': 2}]}, "noise[0]: unknown key 'torque', did you mean 'torque_std'"),
         ({'noise': [{'missed': 0.9}]}, 'noise[0].missed: 0.9 must lie between 0 and 0.5'),
         ({'rates': [150]}, 'rates[0]: 150 Hz does not divide the 200 Hz'),

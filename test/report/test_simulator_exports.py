@@ -73,7 +73,7 @@ def test_a_model_of_another_robot_is_refused_in_one_line(kind, tmp_path):
     text = export(kind, result_of(robot), Path('r.json'), 'tx40').text
     path.write_text(text.replace('0.0 0.0 1.0', '0.0 0.6 0.8', 1))
     assert path.read_text() != text
-    with pytest.raises(DataError, match='stands or turns otherwise'):
+    with pytest.raises(DataError, match='has another place or axis'):
         load_result_or_model(robot, path)
     path.write_text(text)
     with pytest.raises(DataError, match='no joint'):

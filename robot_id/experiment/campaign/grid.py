@@ -137,5 +137,5 @@ def _axis(data: dict[str, Any], key: str, folder: Path) -> list[Any]:
     found = [entry for k, each in enumerate(given) for entry in read(each, f'{key}[{k}]', folder)]
     for k, entry in enumerate(found):
         if entry in found[:k]:
-            raise OptionError(f'{key}: the same entry stands there twice ({entry})')
+            raise OptionError(f'{key}: the same entry appears twice ({entry})')
     return found

@@ -40,7 +40,7 @@ def _answers() -> TextIO:
 
 
 def _limit_memory(size: int) -> None:
-    """Let the process take so many bytes over what it had when it was first asked."""
+    """Limit what the process may allocate, in bytes above what it had at the first call."""
     global _at_rest
     if _at_rest is None:
         with open('/proc/self/statm', encoding='ascii') as file:

@@ -209,7 +209,7 @@ def _reference(robot: Robot, entry: str, rate_hz: float) -> Reference:
 
 
 def _later(reference: Reference, samples: int) -> Reference:
-    """Return the reference so many samples later; it stands at its beginning until then."""
+    """Return the reference delayed by a number of samples; it rests at its beginning before."""
     if not samples:
         return reference
 

@@ -11,11 +11,11 @@ Array = NDArray[np.float64]
 
 # Share of the power of the velocity that counts as motion.
 MOTION_SHARE = 0.99
-# Bands in which the spectrum is looked at: each so many times as wide as the one before it.
+# Bands in which the spectrum is looked at: each this many times as wide as the one before it.
 BAND_RATIO = 1.125
 # Samples that a spectrum needs.
 FEWEST = 400
-# A joint that is so many times slower than the fastest one may rest.
+# A joint that is this many times slower than the fastest one may rest.
 SLOWER_THAN_OTHERS = 0.03
 
 

@@ -12,7 +12,7 @@ from robot_id.experiment.check.finding import Finding
 
 Array = NDArray[np.float64]
 
-# The parameters are separated so many times worse than by a lively motion.
+# Factor by which parameters are separated worse than by a lively motion.
 POORER = 50.0
 # States of the lively motion it is compared with: within this of the middle, rad and m.
 STATES, REACH = 400, 1.0

@@ -58,7 +58,7 @@ class Hypothesis:
 
 
 def _earlier(tau: Array, samples: float, pieces: tuple[tuple[int, int], ...]) -> Array:
-    """Return torques taken so many samples later, the ends held."""
+    """Return torques shifted by a number of samples, the ends held."""
     out = np.empty_like(tau)
     for first, last in pieces:
         at = np.arange(last - first, dtype=float)

@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 FLOOR = 0.004
 # A mistake of the structure spoils some joint: what is left of it falls by this factor.
 HALVED = 1.8
-# A prior model that leaves so many times more than the free one is a poor one.
+# A prior model that leaves this many times more than the free one is a poor one.
 ROUGH = 1.5
 
 

@@ -15,7 +15,7 @@ from robot_id.model.description import Joint
 
 Array = NDArray[np.float64]
 
-# Share of equal inertias, among more than so many links, from which on they are placeholders.
+# Share of equal inertias, among more than this many links, above which they are placeholders.
 SAME_SHARE, FEWEST = 0.6, 4
 # Gravity in no special direction: its base parameters serve for every mount.
 TILTED = (3.3, -4.7, -7.9)

@@ -19,7 +19,7 @@ from robot_id.experiment.check.bandwidth import SLOWER_THAN_OTHERS, motion_bandw
 
 Array = NDArray[np.float64]
 
-# Positions are filtered at so many times the bandwidth of the motion, at most rate/5.
+# Positions are filtered at this many times the bandwidth of the motion, at most rate/5.
 CUTOFF_MARGIN = 5.0
 # Samples per period of the cut-off before the equations are filtered and decimated again.
 OVERSAMPLING = 12.0
@@ -28,7 +28,7 @@ SLOWEST_TURN, SLOWEST_SLIDE = 0.03, 0.005
 # As many equations a joint at most: blocks of long recordings are spread over their length.
 LARGEST = 1200
 BLOCKS = 6
-# Equations are filtered and one in so many is kept.
+# Equations are filtered and one in this many is kept.
 EQUATION_DECIMATION = 4
 
 

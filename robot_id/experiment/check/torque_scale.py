@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 UNITS = {'kN.m': 1e-3, 'N.cm': 1e2, 'N.mm': 1e3}
 # Decades by which URDF inertias may be wrong, and by which a joint may differ from the others.
 TOLERANCE, ALONE = 0.55, 0.7
-# Inertias that explain so many times less than free ones do are rough, and may be wrong by more.
+# Inertias that explain this many times less than free ones do are rough, and may be wrong by more.
 ROUGH, ROUGH_TOLERANCE = 4.0, 1.3
 # Scales known to less than this share are used.
 KNOWN = 0.2

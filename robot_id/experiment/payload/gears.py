@@ -76,5 +76,5 @@ def drift_notes(robot: Robot, chi: Array, change: Array, deviations: Array) -> l
     return [f'friction differs between the recordings: {", ".join(clear[:3])}{more}']
 
 
-# A change is significant beyond so many deviations and this share of the friction.
+# A change is significant beyond this many deviations and this share of the friction.
 SURE, LARGE = 4.0, 0.2

@@ -176,7 +176,7 @@ def _findings(request: PayloadRequest, progress: Progress) -> list[str]:
         for finding in look(request.robot, data, part_of(progress, k / len(named), 1.0)):
             line = f'{name} recording {data.source}: {finding.line()}'
             if finding.code in FATAL and finding.certainty >= CERTAIN:
-                raise DataError(f'{line}; mend it first, or look no further with --no-check')
+                raise DataError(f'{line}; correct it first, or skip the check with --no-check')
             found.append(line)
     return found
 

@@ -33,8 +33,8 @@ def nearest_possible(p: Array, covariance: Array, determined: NDArray[np.bool_])
     """
     if is_possible(p) or not determined.any():
         return p
-    told, free = np.flatnonzero(determined), np.flatnonzero(~determined)
-    C = covariance[np.ix_(told, told)]
+    known, free = np.flatnonzero(determined), np.flatnonzero(~determined)
+    C = covariance[np.ix_(known, known)]
     unit = np.sqrt(np.maximum(np.diag(C), 1e-300))
     values, vectors = np.linalg.eigh(C / np.outer(unit, unit))
     weights = 1.0 / np.sqrt(np.maximum(values, 1e-10 * values[-1]))
@@ -50,7 +50,7 @@ def nearest_possible(p: Array, covariance: Array, determined: NDArray[np.bool_])
 
     def distance(lower: Array) -> Array:
         x = body(lower)
-        near = weights * (vectors.T @ ((x - p)[told] / unit))
+        near = weights * (vectors.T @ ((x - p)[known] / unit))
         return np.concatenate([near, _WEAK * (x - compact)[free] / size[free]])
 
     found = scipy.optimize.least_squares(

@@ -178,7 +178,7 @@ class Fitter:
         T = np.zeros((s, s))
         for own, block in zip(self.robot.inertial_index, bodies):
             T[np.ix_(own, own)] = block
-        T[np.ix_(columns, columns)] = np.linalg.inv(self.constraints.drives) * drives
+        T[np.ix_(columns, columns)] = np.linalg.solve(self.constraints.drives, np.diag(drives))
         # A direct rotor is a part of its link, and it is the whole that must be a body.
         for rotor, own, weights in self.robot.direct_columns:
             T[own] -= weights[:, None] * T[rotor]

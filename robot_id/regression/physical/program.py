@@ -84,7 +84,8 @@ class Program:
     def prior_slopes(self, v: Array) -> tuple[Array, Array]:
         """Return gradient (k,) and Hessian (k, k) of the prior part."""
         y = self.y(v)
-        inverse: Array = np.asarray(np.linalg.inv(smat(y[self.bodies])), float)  # 4 x 4
+        # No system is solved here: P^-1 (4 x 4) itself is the gradient of log det P.
+        inverse: Array = np.asarray(np.linalg.inv(smat(y[self.bodies])), float)
         # d2 log det P = -tr(P^-1 E_a P^-1 E_b)
         turned = (inverse[:, None] @ BASIS @ inverse[:, None]).reshape(len(inverse), -1, SIZE**2)
         s = self.scalars(y)
