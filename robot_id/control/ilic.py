@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from robot_id.control.essential import WindowFit, fit_window, possible_window
 from robot_id.control.guards import out_of_bounds, parameter_bounds, weak_inertia, weak_posture
 from robot_id.control.ilic_options import IlicOptions
-from robot_id.control.payload import PayloadEstimate, PayloadWatch
+from robot_id.control.payload import PayloadEstimate
+from robot_id.control.payload_watch import PayloadWatch
 from robot_id.control.window import MovingWindow, ReferenceObservation, Window, as_rows
 from robot_id.data.decimation import LARGEST_STAGE, stages
 from robot_id.exceptions import ControlError, IdentificationError, OptionError
@@ -45,7 +46,8 @@ class Update:
         before when refused.
     :param fit: estimates, deviations and percent of the window.
     :param still: names of joints that were at rest.
-    :param payload: change of the masses against the tare; None before there is one.
+    :param payload: the load beside the tare, also where the update is refused; None before there
+        is a tare and where the window cannot tell.
     """
 
     time: float
@@ -194,28 +196,26 @@ class Ilic:
         """Identify the parameters from a window; an accepted update becomes `parameters`."""
         current, sigma_max = self.parameters, self.sigma_max
         still = np.abs(window.velocity).max(axis=0) < self.rest_speed
-        fit = fit_window(
-            self._observation.factors(window), current, sigma_max, still,
-            self.options.largest_condition,
-        )  # fmt: skip
-        impossible = ''
-        if self._fitter is not None and fit.passed.any():
+        factors = self._observation.factors(window)
+        fit = fit_window(factors, current, sigma_max, still, self.options.largest_condition)
+        reason = self._untold(window, still)
+        payload = None if reason else self.payload_watch.see(factors, still, current)
+        if self._fitter is not None and fit.passed.any() and not reason:
             try:
                 fit = possible_window(fit, self._fitter)
             except IdentificationError as error:
-                impossible = f'no robot that can exist was found near the window: {error}'
+                reason = f'no robot that can exist was found near the window: {error}'
         time = window.end / self.rate_hz
         names = tuple(name for name, rest in zip(self.robot.joint_names, still) if rest)
-        reason = impossible or self._objection(window, fit, still, current, sigma_max)
+        reason = reason or self._objection(window, fit, current, sigma_max)
         new = fit.values.copy()
         new.flags.writeable = False
         with self._lock:
             if self._parameters is not current:
                 reason = OVERTAKEN
             if reason:
-                return Update(time, False, reason, self._parameters.copy(), fit, names)
+                return Update(time, False, reason, self._parameters.copy(), fit, names, payload)
             self._parameters = new
-            payload = self.payload_watch.see(new, fit.covariance, fit.passed)
         return Update(time, True, '', new.copy(), fit, names, payload)
 
     def confirmed(self, update: Update) -> Update:
@@ -227,9 +227,8 @@ class Ilic:
             update, accepted=False, reason=OVERTAKEN, parameters=current.copy(), payload=None
         )
 
-    def _objection(
-        self, window: Window, fit: WindowFit, still: Flags, current: Array, sigma_max: float
-    ) -> str:
+    def _untold(self, window: Window, still: Flags) -> str:
+        """Return why a window tells nothing of the robot, '' where it does."""
         if still.all():
             return 'the window is not exciting: no joint moves'
         limited = np.abs(window.torque) >= self.torque_limit * (1.0 - 1e-9)
@@ -240,6 +239,9 @@ class Ilic:
                 f"the torque of joint '{self.robot.joint_names[j]}' stood at its limit in "
                 f'{100.0 * share[j]:.3g} % of the window: the reference is not what it did'
             )
+        return ''
+
+    def _objection(self, window: Window, fit: WindowFit, current: Array, sigma_max: float) -> str:
         if not fit.passed.any():
             least = np.nanmin(fit.percent, initial=np.inf)
             best = f', the best has {least:.3g} %' if np.isfinite(least) else ''

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id.control.load_fit import LoadFit
 from robot_id.model import Robot
 from robot_id.model.json_numbers import finite_or_none
 from robot_id.model.payload import payload_columns
@@ -14,97 +15,47 @@ from robot_id.model.payload import payload_columns
 Array = NDArray[np.float64]
 # Inertial parameters of a link in the standard order, the mass last.
 MASS = 9
+# Deviations beyond which a load is there.
+SIGNIFICANT = 3.0
 
 
 @dataclass(frozen=True)
 class PayloadEstimate:
     """
-    What the robot carries beyond its tare, from the change of its parameters.
+    What the robot carries beyond its tare.
 
-    :param mass: kg; None when the mass does not follow from the parameters that were updated.
+    :param mass: kg; None when the mass does not follow from what the motion tells.
     :param deviation: its standard deviation, kg.
-    :param changes: (name, change, deviation) of every updated inertial parameter.
+    :param changes: (name, change, deviation) of inertial base parameters.
+    :param significant: whether there is a load, also where its mass is not determined.
     :param standard: (10,) XX XY XZ YY YZ ZZ MX MY MZ M of the load in the frame of the last link,
         NaN where not determined; standard_deviations (10,).
+    :param rows: (r, 11) [A y]: ||y - A p||^2 > 1 for a load p that the robot does not carry.
     """
 
     mass: float | None
     deviation: float
     changes: tuple[tuple[str, float, float], ...]
+    significant: bool = False
     standard: Array = field(default_factory=lambda: np.full(10, np.nan))
     standard_deviations: Array = field(default_factory=lambda: np.full(10, np.nan))
+    rows: Array = field(default_factory=lambda: np.zeros((0, 11)))
 
-    @property
-    def significant(self) -> bool:
-        """Whether the mass differs from zero by more than three deviations."""
-        return self.mass is not None and abs(self.mass) > 3.0 * self.deviation
+    def differs_from(self, load: Array) -> bool:
+        """
+        Whether the robot carries something else than a load.
+
+        :param load: (10,) in the frame of the last link, zeros for none.
+        """
+        apart = self.rows[:, -1] - self.rows[:, :-1] @ load
+        return bool(apart @ apart > 1.0)
 
     def __str__(self) -> str:
-        if self.mass is None:
-            return 'payload: not determined by this motion'
-        return f'payload: {self.mass:.3g} kg +- {self.deviation:.2g} kg'
-
-
-class PayloadWatch:
-    """
-    Compares every accepted estimate with the robot's own, the tare.
-
-    The tare is there once two updates agree. It follows the estimates one update behind, so that
-    slow drift is no payload, and stands still while a payload is seen; a window that tells much
-    less, such as one mostly at rest, does not replace it.
-    """
-
-    def __init__(self, robot: Robot) -> None:
-        self.robot = robot
-        self._tare: tuple[Array, Array] | None = None
-        self._last: tuple[Array, Array] | None = None
-        self._empty = True
-
-    def tare(self) -> None:
-        """Call the present load no payload."""
-        self._tare, self._empty = self._last, True
-
-    def see(
-        self, values: Array, covariance: Array, passed: NDArray[np.bool_]
-    ) -> PayloadEstimate | None:
-        """
-        Take in an accepted estimate; return the payload, None while the tare is not known.
-
-        :param covariance: (b, b), NaN where a parameter was not estimated.
-        """
-        last, self._last = self._last, (values, covariance)
-        if last is None:
-            return None
-        if self._tare is None:
-            if _agree(last, self._last, passed):
-                self._tare = self._last
-            return None
-        tared, uncertainty = self._tare
-        updated = passed & np.isfinite(np.diag(uncertainty))
-        payload = estimate_payload(self.robot, tared, values, uncertainty + covariance, updated)
-        if not payload.significant and self._empty and _as_sure(last, self._tare):
-            self._tare = last
-        self._empty = not payload.significant
-        return payload
-
-
-def _agree(
-    one: tuple[Array, Array], other: tuple[Array, Array], passed: NDArray[np.bool_]
-) -> bool:
-    """Whether two estimates differ by less than two deviations, or 0.2 %, in every parameter."""
-    both = passed & np.isfinite(np.diag(one[1])) & np.isfinite(np.diag(other[1]))
-    if not both.any():
-        return False
-    deviation = np.sqrt(np.diag(one[1] + other[1])[both])
-    change = np.abs(one[0] - other[0])[both]
-    return bool(np.all(change <= np.maximum(2.0 * deviation, 0.002 * np.abs(one[0][both]))))
-
-
-def _as_sure(one: tuple[Array, Array], other: tuple[Array, Array]) -> bool:
-    """Whether no deviation of one estimate is beyond twice that of the other."""
-    variances = np.diag(one[1]), np.diag(other[1])
-    known = np.isfinite(variances[0]) & np.isfinite(variances[1])
-    return bool(np.all(variances[0][known] <= 4.0 * variances[1][known]))
+        if self.mass is not None:
+            return f'payload: {self.mass:.3g} kg +- {self.deviation:.2g} kg'
+        if self.significant:
+            return 'payload: there, of a mass that this motion does not determine'
+        return 'payload: not determined by this motion'
 
 
 def estimate_payload(
@@ -119,7 +70,7 @@ def estimate_payload(
     :param updated: (b,) which parameters were estimated both times.
     """
     G = payload_columns(robot)
-    inertial = np.flatnonzero(updated & _inertial(robot))
+    inertial = np.flatnonzero(updated & inertial_parameters(robot))
     change = after - before
     deviations = np.sqrt(np.diag(covariance))
     changes = tuple(
@@ -133,23 +84,18 @@ def estimate_payload(
     scale = np.sqrt(np.diag(C))
     scale = np.where(scale > 0.0, scale, 1.0)
     L = np.linalg.cholesky(C / np.outer(scale, scale) + 1e-12 * np.eye(len(used)))
-    A = np.linalg.solve(L, G[used] / scale[:, None])
-    y = np.linalg.solve(L, change[used] / scale)
-    norms = np.linalg.norm(A, axis=0)
-    live = np.flatnonzero(norms > 0.0)
-    U, s, Vt = np.linalg.svd(A[:, live] / norms[live], full_matrices=False)
-    rank = int(np.sum(s > 1e-8 * s[0]))
-    # A parameter is determined if it has no share in the directions the change does not determine.
-    found = np.abs(np.linalg.norm(Vt[:rank], axis=0) - 1.0) <= 1e-6
-    rows = (Vt[:rank] / s[:rank, None]).T[found] / norms[live[found], None]
-    standard, known = np.full(10, np.nan), np.full(10, np.nan)
-    standard[live[found]] = rows @ (U[:, :rank].T @ y)
-    known[live[found]] = np.linalg.norm(rows, axis=1)
-    mass = finite_or_none(standard[MASS])
-    return PayloadEstimate(mass, float(known[MASS]), changes, standard, known)
+    white = np.linalg.solve(L, np.column_stack([G[used], change[used]]) / scale[:, None])
+    fit = LoadFit.of(np.asarray(white[:, :-1], float), np.asarray(white[:, -1], float))
+    p, spread = fit.combinations(np.eye(10))
+    mass = finite_or_none(p[MASS])
+    if mass is not None:
+        told = abs(mass) > SIGNIFICANT * spread[MASS]
+    else:
+        told = fit.y @ fit.y > SIGNIFICANT**2 * fit.rank
+    return PayloadEstimate(mass, float(spread[MASS]), changes, bool(told), p, spread)
 
 
-def _inertial(robot: Robot) -> NDArray[np.bool_]:
+def inertial_parameters(robot: Robot) -> NDArray[np.bool_]:
     """(b,) base parameters that stand for inertias, moments and masses of links."""
     places = set(robot.inertial_index.ravel().tolist())
     rotor = [name.startswith('Ia') for name in robot.base.names]

@@ -137,6 +137,8 @@ def _cycle(
             updates.append(update)
             if learn and update.accepted:
                 controller.set_parameters(update.parameters)
+            elif update.accepted:
+                ilic.parameters = parameters
     whole = _join(reference, parts)
     return Cycle(parameters, whole.tracking_error(), tuple(updates), whole if keep else None)
 

@@ -61,11 +61,12 @@ class ControllerModel:
     def learned(self, update: Update, ns: int) -> None:
         """Use what a window led to, where that is wanted."""
         node = self._node
+        admitted = self._load.admits(update.payload, ns)
         if not update.accepted:
             node.warning(f'update refused: {update.reason}')
-        elif not self._load.admits(update, ns):
+        elif not (admitted and self._learns):
             self._learning.set_parameters(self._control.controller.target)
-        elif self._learns:
+        else:
             self._use(update.parameters, node.settings['blend_s'])
             self._proven = bool(node.settings['physical'])
             self._method = 'ilic'

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.control import Update
+from robot_id.control import PayloadEstimate as Seen
 from robot_id.exceptions import OptionError
 from robot_id.model import Robot, payload_parameters
+from robot_id.model.payload import payload_columns
 from robot_id.ros.payload_message import payload_of, running_message
 from robot_id.ros.qos import LATCHED
 from robot_id.ros.stamps import to_stamp
@@ -23,8 +24,8 @@ class CarriedLoad:
     """
     Knows the load that the model of a controller has.
 
-    A load that the learner finds beside it is published and logged. The model takes it over if it
-    differs by at most `payload_bound_kg`, and else once `~/set_payload` has confirmed it.
+    Another load that the learner sees is published and logged. The model takes it over if its mass
+    is within `payload_bound_kg` of the one it has, and else once `~/set_payload` has confirmed it.
 
     :param node: the lifecycle node.
     :param use: called with (b,) change of the parameters and the time to take it over [s].
@@ -33,25 +34,28 @@ class CarriedLoad:
     def __init__(self, node: Any, robot: Robot, use: Any) -> None:
         self._node, self._robot, self._use = node, robot, use
         self._change, self._mass = np.zeros(len(robot.base)), 0.0
-        self._reported: float | None = None
+        # (10,) what of the change a load on the last link would explain.
+        self._load: Array = np.zeros(10)
+        self._reported: Seen | None = None
+        self._columns = payload_columns(robot)
         self.held = 0
         self._publisher = node.tell(PayloadEstimate, '~/payload', LATCHED, always=True)
         node.serve(SetPayload, '~/set_payload', self._set)
 
-    def admits(self, update: Update, ns: int) -> bool:
-        """Tell whether an update may be taken over; publish the load it speaks of."""
-        load = update.payload
-        if load is None or load.mass is None:
+    def admits(self, load: Seen | None, ns: int) -> bool:
+        """Tell whether a model with a load may be taken over; publish and log the load."""
+        if load is None:
             return True
         frame = self._robot.joint_names[-1]
         self._publisher.publish(running_message(load, self._robot.name, frame, to_stamp(ns)))
-        apart = abs(load.mass - self._mass)
-        if apart <= max(self._node.settings['payload_bound_kg'], 3.0 * load.deviation):
+        bound = self._node.settings['payload_bound_kg']
+        near = load.mass is not None and abs(load.mass - self._mass) <= bound
+        if near or not load.differs_from(self._load):
             self._reported = None
             return True
         self.held += 1
-        if self._reported is None or abs(load.mass - self._reported) > 3.0 * load.deviation:
-            self._reported = load.mass
+        if not self._reported or _apart(load, self._reported):
+            self._reported = load
             self._node.warning(
                 f'the load has changed from {self._mass:.3g} kg, {load}: the model waits for '
                 '~/set_payload, or a larger payload_bound_kg'
@@ -68,6 +72,14 @@ class CarriedLoad:
             change = payload_parameters(self._robot, payload, request.link or None)
         self._use(change - self._change, blend)
         self._change, self._mass, self._reported = change, float(request.inertia.m), None
+        self._load = np.asarray(np.linalg.lstsq(self._columns, change, rcond=1e-12)[0])
         self._node.event(
             'payload set', mass=self._mass, link=request.link or 'last', blend_s=blend
         )
+
+
+def _apart(one: Seen, other: Seen) -> bool:
+    """Whether two loads are worth a line each."""
+    if one.mass is None or other.mass is None:
+        return one.mass is not other.mass
+    return abs(one.mass - other.mass) > max(3.0 * one.deviation, 0.1 * abs(other.mass))

@@ -61,21 +61,22 @@ def running_message(change: Change, robot: str, frame: str, stamp: Time) -> Payl
     """Return what a running estimate says of the load."""
     p, s = change.standard, change.standard_deviations
     mass = float('nan') if change.mass is None else change.mass
-    centre = p[6:9] / mass if change.significant else np.full(3, np.nan)
+    weighed = change.significant and change.mass is not None
+    centre = p[6:9] / mass if weighed else np.full(3, np.nan)
     spread = np.hypot(s[6:9], centre * change.deviation) / abs(mass)
     message = PayloadEstimate(
         robot=robot,
-        detected=change.significant,
+        detected=bool(change.significant),
         way='running',
         mass=mass,
         mass_standard_deviation=change.deviation,
         first_moment=_vector(p[6:9]),
         first_moment_standard_deviation=_vector(s[6:9]),
         centre=_vector(centre),
-        centre_standard_deviation=_vector(spread if change.significant else centre),
+        centre_standard_deviation=_vector(spread if weighed else centre),
         inertia=[float('nan')] * 6,
         inertia_standard_deviation=[float('nan')] * 6,
-        determined=['mass'] if change.significant else [],
+        determined=['mass'] if weighed else [],
         names=[name for name, _, _ in change.changes],
         changes=[value for _, value, _ in change.changes],
         standard_deviations=[std for _, _, std in change.changes],

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robot_id.control.payload import PayloadWatch, estimate_payload
+from robot_id.control.payload import estimate_payload
 from robot_id.model import Payload, payload_parameters
 
 
@@ -31,17 +31,3 @@ def test_payload_is_not_invented_when_its_parameters_were_not_estimated(scara):
     payload = estimate_payload(scara, np.zeros(b), np.ones(b), np.eye(b), updated)
     assert payload.mass is None
     assert not payload.significant
-
-
-def test_a_window_that_tells_little_does_not_become_the_tare(emps):
-    """A vague estimate between good ones: the load that follows is measured from a good one."""
-    chi, passed = emps.truth(), np.ones(len(emps.base), bool)
-    load = payload_parameters(emps, Payload(10.0))
-    sure = np.diag((2e-3 * np.abs(chi)) ** 2)
-    watch = PayloadWatch(emps)
-    for _ in range(3):
-        watch.see(chi, sure, passed)
-    for _ in range(2):
-        watch.see(1.06 * chi, 400.0 * sure, passed)
-    found = watch.see(chi + load, sure, passed)
-    assert abs(found.mass - 10.0) < 3.0 * found.deviation < 1.0
