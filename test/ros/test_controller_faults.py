@@ -120,8 +120,7 @@ def test_a_reference_is_followed_within_the_torque_limits_and_a_far_one_is_not(r
     robot.process.wait_for_log("joint 'shoulder' is 2.9 from its reference")
     robot.client.spin_until(
         lambda: robot.health.of('control') and robot.health.of('control').level == b'\x02',
-        10.0,
-        'the fault in the diagnostics',
+        what='the fault in the diagnostics',
     )
 
 
@@ -129,10 +128,10 @@ def test_when_the_states_stop_the_torque_is_zero(robot):
     robot.send([0.1, -0.2])
     assert np.abs(robot.send([0.11, -0.2]).data).max() > 0.01
     at = len(robot.commands)
-    robot.client.spin_until(lambda: len(robot.commands) > at, 20.0, 'the watchdog')
+    robot.client.spin_until(lambda: len(robot.commands) > at, what='the watchdog')
     assert list(robot.commands[-1].data) == [0.0, 0.0]
     robot.client.spin_until(
-        lambda: 'zero torque' in robot.health.of('control').message, 10.0, 'diagnostics'
+        lambda: 'zero torque' in robot.health.of('control').message, what='diagnostics'
     )
     answer = robot.send([0.3, 0.3])
     assert np.abs(answer.data).max() < 1e-6
@@ -143,7 +142,7 @@ def test_an_inactive_controller_leaves_zero_torque_and_says_nothing(robot):
     assert np.abs(robot.send([0.11, -0.2]).data).max() > 0.01
     at = len(robot.commands)
     robot.client.change_state('ctc_controller', Transition.TRANSITION_DEACTIVATE)
-    robot.client.spin_until(lambda: len(robot.commands) > at, 5.0, 'a last command')
+    robot.client.spin_until(lambda: len(robot.commands) > at, what='a last command')
     assert list(robot.commands[-1].data) == [0.0, 0.0]
     assert robot.send([0.1, -0.2]) is None
 
@@ -164,7 +163,7 @@ def test_parameters_are_set_and_latched_and_unsafe_ones_refused(robot):
     assert done.error_code == ErrorCode.SUCCESS, done.error_string
     assert dict(zip(done.parameters.names, done.parameters.values))[friction] == 0.25
     late = robot.client.collect(DynamicParameters, 'ctc_controller/dynamic_parameters', LATCHED)
-    robot.client.spin_until(lambda: late, 10.0, 'the latched parameters')
+    robot.client.spin_until(lambda: late, what='the latched parameters')
     assert late[-1].update == done.parameters.update >= 1
     assert dict(zip(late[-1].names, late[-1].values))[friction] == 0.25
     assert tuple(late[-1].names) == model.base.names
@@ -263,7 +262,7 @@ def test_two_hundred_calls_at_once_are_all_answered(robot):
     node = robot.client.node
     name = 'ctc_controller/enable_learning'
     client = node.create_client(EnableLearning, name, qos_profile=SERVICE)
-    robot.client.spin_until(client.service_is_ready, 20.0, 'the service')
+    robot.client.spin_until(client.service_is_ready, what='the service')
     futures = [client.call_async(EnableLearning.Request(enable=False)) for _ in range(200)]
     robot.client.spin_until(lambda: all(f.done() for f in futures), 60.0, '200 answers')
     assert robot.send([0.1, -0.2]) is not None

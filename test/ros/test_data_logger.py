@@ -120,12 +120,16 @@ def test_best_effort_publisher_that_comes_late(client, folder):
 def test_duration_ends_it(client, folder):
     from ros_helpers.source import Source
 
-    from robot_id_msgs.msg import ErrorCode
+    from robot_id.ros.qos import LATCHED
+    from robot_id_msgs.msg import ErrorCode, RecordingStatus
 
+    told = client.collect(RecordingStatus, 'data_logger/status', LATCHED)
     with Source(NAMESPACE) as source:
         start(client, 'short', 0.5)
         source.start(count=600).wait()
-        client.spin_for(0.5)
+        client.spin_until(
+            lambda: told and told[-1].bag == 'short' and not told[-1].recording, what='the end'
+        )
         answer = stop(client)
     # From 0 to 0.5 s, both included.
     assert (answer.error_code, answer.status.samples) == (0, 251)

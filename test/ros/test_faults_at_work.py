@@ -53,8 +53,10 @@ def test_kill_9_of_the_learner_and_a_signal_to_the_controller(end):
         loop.process.send_signal(end)
         assert loop.wait(60.0) == 0, loop.log
         assert 'Traceback' not in loop.log
-        client.spin_until(lambda: list(commands[-1].data) == [0.0], 20.0, 'zero as the last word')
-        client.spin_until(lambda: states[-1].effort[0] == 0.0, 20.0, 'zero torque on the robot')
+        client.spin_until(
+            lambda: list(commands[-1].data) == [0.0], START_S, 'zero as the last word'
+        )
+        client.spin_until(lambda: states[-1].effort[0] == 0.0, START_S, 'zero torque on the robot')
 
 
 def test_kill_9_of_the_loop_while_the_robot_moves():
@@ -91,5 +93,5 @@ def test_kill_9_of_the_loop_while_the_robot_moves():
         # On a stalled machine the last answer was old already when the loop was killed.
         assert timeout - 3.0 * period <= held * period <= 3.0 * timeout
         client.spin_until(
-            lambda: 'safe stop' in health.of('ddm_simulator: simulation').message, 20.0, 'told'
+            lambda: 'safe stop' in health.of('ddm_simulator: simulation').message, START_S, 'told'
         )

@@ -239,14 +239,16 @@ def test_recording_under_way_is_not_the_last_one(client, folder):
 
     publisher = client.node.create_publisher(RecordingStatus, 'data_logger/status', LATCHED)
     client.spin_until(publisher.get_subscription_count, what='the server listens')
+    # A topic and a service keep no order among each other: asked until the server has heard.
     publisher.publish(RecordingStatus(recording=True, bag='run'))
-    client.spin_for(0.3)
-    answer = ask(client, bag='')
-    assert answer.error_code == ErrorCode.INVALID_STATE
-    assert 'stop it first' in answer.error_string
+    client.spin_until(
+        lambda: 'stop it first' in ask(client, bag='').error_string, what='the server hears'
+    )
+    assert ask(client, bag='').error_code == ErrorCode.INVALID_STATE
     publisher.publish(RecordingStatus(recording=False, bag='nothing'))
-    client.spin_for(0.3)
-    assert "'nothing'" in ask(client, bag='').error_string
+    client.spin_until(
+        lambda: "'nothing'" in ask(client, bag='').error_string, what='the server hears'
+    )
 
 
 @pytest.mark.parametrize('end', [signal.SIGINT, signal.SIGKILL])

@@ -87,7 +87,7 @@ def test_launched_nodes_become_active_move_and_end_on_ctrl_c(file, arguments, no
                 wait_until_active(client, node)
             wait_until_it_moves(client)
             client.spin_until(
-                lambda: health.of(f'{space}/ddm_simulator: simulation'), 10.0, 'diagnostics'
+                lambda: health.of(f'{space}/ddm_simulator: simulation'), START_S, 'diagnostics'
             )
         assert launch.interrupt() == 0, launch.output
         assert launch.output.count('process has finished cleanly') == processes, launch.output

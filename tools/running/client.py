@@ -13,6 +13,9 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
+# What is waited for comes at once; only a machine that stalls needs so long.
+PATIENCE_S = 120.0
+
 
 class Client:
     """
@@ -38,7 +41,9 @@ class Client:
         self.node.destroy_node()
         rclpy.try_shutdown(context=self._context)
 
-    def spin_until(self, done: Callable[[], Any], timeout: float = 20.0, what: str = '') -> Any:
+    def spin_until(
+        self, done: Callable[[], Any], timeout: float = PATIENCE_S, what: str = ''
+    ) -> Any:
         """Spin until `done()` is true and return what it returned."""
         deadline = time.monotonic() + timeout
         while not (value := done()):
@@ -53,7 +58,7 @@ class Client:
         while time.monotonic() < deadline:
             self._executor.spin_once(timeout_sec=0.02)
 
-    def wait_for_node(self, name: str, timeout: float = 20.0) -> None:
+    def wait_for_node(self, name: str, timeout: float = PATIENCE_S) -> None:
         """Wait until a node of that full name (`/ns/name`) is on the graph."""
         name = '/' + name.strip('/')
 
@@ -63,7 +68,7 @@ class Client:
 
         self.spin_until(present, timeout, f'node {name} on the graph')
 
-    def call(self, kind: type, name: str, request: Any = None, timeout: float = 20.0) -> Any:
+    def call(self, kind: type, name: str, request: Any = None, timeout: float = PATIENCE_S) -> Any:
         """Wait for a service, call it and return its response."""
         client = self.node.create_client(kind, name)
         try:
@@ -75,7 +80,7 @@ class Client:
             self.node.destroy_client(client)
 
     def set_parameters(
-        self, node: str, values: dict[str, Any], timeout: float = 20.0
+        self, node: str, values: dict[str, Any], timeout: float = PATIENCE_S
     ) -> list[Any]:
         """Set parameters of a running node and return its verdict on each."""
         from rcl_interfaces.srv import SetParameters
@@ -86,7 +91,7 @@ class Client:
         ]
         return self.call(SetParameters, f'{node}/set_parameters', request, timeout).results
 
-    def change_state(self, node: str, transition: int, timeout: float = 20.0) -> bool:
+    def change_state(self, node: str, transition: int, timeout: float = PATIENCE_S) -> bool:
         """Ask a lifecycle node for a transition (lifecycle_msgs/Transition.TRANSITION_...)."""
         from lifecycle_msgs.srv import ChangeState
 
@@ -94,7 +99,7 @@ class Client:
         request.transition.id = transition
         return self.call(ChangeState, f'{node}/change_state', request, timeout).success
 
-    def send_goal(self, kind: type, name: str, goal: Any, timeout: float = 20.0) -> Goal:
+    def send_goal(self, kind: type, name: str, goal: Any, timeout: float = PATIENCE_S) -> Goal:
         """Wait for an action server, send a goal and return its handle, accepted or not."""
         client = ActionClient(self.node, kind, name)
         self.spin_until(client.server_is_ready, timeout, f'action {name}')
@@ -125,13 +130,13 @@ class Goal:
         self.accepted: bool = handle.accepted
         self.feedback = feedback
 
-    def cancel(self, timeout: float = 20.0) -> bool:
+    def cancel(self, timeout: float = PATIENCE_S) -> bool:
         """Ask to cancel and tell whether the server agreed."""
         future = self._handle.cancel_goal_async()
         self._owner.spin_until(future.done, timeout, 'answer to cancel')
         return bool(future.result().goals_canceling)
 
-    def result(self, timeout: float = 60.0) -> tuple[int, Any]:
+    def result(self, timeout: float = PATIENCE_S) -> tuple[int, Any]:
         """Wait for the end; return the status (action_msgs/GoalStatus) and the result."""
         future = self._handle.get_result_async()
         self._owner.spin_until(future.done, timeout, 'result of the goal')

@@ -121,7 +121,7 @@ class NodeProcess:
             return self._log_path.read_text(errors='replace')
         return self._last_log
 
-    def wait_for_log(self, pattern: str, timeout: float = 20.0) -> re.Match[str]:
+    def wait_for_log(self, pattern: str, timeout: float = 120.0) -> re.Match[str]:
         """Wait until the log matches a regular expression; fail when the node ends before."""
         deadline = time.monotonic() + timeout
         while True:
@@ -137,7 +137,7 @@ class NodeProcess:
                 raise AssertionError(f"{self.name}: no '{pattern}' in {timeout} s:\n{self.log}")
             time.sleep(0.02)
 
-    def wait(self, timeout: float = 20.0) -> int:
+    def wait(self, timeout: float = 120.0) -> int:
         """Wait until the node ends by itself and return its exit code."""
         try:
             return self.process.wait(timeout)
