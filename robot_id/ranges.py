@@ -107,5 +107,7 @@ def _check(value: Any, kind: Any, key: str) -> None:
     elif origin in (tuple, list, Sequence) and value is not None:
         for item in value:
             _check(item, inner[0], key)
+    elif kind is str and not isinstance(value, str):
+        raise OutOfRange(f'{key} must be a text, got {shorten(value)}', key=key, value=value)
     elif kind is float and isinstance(value, float) and math.isnan(value):
         raise OutOfRange(f'{key}: nan is not a number', key=key, value=value)

@@ -58,15 +58,25 @@ def _at_limit(x: Array) -> Flags | None:
         return None
     width = max(_resolution(x, span), NEAR * span)
     at = x >= top - 0.5 * width
-    count = int(at.sum())
+    inside = _inside(at)
+    count = int(inside.sum())
     if count < FEWEST or count > 0.9 * len(x):
         return None
     below = int(((x < top - 0.5 * width) & (x >= top - 1.5 * width)).sum())
     if count < DENSER * (below + 1):
         return None
-    edges = np.diff(np.concatenate([[0], at.astype(np.int8), [0]]))
+    edges = np.diff(np.concatenate([[0], inside.astype(np.int8), [0]]))
     stretches = np.flatnonzero(edges < 0) - np.flatnonzero(edges > 0)
     return at if int(stretches.max()) >= STRETCH else None
+
+
+def _inside(at: Flags) -> Flags:
+    """Return the flags without a stretch at either end: a value held there is filled in."""
+    free = np.flatnonzero(~at)
+    inside = at.copy()
+    if free.size:
+        inside[: free[0]] = inside[free[-1] + 1 :] = False
+    return inside
 
 
 def _resolution(x: Array, span: float) -> float:

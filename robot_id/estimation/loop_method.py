@@ -33,8 +33,8 @@ from robot_id.regression.residuals import warn_if_correlated, whiteness
 Array = NDArray[np.float64]
 # Periods of the simulated loop in a sample of the data: beyond it a simulation takes for ever.
 FASTEST_LOOP = 200.0
-# Rates of an assumed controller, relative to what its bandwidth asks for.
-FASTER = (1.0, 4.0)
+# Bandwidths of an assumed loop and rates of its controller, relative to what was assumed.
+TRIED = ((1.0, 1.0), (1.0, 4.0), (0.5, 2.0), (0.25, 2.0), (0.25, 4.0))
 # Slope of the friction beside an assumed loop, times the middle top speed: a steeper one would
 # make the simulation of light joints stiff.
 SOFT_SLOPE = 300.0
@@ -210,14 +210,23 @@ def simulable(problem: LoopProblem, start: Array) -> LoopProblem:
     """
     Return the problem with an assumed loop that can be simulated.
 
-    A light joint beside heavy ones needs a faster controller than its own bandwidth asks for.
+    A light joint beside heavy ones, or one whose inertia changes much with the posture, needs a
+    faster controller than its own bandwidth asks for, or a slower loop.
     """
-    for factor in FASTER:
-        loop = problem.loop.model_copy(update={'rate_hz': factor * problem.loop.rate_hz})
-        tried = problem.with_loop(loop)
+    for slower, faster in TRIED:
+        update = {
+            'rate_hz': faster * problem.loop.rate_hz,
+            'bandwidth': tuple(slower * wn for wn in problem.loop.bandwidth),
+        }
+        tried = problem.with_loop(problem.loop.model_copy(update=update))
         try:
             tried.simulate(start)
         except SimulationError:
             continue
+        if slower < 1.0:
+            tried.warnings += (
+                f'the assumed loop cannot be simulated with the start; one of {slower:g} times '
+                'its bandwidth is',
+            )
         return tried
     return problem

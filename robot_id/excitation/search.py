@@ -12,6 +12,8 @@ from robot_id.excitation.worker import Board, Worker, ranking
 from robot_id.progress import Progress, silent
 from robot_id.trajectory.trajectory import Trajectory
 
+MOST_WORKERS = 256
+
 
 @dataclass(frozen=True)
 class SearchResult:
@@ -60,8 +62,10 @@ def search(
         raise OptionError(
             f'a budget of {budget_s:g} s leaves no time to search: give some seconds'
         )
-    if workers < 1:
-        raise OptionError(f'at least 1 worker is needed, got {workers}')
+    if not 1 <= workers <= MOST_WORKERS:
+        raise OptionError(
+            f'workers: {workers} must lie between 1 and {MOST_WORKERS}', key='workers'
+        )
     begun = time.monotonic()
     board = Board(workers, target)
     crew = [

@@ -81,3 +81,6 @@ def test_clipping_is_seen_and_a_coarse_but_free_torque_is_not() -> None:
     found, flags = clipped(cut[:, :1])
     assert {round(each.value, 6) for each in found} == {-8.0, 8.0}
     assert np.array_equal(flags[:, 0], np.abs(tau[:, 0]) >= 8.0)
+    # A torque that was shifted in time has its first value held: that is no limit.
+    late = np.cos(t)[:, None]
+    assert clipped(np.concatenate([np.full((40, 1), late[0, 0]), late[:-40]]))[0] == []

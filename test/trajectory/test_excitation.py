@@ -183,7 +183,8 @@ def test_impossible_requests_are_one_clear_line() -> None:
     for options, error, words in (
         (ExcitationOptions(budget_s=0.0), OptionError, 'a budget of 0 s leaves no time'),
         (ExcitationOptions(budget_s=-1.0), OptionError, 'leaves no time'),
-        (ExcitationOptions(workers=0), OptionError, 'at least 1 worker'),
+        (ExcitationOptions(workers=0), OptionError, 'workers: 0 must lie between 1 and 256'),
+        (ExcitationOptions(workers=10**8), OptionError, 'must lie between 1 and 256'),
         (ExcitationOptions(torque_std=(0.0,)), OptionError, 'torque noise must be'),
         (
             # Coulomb friction alone needs more.
