@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Run
+from robot_id.exceptions import IdentificationError
 
 Array = NDArray[np.float64]
 POINTS = 200
@@ -45,5 +46,10 @@ def thinned(run: Run, factor: int) -> tuple[Array, Array, float]:
     if factor == 1:
         return run.position, run.torque, run.step
     count = len(run) // factor
+    if count < 2:
+        raise IdentificationError(
+            f'{len(run)} samples at {run.rate:.4g} Hz leave {count} when one in {factor} is '
+            'taken: raise highest_rate_hz'
+        )
     torque = run.torque[: count * factor].reshape(count, factor, -1).mean(axis=1)
     return run.position[: count * factor : factor], torque, run.step * factor

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_id import dynamics
+from robot_id.exceptions import TrajectoryError
 from robot_id.excitation.averaged_friction import AveragedFriction
 from robot_id.excitation.clearance import Clearance
 from robot_id.excitation.criteria import CRITERIA, criterion_of
@@ -123,7 +124,13 @@ class Objective:
         """Return the value and its slope in W (N, n, b)."""
         weights = self.parameter_weights if self.criterion.weighted else None
         rows = self.rows.of(W, weights)
-        _, singular, Vt = np.linalg.svd(self.rows.factor(rows))
+        try:
+            _, singular, Vt = np.linalg.svd(self.rows.factor(rows))
+        except np.linalg.LinAlgError as error:
+            raise TrajectoryError(
+                f'{self.robot.name}: a motion gives numbers that are too large: see the lengths '
+                'and limits of the robot file'
+            ) from error
         value, slope = self.criterion.smooth(singular, power)
         # U diag(slope) V^T without U: rows = U diag(s) V^T.
         inward = Vt.T * (slope / np.maximum(singular, 1e-300)) @ Vt

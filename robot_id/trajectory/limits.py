@@ -13,6 +13,8 @@ from robot_id.model.limits import Limits
 from robot_id.trajectory.trajectory import Array, Trajectory
 
 QUANTITIES = ('lower', 'upper', 'velocity', 'acceleration', 'torque')
+# A limit below this, in SI units, leaves no motion.
+STANDSTILL = 1e-9
 
 
 @dataclass(frozen=True)
@@ -155,7 +157,7 @@ def _check_joint(name: str, own: dict[str, float]) -> None:
             value=(own['lower'], own['upper']),
         )
     for quantity in ('velocity', 'acceleration', 'torque'):
-        if not own[quantity] > 0.0:
+        if not own[quantity] > STANDSTILL:
             raise TrajectoryError(
                 f"joint '{name}' cannot move: its {quantity} limit is {own[quantity]:g}",
                 joint=name,

@@ -252,3 +252,9 @@ def test_options_are_checked(robot):
         )
     with pytest.raises(OptionError, match='start_values'):
         Ekf(start_values=(1.0,)).estimate(robot, dataset(robot, seconds=1.2))
+
+
+def test_a_rate_that_leaves_no_samples_is_one_line():
+    robot = load_robot('scara')
+    with pytest.raises(IdentificationError, match='raise highest_rate_hz'):
+        Ekf(highest_rate_hz=0.05, start='regular').estimate(robot, dataset(robot, 0))

@@ -187,6 +187,11 @@ def test_impossible_requests_are_one_clear_line() -> None:
         (ExcitationOptions(workers=10**8), OptionError, 'must lie between 1 and 256'),
         (ExcitationOptions(torque_std=(0.0,)), OptionError, 'torque noise must be'),
         (
+            ExcitationOptions(limits={'shoulder.acceleration': 1e-300}),
+            TrajectoryError,
+            "'shoulder' cannot move",
+        ),
+        (
             # Coulomb friction alone needs more.
             ExcitationOptions(limits={'shoulder.torque': 0.1}, budget_s=1.0),
             TrajectoryError,
