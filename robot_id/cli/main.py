@@ -19,7 +19,7 @@ import click  # noqa: E402
 from click.shell_completion import CompletionItem  # noqa: E402
 
 from robot_id import __version__  # noqa: E402
-from robot_id.cli import budgets, verbosity  # noqa: E402
+from robot_id.cli import budgets, numbers, verbosity  # noqa: E402
 from robot_id.exceptions import RobotIdError, did_you_mean  # noqa: E402
 from robot_id.extras import missing_extra  # noqa: E402
 
@@ -70,7 +70,7 @@ class _Verbs(click.Group):
         verb = importlib.import_module(f'robot_id.cli.{name.replace("-", "_")}').command
         if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        return budgets.add_to(verbosity.add_to(verb))
+        return numbers.bound(budgets.add_to(verbosity.add_to(verb)))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Offer the verbs from their list: importing them would take seconds."""

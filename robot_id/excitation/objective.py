@@ -198,12 +198,12 @@ class Objective:
         N = self.samples * refine
         states = trajectory.sample(np.arange(N) * (trajectory.duration / N))
         W = dynamics.regressor(self.robot, *states)
-        if not np.isfinite(W).all():  # limits far beyond those of any robot
-            return Figures(dict.fromkeys(CRITERIA, float('inf')), float('inf'))
         R = self.rows.factor(self.rows.of(W, None))
+        scaled = R * self.parameter_weights
+        if not np.isfinite(scaled).all():  # limits far beyond those of any robot
+            return Figures(dict.fromkeys(CRITERIA, float('inf')), float('inf'))
         plain, weighted = (
-            np.asarray(np.linalg.svd(part, compute_uv=False))
-            for part in (R, R * self.parameter_weights)
+            np.asarray(np.linalg.svd(part, compute_uv=False)) for part in (R, scaled)
         )
         share = float('nan')
         if self.expected is not None:

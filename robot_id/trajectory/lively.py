@@ -10,6 +10,8 @@ from robot_id.trajectory.fourier import Fourier
 
 # Where a robot gives no limit.
 USUAL_REACH, USUAL_VELOCITY, USUAL_ACCELERATION = 1.5, 2.0, 10.0
+# Each sample takes all harmonics: a longer motion has no more of them, and is slower.
+LONGEST_S = 600.0
 
 
 def lively_motion(
@@ -20,14 +22,14 @@ def lively_motion(
 
     :param seconds: period of the motion.
     :param share: of position, velocity and acceleration limits that is used, below 1.
-    :param harmonics: of the series; None: 1.2 per second.
+    :param harmonics: of the series; None: 1.2 per second, of the first ten minutes.
     """
     if not seconds > 0.0:
         raise TrajectoryError(f'a motion needs a duration above 0 s, got {seconds}')
     if not 0.0 < share <= 1.0:
         raise TrajectoryError(f'share must lie between 0 and 1, got {share}')
     rng = np.random.default_rng(seed)
-    n, H = len(limits.lower), harmonics or max(4, round(1.2 * seconds))
+    n, H = len(limits.lower), harmonics or max(4, round(1.2 * min(seconds, LONGEST_S)))
     finite = np.isfinite(limits.lower) & np.isfinite(limits.upper)
     lower = np.where(finite, limits.lower, -USUAL_REACH)
     upper = np.where(finite, limits.upper, USUAL_REACH)

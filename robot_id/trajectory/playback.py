@@ -89,7 +89,7 @@ class Playback(PiecewisePolynomial):
         at = self.time - self.time[0]
         try:
             spline = scipy.interpolate.make_interp_spline(at, q, k=5)
-        except np.linalg.LinAlgError as error:
+        except (np.linalg.LinAlgError, ValueError) as error:
             raise TrajectoryError(
                 'playback: steps of time too different for a spline; give the velocity too'
             ) from error

@@ -21,7 +21,7 @@ GRID = {
     'robots': ['scara'],
     'motions': [{'lively': 4}],
     'methods': ['idim_wls'],
-    'repetitions': 60,
+    'repetitions': 200,
 }
 
 
@@ -83,7 +83,7 @@ def test_worker_and_scheduler_are_killed_and_the_table_is_the_same(tmp_path, clu
     kill(first)
     assert running.wait() == 2
     kill(workers[1])
-    assert rows < 60
+    assert rows < GRID['repetitions']
 
     cluster(*scheduler)
     cluster(*worker)
@@ -95,5 +95,5 @@ def test_worker_and_scheduler_are_killed_and_the_table_is_the_same(tmp_path, clu
     undisturbed.create(path)
     undisturbed.append([warden.run(cell, 60.0, 4 << 30) for cell in read_campaign(path).cells()])
     warden.close()
-    assert table.num_rows == 60
+    assert table.num_rows == GRID['repetitions']
     assert table.equals(undisturbed.table().drop_columns(list(TIMES)))

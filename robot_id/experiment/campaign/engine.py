@@ -22,7 +22,7 @@ from robot_id.progress import Progress, silent
 # Batches under way for each thread: enough that none waits, few enough to be lost.
 AHEAD = 2
 # A batch of short cells lasts about so long: Dask takes some 20 ms for each task.
-BATCH_S, LARGEST_BATCH = 1.0, 16
+BATCH_S, LARGEST_BATCH = 0.5, 8
 # Rows wait so long for others before they are written.
 FLUSH_S, FLUSH_ROWS = 1.0, 500
 CONNECT_S = 10.0

@@ -41,7 +41,7 @@ def motions(given: Any, key: str, folder: Path) -> list[Entry]:
         name = None if given == 'default' else located(given, folder)
         return [{'motion': name, 'seconds': None, 'seed': 0}]
     table(given, ('lively', 'seed'), key, 'lively')
-    seconds = number(given['lively'], f'{key}.lively', 0.5, 3600.0)
+    seconds = number(given['lively'], f'{key}.lively', 0.5, 600.0)
     seed = whole(given.get('seed', 0), f'{key}.seed', 0, 1 << 32)
     return [{'motion': 'lively', 'seconds': seconds, 'seed': seed}]
 

@@ -1,0 +1,46 @@
+"""Numbers of the command line: none that is not finite, none beyond any use."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import click
+
+from robot_id.exceptions import OptionError
+
+LARGEST = 1e12
+
+
+class _Bounded(click.ParamType):
+    """
+    A number within what any option can use; its own range is checked where it is used.
+
+    :param kind: click's type, which reads it.
+    :param low: smallest value.
+    """
+
+    def __init__(self, kind: click.ParamType, low: float) -> None:
+        self.kind, self.low, self.name = kind, low, kind.name
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read a number, or refuse it."""
+        number = self.kind.convert(value, param, ctx)
+        if math.isnan(number) or not self.low <= number <= LARGEST:
+            text = str(value)
+            shown = text if len(text) <= 40 else f'{text[:40]}...'
+            name = max(param.opts, key=len) if param is not None else 'number'
+            raise OptionError(
+                f'{name}: {shown} does not lie between {self.low:g} and {LARGEST:g}', key=name
+            )
+        return number
+
+
+def bound(verb: click.Command) -> click.Command:
+    """Bound all plain numbers of a verb; whole ones count something, so none is negative."""
+    for param in verb.params:
+        if param.type is click.FLOAT:
+            param.type = _Bounded(click.FLOAT, -LARGEST)
+        elif param.type is click.INT:
+            param.type = _Bounded(click.INT, 0)
+    return verb
