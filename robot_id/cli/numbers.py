@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import click
@@ -26,7 +25,7 @@ class _Bounded(click.ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Read a number, or refuse it."""
         number = self.kind.convert(value, param, ctx)
-        if math.isnan(number) or not self.low <= number <= LARGEST:
+        if not self.low <= number <= LARGEST:  # nor is NaN
             text = str(value)
             shown = text if len(text) <= 40 else f'{text[:40]}...'
             name = max(param.opts, key=len) if param is not None else 'number'
