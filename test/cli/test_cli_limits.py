@@ -135,7 +135,8 @@ def test_time_limit_is_one_line(tmp_path):
     'words',
     [
         ('--seed', -1), ('--seconds', 'inf'), ('--seconds', 1e9), ('--seconds', 0),
-        ('--seconds', 'nan'), ('--cycles', 100_000_000), ('--cycles', 10**400), ('--every', 10**30), ('--memory', 'lots'),
+        ('--seconds', 'nan'), ('--cycles', 100_000_000), ('--cycles', 10**400),
+        ('--every', 10**30), ('--memory', 'lots'),
     ],
 )  # fmt: skip
 def test_simulate_refuses_impossible_numbers(tmp_path, words):
