@@ -16,6 +16,12 @@ Array = NDArray[np.float64]
 SHORTEST_STEP = 2.0**-10
 # Steps this short (of the full one) lead nowhere within the iterations there are.
 SHORT_STEP, MOST_SHORT_STEPS = 1.0 / 32.0, 4
+# Data that idim_wls explains are not to blame: inertias of light joints are lost in noise.
+WAY_OUT = (
+    'where idim_wls explains the data well, inertias are too small to be told (light wrists, '
+    'torque sensors behind the gears): use idim_wls with physical=true, or give a start or a '
+    'loop; else robot-id check looks for the mistake'
+)
 # Data without noise: a residual this small relative to the data leaves nothing to explain.
 EXACT = 1e-8
 
@@ -70,8 +76,7 @@ def careful_step(
         step *= 0.5
     raise IdentificationError(
         'no step from the last estimate keeps M(q) positive definite along the motion and can be '
-        f'simulated{why}: run robot-id check on the data (units, signs, gears), see whether '
-        'idim_wls explains them, or give another start or loop'
+        f'simulated{why}: {WAY_OUT}'
     )
 
 
@@ -96,8 +101,7 @@ class ShortSteps:
         if self._count >= MOST_SHORT_STEPS:
             raise IdentificationError(
                 f'{self._count} steps in a row were cut to {SHORT_STEP:.2g} or less to keep M(q) '
-                'positive definite: the data do not fit the model (units, signs of the torques, '
-                'the loop and its bandwidth; robot-id check looks for the mistake)'
+                f'positive definite: {WAY_OUT}'
             )
 
 
