@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from robot_id.exceptions import OptionError
+from robot_id.exceptions import OptionError, shorten
 
 LARGEST = 1e12
 
@@ -26,11 +26,10 @@ class _Bounded(click.ParamType):
         """Read a number, or refuse it."""
         number = self.kind.convert(value, param, ctx)
         if not self.low <= number <= LARGEST:  # nor is NaN
-            text = str(value)
-            shown = text if len(text) <= 40 else f'{text[:40]}...'
             name = max(param.opts, key=len) if param is not None else 'number'
             raise OptionError(
-                f'{name}: {shown} does not lie between {self.low:g} and {LARGEST:g}', key=name
+                f'{name}: {shorten(value)} does not lie between {self.low:g} and {LARGEST:g}',
+                key=name,
             )
         return number
 

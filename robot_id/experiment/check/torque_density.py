@@ -20,8 +20,9 @@ Array = NDArray[np.float64]
 
 # What arms have, kg/m^3, with room beyond what was seen; and their middle.
 LEAST, MOST, TYPICAL = 0.3, 150.0, 6.0
-# Below it torques are in kN.m, above it of the motor side; N.mm above the other, N.cm below.
-KILO, MILLI = 0.035, 3000.0
+# Between the densest arm in kN.m and the lightest one before gears of 50; between the densest in
+# N.cm and the lightest in N.mm, where these two are not told apart within a factor of 2.
+KILO, MILLI = 0.03, 2100.0
 # Shorter arms than this are all housing, m; gravity must have this share of a torque to be known.
 SHORTEST, SHARE = 0.1, 0.3
 POSTURES = 200
@@ -51,6 +52,9 @@ def look(case: Case, explanation: Explanation) -> list[Finding]:
                 'torque.scale: [gear ratio of each joint] or torque.motor_matrix in the mapping',
             )
         ]
+    if not small and MILLI / 2.0 < rho < MILLI * 2.0:
+        fix = 'torque.unit: N.cm or N.mm in the mapping, whichever it is'
+        return [Finding('torque_unit', None, 0.9, f'{text}: they are in N.cm or N.mm', fix)]
     unit, size = ('kN.m', 1e-3) if small else ('N.mm', 1e3) if rho > MILLI else ('N.cm', 1e2)
     remedy = Remedy(torque_scale=(1.0 / size,) * case.robot.n)
     fix = f'torque.unit: {unit} in the mapping'
