@@ -18,6 +18,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from robot_id.exceptions import OptionError, RobotIdError
 from robot_id.ros.diagnostics import Diagnostics
+from robot_id.ros.discovery import announce_often
 from robot_id.ros.parameter_table import (
     MAPPING,
     REAL_TIME_PRIORITY,
@@ -134,6 +135,7 @@ def run(*make: Callable[[], Node], executor: Callable[[], Executor] = fastest_ex
     :param make: each builds a node.
     :param executor: builds the executor of all of them.
     """
+    announce_often()
     rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
     asked: list[int] = []
     nodes: list[Any] = []

@@ -7,7 +7,7 @@ import yaml
 
 from robot_id.exceptions import DescriptionError
 from robot_id.model import load_robot
-from robot_id.model.files import share_directory
+from robot_id.share import share_directory
 
 GOOD = {
     'name': 'two',

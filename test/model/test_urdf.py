@@ -8,7 +8,8 @@ import yaml
 from robot_id import dynamics
 from robot_id.exceptions import DescriptionError
 from robot_id.model import build_robot, load_robot
-from robot_id.model.files import robot_files, share_directory
+from robot_id.model.files import robot_files
+from robot_id.share import share_directory
 
 ROOT = '<link name="base"/>'
 BODY = (

@@ -17,7 +17,7 @@ from robot_id import data
 from robot_id.data import Dataset, Run
 from robot_id.estimation.result import Result
 from robot_id.model import load_robot
-from robot_id.model.files import share_directory
+from robot_id.share import share_directory
 from tools.running.typestore import typestore
 
 MAPPING = """rate_hz: 1000

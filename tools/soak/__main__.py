@@ -37,7 +37,7 @@ from running.robot_graph import Health  # isort: skip
 from running.simulated_bag import simulated_bag  # isort: skip
 
 from robot_id.model import load_robot
-from robot_id.model.files import share_directory
+from robot_id.share import share_directory
 from robot_id_msgs.srv import ResetSimulation
 
 RATE_HZ = 100.0

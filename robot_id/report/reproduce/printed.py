@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from robot_id.model.files import share_directory
+from robot_id.share import share_directory
 
 
 @cache
