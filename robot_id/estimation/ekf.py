@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset
-from robot_id.data.processing import Processing, differentiate
-from robot_id.estimation.admissible import admissible
-from robot_id.estimation.idim_wls import IdimWls
+from robot_id.data.processing import Processing
+from robot_id.estimation.block_jackknife import BlockJackknife, information_of
+from robot_id.estimation.filter_start import (
+    Start,
+    guard_of,
+    start_from_wls,
+    torque_per_interval,
+)
 from robot_id.estimation.outcome import Outcome, assemble, confined
 from robot_id.estimation.result import Iteration, Result
 from robot_id.estimation.track import Track, thinned
@@ -25,8 +30,8 @@ from robot_id.online.settings import per_item
 from robot_id.online.sizes import nominal_sizes
 from robot_id.progress import Progress, part_of, silent
 from robot_id.ranges import Anything, Deviation, Frequency, NotNegative, Range, Slope, check
-from robot_id.regression.derivation import derive_for_loop
 from robot_id.regression.prediction import predict
+from robot_id.regression.settling import settle_for_filter
 
 Array = NDArray[np.float64]
 CHUNK = 250
@@ -37,9 +42,11 @@ class Ekf:
     """
     Extended Kalman filter of velocity, position and parameters, UD-factorised.
 
-    Standard deviations that are not given are taken from the data: process_std of dq is 3 times
-    what the rms acceleration adds in a step, that of q half a step of it, measurement_std what the
-    position filter takes away. They are wide on purpose: a filter that trusts its first
+    Standard deviations that are not given are taken from the data. After the start 'good',
+    process_std is what the torques that IDIM-WLS leaves add to the motion in a step, and
+    measurement_std the noise of the positions. After any other start they are wide: process_std
+    of dq is 3 times what the rms acceleration adds in a step, that of q half a step of it,
+    measurement_std what the position filter takes away, since a filter that trusts its first
     linearisations too much keeps their errors.
 
     :param start: 'good' is the IDIM-WLS estimate, 'rough' the sign and power of ten of the a
@@ -53,9 +60,12 @@ class Ekf:
     :param discretisation: 'midpoint' (second order) or the paper's 'euler'.
     :param passes: times the data are filtered; each pass starts from the last estimate.
     :param highest_rate_hz: faster recordings are thinned to at most this rate.
-    :param coulomb_slope: alpha of the smooth friction 2/pi atan(alpha dq); none means sign(dq).
+    :param coulomb_slope: alpha of the smooth friction 2/pi atan(alpha dq); none means sign(dq);
+        auto: sign(dq) or the robot file's slope, whichever explains the data better.
     :param processing: of the WLS start and of the residual; the filter takes raw positions.
     :param physical: move the estimate to parameters that a robot can have.
+    :param deviations: 'robust': from how much the blocks of the recording contradict each other
+        (jackknife; constant parameters only); 'classical': the covariance of the filter.
     """
 
     name: ClassVar[str] = 'ekf'
@@ -71,9 +81,10 @@ class Ekf:
     discretisation: Literal['midpoint', 'euler'] = 'midpoint'
     passes: Annotated[int, Range(1, 100)] = 2
     highest_rate_hz: Frequency = 1000.0
-    coulomb_slope: Slope | None = None
+    coulomb_slope: Slope | Literal['auto'] | None = 'auto'
     processing: Processing = field(default_factory=Processing)
     physical: bool = False
+    deviations: Literal['robust', 'classical'] = 'robust'
 
     def __post_init__(self) -> None:
         check(self)
@@ -87,32 +98,39 @@ class Ekf:
         """
         started = time.perf_counter()
         dataset = dataset.select(robot.joint_names)
-        derived = derive_for_loop(self.processing, dataset, robot, self.coulomb_slope)
-        processing = derived.processing
+        alignment, derived = settle_for_filter(robot, dataset, self.coulomb_slope, self.processing)
+        slope, processing = alignment.slope, derived.processing
         factor = max(int(np.ceil(dataset.rate / self.highest_rate_hz - 1e-6)), 1)
-        chi, spread = self._start(robot, dataset, part_of(progress, 0.0, 0.1, 'start values'))
-        setting = self._noise(robot, dataset, processing, factor)
-        guard, step = _guard(dataset), dataset.runs[0].step * factor
+        start = self._start(robot, dataset, slope, part_of(progress, 0.0, 0.1, 'start values'))
+        setting = self._noise(robot, dataset, processing, factor, start)
+        held, guard = torque_per_interval(dataset, alignment), guard_of(dataset)
+        chi, step = start.chi, dataset.runs[0].step * factor
         history, tracks, moved, filtering = [], [], 0, 0.0
         for k in range(self.passes):
-            kalman = self._filter(robot, step, chi, spread, guard, setting)
+            kalman = self._filter(robot, step, chi, start.spread, slope, guard, setting)
             share = 0.9 / self.passes
             part = part_of(progress, 0.1 + k * share, 0.1 + (k + 1) * share, f'pass {k + 1}')
             before = time.perf_counter()
-            tracks.append(self._run(kalman, dataset, factor, part))
+            track, blocks = self._run(kalman, held, factor, part)
+            tracks.append(track)
             filtering += time.perf_counter() - before
             chi = kalman.estimate
             moved += kalman.moved_back
             history.append(Iteration(chi, float('nan')))
         nis = kalman.status().noise_std ** 2
         progress(1.0, 'done')
+        covariance = None
+        if self.deviations == 'robust' and not np.any(self.drift_std):
+            covariance = blocks.covariance(start.std)
+        classical = covariance is None
         found = Outcome(
             chi,
-            kalman.covariance,
+            kalman.covariance if covariance is None else covariance,
             history=tuple(history),
             iterations=self.passes,
             must_explain=True,
-            warnings=_warnings(moved, nis, dataset, factor),
+            options={'coulomb_slope': slope},
+            warnings=_warnings(moved, nis, dataset, factor, classical),
             extras={
                 'equations': kalman.samples * robot.n,
                 'track': [track.to_dict() for track in tracks],
@@ -122,12 +140,12 @@ class Ekf:
                 'filtering_s': filtering,
                 'recording_s': float(sum(run.duration for run in dataset.runs)),
                 **{key: [float(v) for v in values] for key, values in setting.items()},
-                'parameter_std': [float(v) for v in spread],
+                'parameter_std': [float(v) for v in start.spread],
             },
         )
         if self.physical:
             found = confined(found, robot)
-        prediction = predict(robot, found.chi, dataset, processing, self.coulomb_slope)
+        prediction = predict(robot, found.chi, dataset, processing, slope)
         return assemble(self, robot, dataset, derived, found, prediction, started)
 
     def _filter(
@@ -136,6 +154,7 @@ class Ekf:
         step: float,
         chi: Array,
         spread: Array,
+        slope: float | None,
         guard: Array,
         setting: dict[str, Array],
     ) -> KalmanFilter:
@@ -147,16 +166,17 @@ class Ekf:
             spread,
             drift_std=per_item('drift_std', self.drift_std, robot.base.names),
             discretisation=self.discretisation,
-            coulomb_slope=self.coulomb_slope,
+            coulomb_slope=slope,
             guard=guard,
             **setting,
         )
 
     def _run(
         self, kalman: KalmanFilter, dataset: Dataset, factor: int, progress: Progress
-    ) -> Track:
+    ) -> tuple[Track, BlockJackknife]:
         total = sum(len(run) // factor for run in dataset.runs)
-        track, done = Track(total), 0
+        track, blocks, done = Track(total), BlockJackknife(total), 0
+        blocks.add(0, kalman.estimate, information_of(kalman.covariance))
         for number, run in enumerate(dataset.runs):
             if number:
                 kalman.new_run()
@@ -175,8 +195,10 @@ class Ekf:
                 done += min(size, len(q) - first)
                 if done % track.every < size:
                     track.add(done, kalman.estimate)
+                if blocks.due(done) or done == total:
+                    blocks.add(done, kalman.estimate, information_of(kalman.covariance))
                 progress(done / total)
-        return track
+        return track, blocks
 
     def _way_out(self) -> str:
         """Return what to try when the filter has failed."""
@@ -190,21 +212,21 @@ class Ekf:
             'larger process_std, if not run robot-id check on the data'
         )
 
-    def _start(self, robot: Robot, dataset: Dataset, progress: Progress) -> tuple[Array, Array]:
-        """Return start values and their standard deviations."""
+    def _start(
+        self, robot: Robot, dataset: Dataset, slope: float | None, progress: Progress
+    ) -> Start:
+        """Return the start values."""
         names, b = robot.base.names, len(robot.base)
         chi, spread = np.zeros(b), np.full(b, np.sqrt(1e5))
+        known: Start | None = None
         if self.start_values is not None:
             if len(self.start_values) != b:
                 raise OptionError(f'start_values: {len(self.start_values)} numbers, expected {b}')
             chi = np.array(self.start_values, float)
             spread = nominal_sizes(names, chi) if chi.any() else spread
         elif self.start == 'good':
-            wls = IdimWls(processing=self.processing, coulomb_slope=self.coulomb_slope)
-            result = wls.estimate(robot, dataset, progress)
-            chi = admissible(robot, result.values, [run.position for run in dataset.runs])
-            spread = np.maximum(3.0 * result.std, 0.03 * np.abs(chi))
-            spread = np.where(spread > 0.0, spread, 0.01 * nominal_sizes(names, chi))
+            known = start_from_wls(robot, dataset, self.processing, slope, progress)
+            chi, spread = known.chi, known.spread
         elif self.start == 'rough':
             prior = robot.a_priori()
             size = np.where(prior != 0.0, np.abs(prior), 1.0)
@@ -215,26 +237,20 @@ class Ekf:
             spread = nominal_sizes(names, chi)
         if self.parameter_std is not None:
             spread = per_item('parameter_std', self.parameter_std, names)
-        return chi, spread
+        if known is not None:
+            return replace(known, spread=spread)
+        return Start(chi, spread, spread, None)
 
     def _noise(
-        self, robot: Robot, dataset: Dataset, processing: Processing, factor: int
+        self,
+        robot: Robot,
+        dataset: Dataset,
+        processing: Processing,
+        factor: int,
+        start: Start,
     ) -> dict[str, Array]:
         """Return the standard deviations of state, process and measurement."""
-        n, step = robot.n, dataset.runs[0].step * factor
-        squares, speeds, lost, count = np.zeros(n), np.zeros(n), np.zeros(n), 0
-        for run in dataset.runs:
-            q, dq, ddq = differentiate(run, processing)
-            squares += np.sum(ddq**2, axis=0)
-            speeds += np.sum(dq**2, axis=0)
-            lost += np.sum((run.position - q) ** 2, axis=0)
-            count += len(run)
-        gain = 3.0 * np.sqrt(squares / count) * step
-        derived = {
-            'state_std': np.concatenate([np.sqrt(speeds / count), gain * step]),
-            'process_std': np.concatenate([gain, 0.5 * step * gain]),
-            'measurement_std': np.maximum(np.sqrt(lost / count), 1e-6 * np.sqrt(speeds / count)),
-        }
+        derived = start.noise(robot, dataset, processing, dataset.runs[0].step * factor)
         joints = robot.joint_names
         doubled = [f'{what} of {joint}' for what in ('dq', 'q') for joint in joints]
         for key, names in (
@@ -250,22 +266,18 @@ class Ekf:
         return derived
 
 
-def _guard(dataset: Dataset) -> Array:
-    """(K, n) recorded positions at which every estimate must have M(q) > 0."""
-    positions = np.concatenate([run.position for run in dataset.runs])
-    return positions[np.linspace(0, len(positions) - 1, 32).astype(int)]
-
-
-def _warnings(moved: int, nis: float, dataset: Dataset, factor: int) -> tuple[str, ...]:
+def _warnings(
+    moved: int, nis: float, dataset: Dataset, factor: int, classical: bool
+) -> tuple[str, ...]:
     found = []
     if moved:
         found.append(f'the estimate was moved back {moved} times to keep M(q) positive definite')
-    if nis < 0.1:
+    if classical and nis < 0.1:
         found.append(
             f'innovations are far below what Q and R expect (ratio {nis:.2g}): the standard '
             'deviations show the Q and R that were chosen, not the noise of the data'
         )
-    if nis > 10.0:
+    if classical and nis > 10.0:
         found.append(
             f'innovations are far above what Q and R expect (ratio {nis:.2g}): the standard '
             'deviations are too small; raise process_std or measurement_std'

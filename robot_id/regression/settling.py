@@ -8,7 +8,7 @@ from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing
 from robot_id.model import Robot
 from robot_id.regression.alignment import Alignment, align
-from robot_id.regression.derivation import Derived, derive
+from robot_id.regression.derivation import Derived, derive, derive_for_loop
 
 
 @dataclass(frozen=True)
@@ -53,3 +53,17 @@ def settle(
     if slope == 'auto':
         reasons['coulomb_slope'] = alignment.slope_reason
     return Settled(Derived(derived.processing, {**derived.reasons, **reasons}), found)
+
+
+def settle_for_filter(
+    robot: Robot, dataset: Dataset, slope: float | str | None, processing: Processing
+) -> tuple[Alignment, Derived]:
+    """
+    Return what holds for a recording, for methods that filter the data themselves.
+
+    :return: how friction turns and when the torque acts, and the processing of what is predicted.
+    """
+    alignment = align(robot, dataset, slope)
+    aligned, reasons = alignment.apply(processing)
+    derived = derive_for_loop(aligned, dataset, robot, alignment.slope)
+    return alignment, Derived(derived.processing, {**derived.reasons, **reasons})

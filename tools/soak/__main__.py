@@ -37,6 +37,7 @@ from running.robot_graph import Health  # isort: skip
 from running.simulated_bag import simulated_bag  # isort: skip
 
 from robot_id.model import load_robot
+from robot_id.ros.discovery import announce_often
 from robot_id.share import share_directory
 from robot_id_msgs.srv import ResetSimulation
 
@@ -234,6 +235,7 @@ def main() -> None:
     given = parser.parse_args()
     # As Ctrl-C does: nodes and disk are put away.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    announce_often()
     limit = float(load_robot('emps').limits.torque[0])
     given.report.parent.mkdir(parents=True, exist_ok=True)
     with (

@@ -148,8 +148,10 @@ class Watch:
                 if not abs(torque) <= self._limit:
                     beyond.append(torque)
                 continue
-            # Numbers that are missing are commands that the robot heard and we did not.
-            if not 0 < self._number < stamp - 1:
+            # Numbers that are missing are commands that the robot heard and we did not: between
+            # two, or before the first that we hear of a controller that was started again.
+            before = self._number if stamp > self._number else 0
+            if stamp <= before + 1 or not stamp:
                 late += self._late
             self._number, self._since, self._late = stamp, None, []
         broken = []

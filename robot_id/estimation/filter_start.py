@@ -1,0 +1,133 @@
+"""Where a Kalman filter begins, and the noise that it reckons with, from the recording."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id import dynamics
+from robot_id.data.dataset import Dataset
+from robot_id.data.processing import Processing, differentiate
+from robot_id.data.torque_times import torque_at_samples
+from robot_id.estimation.admissible import admissible
+from robot_id.estimation.idim_wls import IdimWls
+from robot_id.model import Robot
+from robot_id.online.sizes import nominal_sizes
+from robot_id.progress import Progress
+from robot_id.regression.alignment import Alignment
+from robot_id.regression.dead_band import position_noise, resolution, white_noise
+
+Array = NDArray[np.float64]
+# Configurations along the recording at which every estimate must have M(q) > 0.
+GUARDS = 32
+# The steps of an encoder are no white noise, and the loop moves with them: positions are trusted
+# less, so that what lasts moves the parameters (SCARA: inertias 0.04 % off instead of 0.27).
+DISTRUST = 30.0
+
+
+@dataclass(frozen=True)
+class Start:
+    """
+    Start values of the parameters.
+
+    :param chi: (b,).
+    :param spread: (b,) deviations that the filter begins with.
+    :param std: (b,) deviations that they have.
+    :param torque_noise: (n,) rms of what they leave of the torques, noise above the filters
+        included; None where that is not known.
+    """
+
+    chi: Array
+    spread: Array
+    std: Array
+    torque_noise: Array | None
+
+    def noise(
+        self, robot: Robot, dataset: Dataset, processing: Processing, step: float
+    ) -> dict[str, Array]:
+        """Return the deviations state_std, process_std (2n,) and measurement_std (n,)."""
+        wide = wide_noise(dataset, processing, step)
+        if self.torque_noise is None:
+            return wide
+        # What torques that are wrong by so much add to dq and q in a step.
+        M = dynamics.inertia_matrix(robot, self.chi, guard_of(dataset))
+        gain = np.linalg.solve(M, np.broadcast_to(np.diag(self.torque_noise), M.shape))
+        speed = step * np.sqrt(np.mean(np.sum(gain**2, axis=2), axis=0))
+        noise = np.maximum(position_noise(dataset), resolution(dataset) / np.sqrt(12.0))
+        return {
+            'state_std': wide['state_std'],
+            'process_std': np.concatenate([speed, 0.5 * step * speed]),
+            'measurement_std': np.maximum(DISTRUST * noise, 1e-3 * wide['measurement_std']),
+        }
+
+
+def start_from_wls(
+    robot: Robot,
+    dataset: Dataset,
+    processing: Processing,
+    slope: float | None,
+    progress: Progress,
+) -> Start:
+    """Return the IDIM-WLS estimate, moved where M(q) is positive definite along the motion."""
+    result = IdimWls(processing=processing, coulomb_slope=slope).estimate(robot, dataset, progress)
+    chi = admissible(robot, result.values, [run.position for run in dataset.runs])
+    spread = np.maximum(3.0 * result.std, 0.03 * np.abs(chi))
+    spread = np.where(spread > 0.0, spread, 0.01 * nominal_sizes(robot.base.names, chi))
+    left = np.zeros(robot.n)
+    if result.prediction is not None:
+        used = sum(run.used.sum(axis=0) for run in result.prediction.runs)
+        left = result.prediction.residual_norms() / np.sqrt(np.maximum(used, 1))
+    above = white_noise([run.torque for run in dataset.runs])
+    return Start(chi, spread, result.std, np.hypot(left, above))
+
+
+def torque_per_interval(dataset: Dataset, alignment: Alignment) -> Dataset:
+    """
+    Return a recording whose torque k is the mean from sample k to the next one.
+
+    A torque that is held is just that; any other belongs to its sample, late by its time offset.
+    """
+    offset = alignment.offset
+    if offset is None or offset.held:
+        return dataset
+    late = np.array(offset.of_joints() if offset.differ else [offset.seconds * offset.significant])
+    half = 0.5 * dataset.runs[0].step
+    shift = Processing(torque_offset_s=tuple(float(v) for v in late + half))
+    if late.size == 1:
+        shift = Processing(torque_offset_s=float(late[0] + half))
+    runs = [
+        replace(run, torque=torque_at_samples(run, shift, 0, len(run))) for run in dataset.runs
+    ]
+    return replace(dataset, runs=tuple(runs))
+
+
+def wide_noise(dataset: Dataset, processing: Processing, step: float) -> dict[str, Array]:
+    """
+    Return deviations for a filter that knows nothing of its parameters.
+
+    process_std of dq is 3 times what the rms acceleration adds in a step, that of q half a step of
+    it, measurement_std what the position filter takes away: a filter that trusts its first
+    linearisations too much keeps their errors.
+    """
+    n = len(dataset.joint_names)
+    squares, speeds, lost, count = np.zeros(n), np.zeros(n), np.zeros(n), 0
+    for run in dataset.runs:
+        q, dq, ddq = differentiate(run, processing)
+        squares += np.sum(ddq**2, axis=0)
+        speeds += np.sum(dq**2, axis=0)
+        lost += np.sum((run.position - q) ** 2, axis=0)
+        count += len(run)
+    gain = 3.0 * np.sqrt(squares / count) * step
+    return {
+        'state_std': np.concatenate([np.sqrt(speeds / count), gain * step]),
+        'process_std': np.concatenate([gain, 0.5 * step * gain]),
+        'measurement_std': np.maximum(np.sqrt(lost / count), 1e-6 * np.sqrt(speeds / count)),
+    }
+
+
+def guard_of(dataset: Dataset) -> Array:
+    """(K, n) recorded positions at which every estimate must have M(q) > 0."""
+    positions = np.concatenate([run.position for run in dataset.runs])
+    return positions[np.linspace(0, len(positions) - 1, GUARDS).astype(int)]
