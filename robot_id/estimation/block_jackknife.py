@@ -15,12 +15,17 @@ have the size that the filter assumed.
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
+
 import numpy as np
 import scipy.linalg as sl
 from numpy.typing import NDArray
+from scipy.stats import norm
+from scipy.stats import t as student
 
 Array = NDArray[np.float64]
-BLOCKS = 30
+BLOCKS, LONGER = 30, 3
 # A direction in which a block holds nearly all information has no jackknife: the least share that
 # the others must have.
 LEAST_SHARE = 0.02
@@ -36,13 +41,13 @@ class BlockJackknife:
 
     def __init__(self, total: int) -> None:
         self.every = max(-(-total // BLOCKS), 1)
-        self._due = 0
+        self._due, self._total = 0, total
         self._estimates: list[Array] = []
         self._information: list[Array] = []
 
     def due(self, sample: int) -> bool:
-        """Tell whether a block ends at or before this sample; the start is the first end."""
-        return sample >= self._due
+        """Tell whether a block has ended by this sample; the start is the first end."""
+        return sample >= self._due or sample >= self._total
 
     def add(self, sample: int, estimate: Array, information: Array) -> None:
         """
@@ -59,29 +64,49 @@ class BlockJackknife:
         """
         (b, b) covariance of the last estimate; None with fewer than three blocks.
 
+        Where errors last longer than a block, blocks that are `LONGER` times as long tell more:
+        each parameter gets the larger of both deviations.
+
         :param start_std: (b,) deviations of the start values, which count by their share in the
             information.
         """
-        C = len(self._estimates) - 1
-        if C < 3:
+        last = len(self._estimates) - 1
+        if last < 3:
             return None
-        last, J = self._estimates[-1], self._information[-1]
+        J = self._information[-1]
         size = 1.0 / np.sqrt(np.maximum(np.diag(J), np.finfo(float).tiny))
-        J = J * size * size[:, None]
-        values, vectors = np.linalg.eigh(J)
-        root = vectors / np.sqrt(np.maximum(values, values[-1] * 1e-15))
-        total = np.zeros_like(J)
-        for c in range(1, C + 1):
-            before, after = self._information[c - 1], self._information[c]
-            says = after @ self._estimates[c] - before @ self._estimates[c - 1]
-            says = root.T @ (size * (says - (after - before) @ last))
-            share = root.T @ ((after - before) * size * size[:, None]) @ root
+        values, vectors = np.linalg.eigh(J * size * size[:, None])
+        root = size[:, None] * vectors / np.sqrt(np.maximum(values, values[-1] * 1e-15))
+        found = self._spread(range(last + 1), root)
+        if last >= 3 * LONGER:
+            ends = range(last % LONGER, last + 1, LONGER)
+            longer = np.diag(self._spread([0, *ends] if ends[0] else ends, root))
+            std = np.sqrt(np.maximum(np.diag(found), np.finfo(float).tiny))
+            grown = np.maximum(np.sqrt(longer) / std, 1.0)
+            found = found * grown * grown[:, None]
+        prior = root @ (root.T @ self._information[0]) * start_std
+        return found + prior @ prior.T
+
+    def _spread(self, ends: Sequence[int], root: Array) -> Array:
+        """
+        (b, b) covariance by leaving out what lies between two ends.
+
+        Few blocks know it badly: as wide as Student's quantile wants it, so that 1.96 deviations
+        hold 95 %.
+
+        :param root: (b, b) with root root' the inverse of all information.
+        """
+        chi, J, total = self._estimates, self._information, np.zeros_like(root)
+        for before, after in itertools.pairwise(ends):
+            added = J[after] - J[before]
+            says = root.T @ (J[after] @ chi[after] - J[before] @ chi[before] - added @ chi[-1])
+            share = root.T @ added @ root
             kept, axes = np.linalg.eigh(0.5 * (share + share.T))
             moved = axes @ ((axes.T @ says) / np.maximum(1.0 - kept, LEAST_SHARE))
             total += np.outer(moved, moved)
-        back = size[:, None] * root
-        prior = back @ (back.T @ self._information[0]) * start_std
-        return back @ total @ back.T * (C - 1) / C + prior @ prior.T
+        C = len(ends) - 1
+        wider = (student.ppf(0.975, C - 1) / norm.ppf(0.975)) ** 2
+        return np.asarray(root @ total @ root.T * wider * (C - 1) / C)
 
 
 def information_of(covariance: Array) -> Array:

@@ -195,7 +195,7 @@ class Ekf:
                 done += min(size, len(q) - first)
                 if done % track.every < size:
                     track.add(done, kalman.estimate)
-                if blocks.due(done) or done == total:
+                if blocks.due(done):
                     blocks.add(done, kalman.estimate, information_of(kalman.covariance))
                 progress(done / total)
         return track, blocks

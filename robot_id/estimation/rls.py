@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
-from typing import ClassVar
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset, Run
 from robot_id.data.processing import Processing
+from robot_id.data.torque_times import torque_at_samples
+from robot_id.estimation.block_jackknife import BlockJackknife
 from robot_id.estimation.outcome import Outcome, assemble, confined
 from robot_id.estimation.parameters import load_parameters
 from robot_id.estimation.result import Iteration, Result
@@ -20,8 +22,9 @@ from robot_id.model import Robot
 from robot_id.online.identifier import OnlineIdentifier
 from robot_id.online.settings import OnlineSettings
 from robot_id.progress import Progress, silent
-from robot_id.regression.derivation import derive_for_loop
+from robot_id.ranges import Slope
 from robot_id.regression.prediction import predict
+from robot_id.regression.settling import settle_for_filter
 
 Array = NDArray[np.float64]
 # Of the rms torque of each joint: standard deviation of an equation.
@@ -33,23 +36,32 @@ class Rls(OnlineSettings):
     """
     Recursive least squares with causal filters, forgetting and supervision, as run on-line.
 
-    :param processing: zero-phase filters of the residual; the estimator itself is causal.
+    :param coulomb_slope: alpha of the smooth friction 2/pi atan(alpha dq); none means sign(dq);
+        auto: sign(dq) or the robot file's slope, whichever explains the data better.
+    :param processing: zero-phase filters of the residual, and the time offset of the torques; the
+        estimator itself is causal.
     :param physical: move the estimate to parameters that a robot can have.
+    :param deviations: 'robust': from how much the blocks of the recording contradict each other
+        (jackknife; with infinite memory and no supervision); 'classical': as if the equations had
+        white noise.
     """
 
     name: ClassVar[str] = 'rls'
 
+    # A recording tells how friction turns and when the torque acts, a running robot does not.
+    coulomb_slope: Slope | Literal['auto'] | None = 'auto'  # type: ignore[assignment]
     processing: Processing = field(default_factory=Processing)
     physical: bool = False
+    deviations: Literal['robust', 'classical'] = 'robust'
 
     def _identifier(
-        self, robot: Robot, dataset: Dataset, processing: Processing
+        self, robot: Robot, dataset: Dataset, processing: Processing, slope: float | None
     ) -> OnlineIdentifier:
         """Return the on-line identifier with these options, as the recording needs it."""
         torque = np.concatenate([run.torque for run in dataset.runs])
         noise = NOISE_SHARE * np.sqrt(np.mean(torque**2, axis=0))
         start, nominal = self._nominal(robot)
-        return self.identifier(
+        return replace(self, coulomb_slope=slope).identifier(
             robot,
             dataset.rate,
             self.name,
@@ -68,23 +80,10 @@ class Rls(OnlineSettings):
         """
         started = time.perf_counter()
         dataset = dataset.select(robot.joint_names)
-        derived = derive_for_loop(self.processing, dataset, robot, self.coulomb_slope)
-        processing = derived.processing
-        identifier = self._identifier(robot, dataset, processing)
-        track, done = Track(len(dataset)), 0
-        for number, run in enumerate(dataset.runs):
-            if number:
-                identifier.new_segment()
-            reference = self._reference(run)
-            for first in range(0, len(run), track.every):
-                rows = slice(first, first + track.every)
-                part = None
-                if reference is not None:
-                    part = (reference[0][rows], reference[1][rows], reference[2][rows])
-                identifier.feed(run.position[rows], run.torque[rows], part)
-                done += len(run.time[rows])
-                track.add(done, identifier.estimate)
-                progress(0.95 * done / len(dataset), self.name)
+        alignment, derived = settle_for_filter(robot, dataset, self.coulomb_slope, self.processing)
+        slope, processing = alignment.slope, derived.processing
+        identifier = self._identifier(robot, dataset, processing, slope)
+        track, covariance = self._feed(identifier, dataset, processing, progress)
         status = identifier.status()
         if not status.live and not status.partial:
             raise IdentificationError(
@@ -100,10 +99,11 @@ class Rls(OnlineSettings):
         progress(1.0, 'done')
         found = Outcome(
             identifier.estimate,
-            identifier.covariance,
+            covariance,
             float(np.sqrt(status.condition)),
             history=(Iteration(identifier.estimate, float('nan')),),
             must_explain=True,
+            options={'coulomb_slope': slope},
             warnings=warnings,
             extras={
                 'equations': round(status.rows),
@@ -113,8 +113,43 @@ class Rls(OnlineSettings):
         )
         if self.physical:
             found = confined(found, robot)
-        prediction = predict(robot, found.chi, dataset, processing, self.coulomb_slope)
+        prediction = predict(robot, found.chi, dataset, processing, slope)
         return assemble(self, robot, dataset, derived, found, prediction, started)
+
+    def _feed(
+        self,
+        identifier: OnlineIdentifier,
+        dataset: Dataset,
+        processing: Processing,
+        progress: Progress,
+    ) -> tuple[Track, Array]:
+        """Play the recording; return the way of the estimate and the covariance of the last."""
+        track, blocks, done = Track(len(dataset)), BlockJackknife(len(dataset)), 0
+        known: Array | None = None
+        b = identifier.estimate.size
+        blocks.add(0, identifier.estimate, np.zeros((b, b)))
+        for number, run in enumerate(dataset.runs):
+            if number:
+                identifier.new_segment()
+            reference, torque = self._reference(run), run.torque
+            if not self.held_torque:
+                torque = torque_at_samples(run, processing, 0, len(run))
+            for first in range(0, len(run), track.every):
+                rows = slice(first, first + track.every)
+                part = None
+                if reference is not None:
+                    part = (reference[0][rows], reference[1][rows], reference[2][rows])
+                identifier.feed(run.position[rows], torque[rows], part)
+                done += len(run.time[rows])
+                track.add(done, identifier.estimate)
+                known = identifier.estimator.information_matrix
+                if known is not None and blocks.due(done):
+                    blocks.add(done, identifier.estimate, known)
+                progress(0.95 * done / len(dataset), self.name)
+        robust = None
+        if self.deviations == 'robust' and known is not None and known.any():
+            robust = blocks.covariance(np.zeros(b))
+        return track, identifier.covariance if robust is None else robust
 
     def _reference(self, run: Run) -> tuple[Array, Array, Array] | None:
         return None

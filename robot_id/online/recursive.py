@@ -242,6 +242,15 @@ class RecursiveEstimator(ABC):
         full[:, hidden] = np.nan
         return full
 
+    @property
+    def information_matrix(self) -> Array | None:
+        """
+        (b, b) inverse covariance for unit noise: what all data say, zeros before they say enough.
+
+        None where the estimate is no least squares of all data.
+        """
+        return None
+
     def _smallest(self) -> float:
         """Smallest singular value of the weighted, scaled W of the window."""
         if self.information is not None:

@@ -109,6 +109,18 @@ class RecursiveLeastSquares(RecursiveEstimator):
     def _theta_covariance(self) -> Array:
         return ud.compose(self._L, self._d)
 
+    @property
+    def information_matrix(self) -> Array | None:
+        """(b, b) inverse covariance for unit noise, see RecursiveEstimator."""
+        if self.supervisor is not None or self.memory.kind != 'infinite':
+            return None
+        if self._theta.size != self.b or self._columns is not None:
+            return np.zeros((self.b, self.b))
+        half = solve_triangular(self._L, np.eye(self.b), lower=True, unit_diagonal=True)
+        half /= np.sqrt(self._d)
+        half /= self.scale[:, None]
+        return np.asarray(half @ half.T)
+
 
 def _determined(R: Array) -> tuple[NDArray[np.intp] | None, Array | None]:
     """Return the directions that the window determines at all (above round-off)."""

@@ -3,8 +3,14 @@
 import itertools
 
 import numpy as np
+from scipy import stats
 
-from robot_id.estimation.block_jackknife import BLOCKS, BlockJackknife, information_of
+from robot_id.estimation.block_jackknife import (
+    BLOCKS,
+    LONGER,
+    BlockJackknife,
+    information_of,
+)
 
 
 def rows(seed, count=600, b=4):
@@ -29,17 +35,44 @@ def test_it_equals_leaving_out_each_block():
             blocks.add(end, np.linalg.solve(J, W[:end].T @ y[:end]), J)
             ends.append(end)
     assert len(ends) == BLOCKS + 1
-    whole, count = solved(W, y), len(ends) - 1
-    left_out = []
+    found = blocks.covariance(np.zeros(4))
+    expected = left_out(W, y, ends)
+    longer = left_out(W, y, ends[::LONGER])
+    variances = np.maximum(np.diag(expected), np.diag(longer))
+    np.testing.assert_allclose(np.diag(found), variances, rtol=1e-7)
+    correlation = found / np.sqrt(np.outer(np.diag(found), np.diag(found)))
+    size = np.sqrt(np.diag(expected))
+    np.testing.assert_allclose(correlation, expected / np.outer(size, size), atol=1e-7)
+
+
+def left_out(W, y, ends):
+    """Return the covariance by solving again without each block, as wide as Student wants."""
+    whole, count, total = solved(W, y), len(ends) - 1, np.zeros((4, 4))
     for a, e in itertools.pairwise(ends):
         kept = np.r_[0:a, e : len(y)]
-        left_out.append(solved(W[kept], y[kept]) - whole)
-    expected = sum(np.outer(d, d) for d in left_out) * (count - 1) / count
-    found = blocks.covariance(np.zeros(4))
-    np.testing.assert_allclose(found, expected, rtol=1e-7)
-    # White noise of deviation 1: not far from the classical covariance.
-    classical = np.sqrt(np.diag(np.linalg.inv(W.T @ W)))
-    assert np.all(np.abs(np.log(np.sqrt(np.diag(found)) / classical)) < np.log(1.6))
+        moved = solved(W[kept], y[kept]) - whole
+        total += np.outer(moved, moved)
+    return total * (count - 1) / count * (stats.t.ppf(0.975, count - 1) / 1.959964) ** 2
+
+
+def test_lasting_errors_widen_it():
+    """Errors that last longer than a block: the classical deviation is far too small."""
+    rng = np.random.default_rng(3)
+    errors, classical, stated = [], 0.0, []
+    for _ in range(60):
+        W = np.ones((900, 1))
+        y = np.repeat(rng.normal(size=30), 30)[:, None].ravel()
+        blocks = BlockJackknife(900)
+        blocks.add(0, np.zeros(1), np.zeros((1, 1)))
+        for end in range(1, 901):
+            if blocks.due(end):
+                blocks.add(end, np.array([y[:end].mean()]), np.array([[float(end)]]))
+        errors.append(y.mean())
+        stated.append(float(np.sqrt(blocks.covariance(np.zeros(1))[0, 0])))
+        classical = 1.0 / np.sqrt(len(W))
+    scatter = np.sqrt(np.mean(np.square(errors)))
+    assert classical < 0.3 * scatter
+    assert 0.8 * scatter < np.median(stated) < 1.8 * scatter
 
 
 def test_a_start_that_nothing_moves_keeps_its_deviation():
