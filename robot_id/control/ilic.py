@@ -198,7 +198,7 @@ class Ilic:
         still = np.abs(window.velocity).max(axis=0) < self.rest_speed
         factors = self._observation.factors(window)
         fit = fit_window(factors, current, sigma_max, still, self.options.largest_condition)
-        reason = self._untold(window, still)
+        reason = self._unusable(window, still)
         payload = None if reason else self.payload_watch.see(factors, still, current)
         if self._fitter is not None and fit.passed.any() and not reason:
             try:
@@ -227,7 +227,7 @@ class Ilic:
             update, accepted=False, reason=OVERTAKEN, parameters=current.copy(), payload=None
         )
 
-    def _untold(self, window: Window, still: Flags) -> str:
+    def _unusable(self, window: Window, still: Flags) -> str:
         """Return why a window tells nothing of the robot, '' where it does."""
         if still.all():
             return 'the window is not exciting: no joint moves'

@@ -89,10 +89,10 @@ def estimate_payload(
     p, spread = fit.combinations(np.eye(10))
     mass = finite_or_none(p[MASS])
     if mass is not None:
-        told = abs(mass) > SIGNIFICANT * spread[MASS]
+        significant = abs(mass) > SIGNIFICANT * spread[MASS]
     else:
-        told = fit.y @ fit.y > SIGNIFICANT**2 * fit.rank
-    return PayloadEstimate(mass, float(spread[MASS]), changes, bool(told), p, spread)
+        significant = fit.y @ fit.y > SIGNIFICANT**2 * fit.rank
+    return PayloadEstimate(mass, float(spread[MASS]), changes, bool(significant), p, spread)
 
 
 def inertial_parameters(robot: Robot) -> NDArray[np.bool_]:

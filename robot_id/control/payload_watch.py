@@ -1,10 +1,10 @@
 """
-Notices a load on the last link while the robot moves, window by window.
+Detection of a load on the last link while the robot moves, window by window.
 
-The window and the tare, which is what earlier windows told of the bare robot, are fitted together:
-Y_t = W_t chi + V_t f_t and Y = W (chi + G p) + V f, with the bodies chi shared, friction f of its
-own each time, since it drifts, and the load p. What neither tells is no load, and the mass may
-follow although no parameter of the robot is known well by itself.
+The tare holds the equations of earlier windows without a load. Both are fitted together:
+Y_t = W_t chi + V_t f_t and Y = W (chi + G p) + V f. Both share the bodies chi; friction f drifts,
+so each has its own; p is the load. What neither determines does not count as load, and the mass
+can be found although no single parameter of the robot is known well.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ EQUATIONS_EACH = 2
 
 
 @dataclass(frozen=True)
-class Told:
+class WeightedWindows:
     """
-    What windows tell: [W Y] in triangular form, the rows of each joint in units of its residual.
+    One or more windows: [W Y] in triangular form, rows of each joint in units of its residual.
 
     :param R: (k, b + 1).
     :param rows: number of equations behind it.
@@ -52,16 +52,16 @@ class Told:
     rows: float
     residual: Array
 
-    def followed_by(self, other: Told) -> Told:
+    def followed_by(self, other: WeightedWindows) -> WeightedWindows:
         """Return both, with less weight on the earlier one."""
         R = triangle(np.concatenate([np.sqrt(MEMORY) * self.R, other.R]))
         old, new = MEMORY * self.rows, other.rows
         mean = (old * self.residual**2 + new * other.residual**2) / (old + new)
-        return Told(R, old + new, np.sqrt(mean))
+        return WeightedWindows(R, old + new, np.sqrt(mean))
 
 
 @dataclass(frozen=True)
-class Seen:
+class LoadWindow:
     """
     A window.
 
@@ -72,16 +72,16 @@ class Seen:
     factors: JointFactors
     residual: Array
 
-    def told(self, least: Array | float = 0.0) -> Told:
+    def weighted(self, least: Array | float = 0.0) -> WeightedWindows:
         """
-        Return what it tells.
+        Return its rows in units of the residuals.
 
-        :param least: (n,) residuals that count where the window's own are smaller.
+        :param least: (n,) lower bound of the residuals.
         """
         unit = np.maximum(self.residual, least)
         weights = np.where(self.residual > 0.0, 1.0 / np.where(unit > 0.0, unit, 1.0), 0.0)
         rows = float(self.factors.rows.sum())
-        return Told(self.factors.stack(weights), rows, self.residual)
+        return WeightedWindows(self.factors.stack(weights), rows, self.residual)
 
 
 class PayloadWatch:
@@ -96,14 +96,14 @@ class PayloadWatch:
         self.robot = robot
         self._columns = payload_columns(robot)
         self._inertial = inertial_parameters(robot)
-        self._tare: Told | None = None
+        self._tare: WeightedWindows | None = None
         # The last window, and the last one without a load, which is not yet in the tare.
-        self._seen: Seen | None = None
-        self._bare: Seen | None = None
+        self._seen: LoadWindow | None = None
+        self._bare: LoadWindow | None = None
 
     def tare(self) -> None:
-        """Call the present load no payload."""
-        self._tare = None if self._seen is None else self._seen.told()
+        """Take the present load as part of the robot."""
+        self._tare = None if self._seen is None else self._seen.weighted()
         self._bare = None
 
     def see(self, factors: JointFactors, still: Flags, model: Array) -> PayloadEstimate | None:
@@ -120,27 +120,27 @@ class PayloadWatch:
         weights = residual_weights(moving)
         residual = np.where(weights > 0.0, 1.0 / np.where(weights > 0.0, weights, 1.0), 0.0)
         missed = moving.residual_norms(model) / np.sqrt(np.maximum(moving.rows, 1))
-        now = Seen(moving, np.maximum(residual, ASTRAY * missed))
+        now = LoadWindow(moving, np.maximum(residual, ASTRAY * missed))
         self._seen, bare = now, self._bare
         if self._tare is None:
-            if bare is not None and self._compare(bare.told(), now)[1] < ALIKE:
-                self._tare = bare.told()
+            if bare is not None and self._compare(bare.weighted(), now)[1] < ALIKE:
+                self._tare = bare.weighted()
             self._bare = now
             return None
         payload, _ = self._compare(self._tare, now)
         if not payload.significant and bare is not None:
-            self._tare = self._tare.followed_by(bare.told())
+            self._tare = self._tare.followed_by(bare.weighted())
         # With a load, the window before may hold some of it.
         self._bare = None if payload.significant else now
         return payload
 
-    def _compare(self, tare: Told, window: Seen) -> tuple[PayloadEstimate, float]:
+    def _compare(self, tare: WeightedWindows, window: LoadWindow) -> tuple[PayloadEstimate, float]:
         """
         Return the load that a window has and the tare has not, with its share of squares.
 
         What is left unexplained is that of the worse one.
         """
-        now = window.told(tare.residual)
+        now = window.weighted(tare.residual)
         A, y, taken = self._load_equations(tare, now)
         fit = LoadFit.of(A, y)
         explained = float(fit.y @ fit.y)
@@ -167,7 +167,9 @@ class PayloadWatch:
         )
         return estimate, share
 
-    def _load_equations(self, tare: Told, now: Told) -> tuple[Array, Array, int]:
+    def _load_equations(
+        self, tare: WeightedWindows, now: WeightedWindows
+    ) -> tuple[Array, Array, int]:
         """Return A (m, 10), y (m,) of y = A p, free of all else, and how much else there was."""
         body, rest = self._inertial, ~self._inertial
         Wt, W = tare.R[:, :-1], now.R[:, :-1]

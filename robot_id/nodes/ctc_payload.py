@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.control import PayloadEstimate as Seen
-from robot_id.exceptions import OptionError
+from robot_id.control import PayloadEstimate as NoticedLoad
 from robot_id.model import Robot, payload_parameters
 from robot_id.model.payload import payload_columns
 from robot_id.ros.payload_message import payload_of, running_message
@@ -36,13 +35,13 @@ class CarriedLoad:
         self._change, self._mass = np.zeros(len(robot.base)), 0.0
         # (10,) what of the change a load on the last link would explain.
         self._load: Array = np.zeros(10)
-        self._reported: Seen | None = None
+        self._reported: NoticedLoad | None = None
         self._columns = payload_columns(robot)
         self.held = 0
         self._publisher = node.tell(PayloadEstimate, '~/payload', LATCHED, always=True)
         node.serve(SetPayload, '~/set_payload', self._set)
 
-    def admits(self, load: Seen | None, ns: int) -> bool:
+    def admits(self, load: NoticedLoad | None, ns: int) -> bool:
         """Tell whether a model with a load may be taken over; publish and log the load."""
         if load is None:
             return True
@@ -64,8 +63,6 @@ class CarriedLoad:
 
     def _set(self, request: SetPayload.Request, _: SetPayload.Response) -> None:
         blend = request.blend_s or self._node.settings['blend_s']
-        if not (np.isfinite(blend) and blend >= 0.0):
-            raise OptionError(f'blend_s must be 0 s or more, got {blend}')
         payload = payload_of(request.inertia)
         change = np.zeros_like(self._change)
         if payload is not None:
@@ -78,7 +75,7 @@ class CarriedLoad:
         )
 
 
-def _apart(one: Seen, other: Seen) -> bool:
+def _apart(one: NoticedLoad, other: NoticedLoad) -> bool:
     """Whether two loads are worth a line each."""
     if one.mass is None or other.mass is None:
         return one.mass is not other.mass

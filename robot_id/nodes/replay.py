@@ -17,7 +17,7 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool
 from trajectory_msgs.msg import JointTrajectory
 
-from robot_id.data.bag_player import BagPlayer
+from robot_id.data.bag_replay import BagReplay
 from robot_id.exceptions import OptionError, RobotIdError
 from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.diagnostics import ERROR, OK, Report
@@ -62,18 +62,18 @@ class Replay(NodeBase, Node):
         if not s['bag']:
             raise OptionError('parameter bag is not set: the path of a recording')
         path = Path(s['bag']).expanduser()
-        self._player = BagPlayer(path, s['start_s'], s['rate'])
-        for note in self._player.notes:
+        self._replay = BagReplay(path, s['start_s'], s['rate'])
+        for note in self._replay.notes:
             self.warning(note)
         if s['paused']:
-            self._player.running.clear()
+            self._replay.running.clear()
         self._topic = {
             topic: self.create_publisher(TYPES[name], name, PROFILE)
-            for topic, (name, _) in self._player.topics.items()
+            for topic, (name, _) in self._replay.topics.items()
         }
         self._states = next(
             self._topic[topic]
-            for topic, (name, _) in self._player.topics.items()
+            for topic, (name, _) in self._replay.topics.items()
             if name == 'joint_states'
         )
         self._clocks = self.create_publisher(ClockMessage, '/clock', 10) if s['clock'] else None
@@ -87,21 +87,21 @@ class Replay(NodeBase, Node):
         self._thread.start()
 
     def _follow_rate(self) -> None:
-        self._player.rate = self.settings['rate']
+        self._replay.rate = self.settings['rate']
 
     def _pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         if request.data:
-            self._player.running.clear()
+            self._replay.running.clear()
         else:
-            self._player.running.set()
+            self._replay.running.set()
         response.success = True
-        response.message = f'at {self._player.position_s:.3f} s'
+        response.message = f'at {self._replay.position_s:.3f} s'
         return response
 
     def _play(self) -> None:
         self._wait_for_subscribers()
         try:
-            while self._player.play(self._send):
+            while self._replay.play(self._send):
                 self._rounds += 1
                 if not self.settings['loop']:
                     break
@@ -110,17 +110,17 @@ class Replay(NodeBase, Node):
         except RobotIdError as error:
             self._failure = str(error)
             self.failure(f'replay ends: {error}')
-        if self._player.stopped.is_set():
+        if self._replay.stopped.is_set():
             return
         self._over = True
-        if self._player.jumps or self._player.damaged:
+        if self._replay.jumps or self._replay.damaged:
             self.warning(
-                f'{self._player.jumps} stamps jumped and were not waited for, '
-                f'{self._player.damaged} damaged joint states were left out'
+                f'{self._replay.jumps} stamps jumped and were not waited for, '
+                f'{self._replay.damaged} damaged joint states were left out'
             )
-        names = self._player.topics
-        sent = {names[topic][0]: count for topic, count in self._player.counts.items()}
-        self.event('played', **sent, latest_ms=1e3 * self._player.latest_s)
+        names = self._replay.topics
+        sent = {names[topic][0]: count for topic, count in self._replay.counts.items()}
+        self.event('played', **sent, latest_ms=1e3 * self._replay.latest_s)
         if self.settings['exit_at_end']:
             os.kill(os.getpid(), signal.SIGINT)
 
@@ -130,7 +130,7 @@ class Replay(NodeBase, Node):
         begun = time.monotonic()
         seen, since = self._connected(), begun
         while wanted and (seen[0] < wanted or time.monotonic() - since < SETTLE_S):
-            if self._player.stopped.wait(POLL_S):
+            if self._replay.stopped.wait(POLL_S):
                 return
             if time.monotonic() - begun > self.settings['wait_timeout_s']:
                 self.warning('playing without the subscribers that were waited for')
@@ -151,26 +151,26 @@ class Replay(NodeBase, Node):
         self._topic[topic].publish(data)
 
     def _report(self) -> Report:
-        names = self._player.topics
+        names = self._replay.topics
         values: dict[str, float] = {
-            names[topic][0]: count for topic, count in self._player.counts.items()
+            names[topic][0]: count for topic, count in self._replay.counts.items()
         }
         values |= {
-            'at_s': self._player.position_s,
+            'at_s': self._replay.position_s,
             'rounds': self._rounds,
-            'latest_ms': 1e3 * self._player.latest_s,
-            'jumps': self._player.jumps,
-            'damaged': self._player.damaged,
+            'latest_ms': 1e3 * self._replay.latest_s,
+            'jumps': self._replay.jumps,
+            'damaged': self._replay.damaged,
         }
         if self._failure:
             return ERROR, self._failure, values
         if self._over:
             return OK, 'at the end', values
-        return OK, 'playing' if self._player.running.is_set() else 'paused', values
+        return OK, 'playing' if self._replay.running.is_set() else 'paused', values
 
     def close(self) -> None:
         """Stop playing."""
-        self._player.stopped.set()
+        self._replay.stopped.set()
         self._thread.join(DELIVER_S)
 
 

@@ -21,7 +21,7 @@ from robot_id.ros.parameter_table import MAPPING, REAL_TIME_PRIORITY, ROBOT, Row
 from robot_id.ros.qos import LOCK_STEP, SERVICE, STREAM
 from robot_id.ros.wire import POINT, Layout
 from robot_id.trajectory.default import motion_of
-from robot_id.trajectory.player import TrajectoryPlayer
+from robot_id.trajectory.reference_generator import ReferenceGenerator
 
 Array = NDArray[np.float64]
 # After a pause in the joint states no more than this is caught up.
@@ -66,7 +66,7 @@ class TrajectoryGenerator(NodeBase, Node):
         super().__init__('trajectory_generator')
         self.prepare(TABLE)
         self._robot = self.robot_setting()
-        self._player: TrajectoryPlayer | None = None
+        self._generator: ReferenceGenerator | None = None
         self._meter = RateMeter()
         self._position: Array | None = None
         self._wanted = self.settings['autostart']
@@ -100,36 +100,38 @@ class TrajectoryGenerator(NodeBase, Node):
         self.ask_for_real_time()
         self.event('ready', node=self.get_fully_qualified_name(), robot=self._robot.name)
 
-    def _plan(self) -> TrajectoryPlayer:
+    def _plan(self) -> ReferenceGenerator:
         """Build the motion that the parameters name."""
         s = self.settings
         trajectory = motion_of(
             self._robot, s['trajectory'] or None, s['seconds'] or None, s['seed']
         )
-        return TrajectoryPlayer(
+        return ReferenceGenerator(
             self._robot, trajectory, s['cycles'], s['approach_share'], s['approach_tolerance']
         )
 
     def _begin(self, now: int) -> None:
         assert self._position is not None
-        player = self._plan()
+        generator = self._plan()
         start = self._position
-        if self._player is not None:
-            held = self._player.at(now)[0]
+        if self._generator is not None:
+            held = self._generator.at(now)[0]
             # The robot stands at the end of the last motion: go on from the reference itself.
             start = held if np.abs(held - start).max() < NEAR else start
-        player.start(now, start)
-        self._player, self._wanted = player, False
+        generator.start(now, start)
+        self._generator, self._wanted = generator, False
         self._ahead.clear()
         self._zero, self._count, self._announced = now, 0, False
         self.settings.locked = True
-        self.event('playing', approach_s=player.approach_s, cycles=player.cycles, start_ns=now)
+        self.event(
+            'playing', approach_s=generator.approach_s, cycles=generator.cycles, start_ns=now
+        )
         self._publish_until(now)
 
     def _on_position(self, ns: int, order: Order, position: Array) -> None:
         if order is Order.RESTART:
             self._time_restarted()
-        elif order is Order.DUPLICATE and self._player is not None:
+        elif order is Order.DUPLICATE and self._generator is not None:
             # A robot in lock-step waits for somebody who came late: say it again.
             self._count = min(self._count, round((ns - self._zero) / self._period_ns))
         elif order is Order.LATE:
@@ -149,21 +151,21 @@ class TrajectoryGenerator(NodeBase, Node):
             except RobotIdError as error:
                 self._wanted = False
                 self.failure(f'cannot play: {error}')
-        elif self._player is not None:
+        elif self._generator is not None:
             self._publish_until(now)
 
     def _time_restarted(self) -> None:
         """End the motion; with autostart it begins anew."""
-        if self._player is not None:
+        if self._generator is not None:
             self.event('time started anew', autostart=self.settings['autostart'])
-        self._player = None
+        self._generator = None
         self.settings.locked = False
         self._wanted = self.settings['autostart']
 
     def _publish_until(self, now: int) -> None:
         """Publish the points up to `lead` periods ahead of now."""
-        player = self._player
-        assert player is not None
+        generator = self._generator
+        assert generator is not None
         last = round((now - self._zero) / self._period_ns) + self._lead
         if last - self._count > MOST_AT_ONCE:
             self._count = last - self._lead
@@ -175,25 +177,25 @@ class TrajectoryGenerator(NodeBase, Node):
                 self.on_point(stamp, point)
             self._meter.tick()
             self._count += 1
-        if not self._announced and player.over(now):
+        if not self._announced and generator.over(now):
             self._announced = True
             self.settings.locked = False
             self.event('motion is over, its end is held')
 
     def _point(self, stamp: int) -> Array:
         """Return (3, n) the point of a stamp, from a block that was computed ahead."""
-        assert self._player is not None
+        assert self._generator is not None
         point = self._ahead.get(stamp)
         if point is None:
             counts = self._count + np.arange(BLOCK)
             stamps = self._zero + np.rint(counts * self._period_ns).astype(np.int64)
-            self._ahead = dict(zip(stamps.tolist(), self._player.block(stamps)))
+            self._ahead = dict(zip(stamps.tolist(), self._generator.block(stamps)))
             point = self._ahead[stamp]
         return point
 
     def _on_start(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         try:
-            if self._player is not None and not self._announced:
+            if self._generator is not None and not self._announced:
                 raise WrongState('a motion is being played: call ~/stop first')
             begin = self.get_clock().now().nanoseconds if self._clocked else self.states.watch.last
             if self._position is None or begin is None:
@@ -211,11 +213,11 @@ class TrajectoryGenerator(NodeBase, Node):
 
     def _on_stop(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self._wanted = False
-        if self._player is None or self._announced:
+        if self._generator is None or self._announced:
             response.message = 'nothing is being played'
             return response
         last = self._zero + round((self._count - 1) * self._period_ns)
-        self._player.stop(last)
+        self._generator.stop(last)
         self._ahead.clear()
         self.event('stopping')
         response.success, response.message = True, 'slows down and holds'
@@ -231,7 +233,7 @@ class TrajectoryGenerator(NodeBase, Node):
         }
         if self._position is None:
             return WARN, 'waits for joint_states', values
-        if self._player is None:
+        if self._generator is None:
             return OK, 'idle', values
         if self._announced:
             return OK, 'holds', values

@@ -1,12 +1,12 @@
-"""Trajectories: trapezoid, quintic, Fourier, playback, and excitation optimisation."""
+"""Trajectories: trapezoid, quintic, Fourier, sampled motion; reading, writing and limits."""
 
 from robot_id.trajectory.blend import approach, blend
 from robot_id.trajectory.concatenate import Concatenation, cycle
 from robot_id.trajectory.fourier import Fourier
 from robot_id.trajectory.piecewise import PiecewisePolynomial
-from robot_id.trajectory.playback import Playback
 from robot_id.trajectory.quintic import Quintic
 from robot_id.trajectory.reference import Reference
+from robot_id.trajectory.sampled_motion import SampledMotion
 from robot_id.trajectory.select import Selection
 from robot_id.trajectory.standard import STANDARD, emps_cycle, standard_trajectory
 from robot_id.trajectory.store import load_trajectory, make_trajectory, save_trajectory
@@ -19,9 +19,9 @@ __all__ = [
     'Extremes',
     'Fourier',
     'PiecewisePolynomial',
-    'Playback',
     'Quintic',
     'Reference',
+    'SampledMotion',
     'Selection',
     'Trajectory',
     'Trapezoid',

@@ -8,7 +8,7 @@ from pathlib import Path
 from robot_id.exceptions import TrajectoryError
 from robot_id.model import Robot
 from robot_id.trajectory.lively import lively_motion
-from robot_id.trajectory.playback import Playback
+from robot_id.trajectory.sampled_motion import SampledMotion
 from robot_id.trajectory.standard import STANDARD, standard_trajectory
 from robot_id.trajectory.store import load_trajectory, make_trajectory
 from robot_id.trajectory.trajectory import Trajectory
@@ -43,4 +43,4 @@ def motion_of(
         return standard_trajectory(name)
     if Path(name).suffix in ('.yaml', '.yml', '.json'):
         return load_trajectory(name, robot.joint_names)
-    return Playback.from_file(name, joint_names=robot.joint_names)
+    return SampledMotion.from_file(name, joint_names=robot.joint_names)

@@ -1,4 +1,4 @@
-"""Piecewise polynomials: what trapezoids, quintics, blends and playback are made of."""
+"""Piecewise polynomials: what trapezoids, quintics, blends and sampled motions are made of."""
 
 from __future__ import annotations
 

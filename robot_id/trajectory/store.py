@@ -17,8 +17,8 @@ from robot_id.exceptions import TrajectoryError, did_you_mean
 from robot_id.trajectory.concatenate import Concatenation
 from robot_id.trajectory.fourier import Fourier
 from robot_id.trajectory.piecewise import PiecewisePolynomial
-from robot_id.trajectory.playback import Playback
 from robot_id.trajectory.quintic import Quintic
+from robot_id.trajectory.sampled_motion import SampledMotion
 from robot_id.trajectory.select import Selection
 from robot_id.trajectory.trajectory import Trajectory
 from robot_id.trajectory.trapezoid import Trapezoid
@@ -32,7 +32,7 @@ KINDS: dict[str, type[Trajectory]] = {
         Quintic,
         Fourier,
         PiecewisePolynomial,
-        Playback,
+        SampledMotion,
         Concatenation,
         Selection,
     )

@@ -16,7 +16,7 @@ from robot_id.exceptions import DataError, OptionError, RobotIdError, Trajectory
 from robot_id.model import load_robot
 from robot_id.trajectory import Quintic
 from robot_id.trajectory.limits import motion_limits
-from robot_id.trajectory.player import check_limits
+from robot_id.trajectory.reference_generator import check_limits
 
 SOURCES = sorted(Path(exceptions.__file__).parent.rglob('*.py'))
 

@@ -12,8 +12,8 @@ from robot_id.trajectory import (
     Concatenation,
     Fourier,
     PiecewisePolynomial,
-    Playback,
     Quintic,
+    SampledMotion,
     Selection,
     Trapezoid,
     cycle,
@@ -40,7 +40,7 @@ def some(kind: str, seed: int = 0, n: int = 3):
         return Fourier.at_rest(7.0, points[0], *rng.normal(size=(2, n, 5)))
     if kind == 'playback':
         time = np.cumsum(rng.uniform(0.05, 0.2, 40)) + 3.0
-        return Playback(time, np.sin(np.outer(time, [1.0, 2.0, 3.0][:n])))
+        return SampledMotion(time, np.sin(np.outer(time, [1.0, 2.0, 3.0][:n])))
     if kind == 'concatenation':
         first = Quintic(points, 1.0)
         return Concatenation([first, Trapezoid(points[::-1], 1.0, 2.0)], periodic=True)
@@ -199,7 +199,7 @@ def test_sampled_reference_is_uniform_and_complete() -> None:
     np.testing.assert_allclose(reference.position[-1], 1.0)
 
 
-def test_playback_is_exact_on_what_its_order_can_hold() -> None:
+def test_a_sampled_motion_is_exact_on_what_its_order_can_hold() -> None:
     time = np.array([0.0, 0.4, 0.5, 1.0, 1.3, 2.0, 2.2]) + 5.0
     t = np.linspace(0.0, 2.2, 101)
     # A quintic is in the span of both the spline and the Hermite pieces.
@@ -207,10 +207,10 @@ def test_playback_is_exact_on_what_its_order_can_hold() -> None:
     p = np.polynomial.Polynomial(c, domain=[5.0, 6.0], window=[0.0, 1.0])
     expected = [p.deriv(m)(t + 5.0)[:, None] if m else p(t + 5.0)[:, None] for m in range(3)]
     for extra in ([], [p.deriv(1)(time)], [p.deriv(1)(time), p.deriv(2)(time)]):
-        playback = Playback(time, p(time), *extra)
-        np.testing.assert_allclose(playback.sample(time - 5.0)[0][:, 0], p(time), atol=1e-12)
+        motion = SampledMotion(time, p(time), *extra)
+        np.testing.assert_allclose(motion.sample(time - 5.0)[0][:, 0], p(time), atol=1e-12)
         if len(extra) != 1:
-            for a, b in zip(playback.sample(t), expected):
+            for a, b in zip(motion.sample(t), expected):
                 np.testing.assert_allclose(a, b, atol=1e-9)
 
 

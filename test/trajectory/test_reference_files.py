@@ -1,4 +1,4 @@
-"""A sampled reference in files: csv and bag, and their playback."""
+"""A sampled reference in files: csv and bag, and the motion read from them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rosbags.typesys import Stores, get_typestore
 
 from robot_id.data import Dataset, Run, save
 from robot_id.exceptions import TrajectoryError
-from robot_id.trajectory import Fourier, Playback
+from robot_id.trajectory import Fourier, SampledMotion
 from robot_id.trajectory.reference_bag import write_reference_bag
 from robot_id.trajectory.reference_csv import read_reference_csv, write_reference_csv
 
@@ -36,14 +36,14 @@ def test_a_csv_keeps_every_digit_and_matches_by_name(motion: Fourier, tmp_path: 
         read_reference_csv(tmp_path / 'm.csv', ('d',))
 
 
-def test_playback_of_a_csv_is_the_motion(motion: Fourier, tmp_path: Path) -> None:
+def test_a_csv_read_back_is_the_motion(motion: Fourier, tmp_path: Path) -> None:
     write_reference_csv(motion.sampled(100.0), tmp_path / 'm.csv', NAMES)
-    playback = Playback.from_file(tmp_path / 'm.csv', ('b', 'a', 'c'))
+    again = SampledMotion.from_file(tmp_path / 'm.csv', ('b', 'a', 'c'))
     t = np.linspace(0.0, 2.0, 777)
-    for order, (played, planned) in enumerate(zip(playback.sample(t), motion.sample(t))):
+    for order, (read, planned) in enumerate(zip(again.sample(t), motion.sample(t))):
         # Quintics between exact samples: the error grows by 1/h for each derivative.
         tolerance = 1e-7 * 100.0**order
-        np.testing.assert_allclose(played[:, [1, 0, 2]], planned, atol=tolerance)
+        np.testing.assert_allclose(read[:, [1, 0, 2]], planned, atol=tolerance)
 
 
 def test_broken_csv_files_are_one_clear_line(motion: Fourier, tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_bag_holds_one_whole_trajectory_and_one_point_per_sample(motion, tmp_p
 
 
 @pytest.mark.parametrize('place', ['run.csv', 'bag'])
-def test_playback_of_a_recording_follows_its_reference(motion, place, tmp_path) -> None:
+def test_a_motion_from_a_recording_follows_its_reference(motion, place, tmp_path) -> None:
     reference = motion.sampled(200.0)
     noisy = reference.position + 0.1
     run = Run(
@@ -94,10 +94,10 @@ def test_playback_of_a_recording_follows_its_reference(motion, place, tmp_path) 
         reference.position, reference.velocity, reference.acceleration,
     )  # fmt: skip
     save(Dataset(NAMES, (run,)), tmp_path / place)
-    playback = Playback.from_file(tmp_path / place)
-    np.testing.assert_allclose(playback.sample(reference.time)[0], reference.position, atol=1e-9)
+    again = SampledMotion.from_file(tmp_path / place)
+    np.testing.assert_allclose(again.sample(reference.time)[0], reference.position, atol=1e-9)
     measured = Run(reference.time, noisy, np.ones_like(noisy))
-    followed = Playback.from_run(measured)
+    followed = SampledMotion.from_run(measured)
     np.testing.assert_allclose(followed.sample(reference.time)[0], noisy, atol=1e-9)
     with pytest.raises(TrajectoryError, match='no run 3'):
-        Playback.from_file(tmp_path / place, run=3)
+        SampledMotion.from_file(tmp_path / place, run=3)

@@ -15,7 +15,7 @@ from matplotlib import pyplot  # noqa: F401
 
 from robot_id import budget, data, options
 from robot_id.data import Dataset, Run
-from robot_id.data.bag_player import BagPlayer
+from robot_id.data.bag_replay import BagReplay
 from robot_id.estimation import registry
 from robot_id.estimation.model_file import load_result_or_model
 from robot_id.estimation.parameters import parameters_for
@@ -157,7 +157,7 @@ class Targets:
         else:
             if path.suffix in BAGS:
                 with contextlib.suppress(RobotIdError):
-                    BagPlayer(path, rate=PLAYED_RATE).play(lambda *_: None)
+                    BagReplay(path, rate=PLAYED_RATE).play(lambda *_: None)
             dataset = data.load(path)
             self._whole(dataset)
             if checked and name in CHECKED and dataset.notes == self.checked[name].notes:

@@ -1,4 +1,4 @@
-"""Playback of a sampled motion, from arrays or from a recording."""
+"""A motion through given samples, from arrays or from a recording."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from robot_id.data.dataset import Run
 
 
-class Playback(PiecewisePolynomial):
+class SampledMotion(PiecewisePolynomial):
     """
-    Passes exactly through samples, with the exact derivatives of what it plays in between.
+    Passes exactly through samples; its derivatives between them are exact too.
 
     With velocity and acceleration: quintics that meet all three at every sample. With velocity
     alone: cubics that meet both. With neither: the fifth-order spline through the positions, which
     needs 6 samples; filter measured positions first, as it follows their noise.
 
-    :param time: (N,) seconds, strictly increasing; playback starts at its first.
+    :param time: (N,) seconds, strictly increasing; the motion starts at the first.
     :param position: (N, n).
     :param velocity: (N, n), or None.
     :param acceleration: (N, n), or None; needs the velocity.
@@ -96,8 +96,8 @@ class Playback(PiecewisePolynomial):
         return hermite(steps, q, spline(at, 1), spline(at, 2))
 
     @classmethod
-    def from_run(cls, run: Run, periodic: bool = False) -> Playback:
-        """Play the reference of a recorded run, or its measured motion where it has none."""
+    def from_run(cls, run: Run, periodic: bool = False) -> SampledMotion:
+        """Follow the reference of a recorded run, or its measured motion if it has none."""
         if run.reference_position is not None:
             return cls(
                 run.time,
@@ -111,11 +111,11 @@ class Playback(PiecewisePolynomial):
     @classmethod
     def from_file(
         cls, path: str | Path, joint_names: tuple[str, ...] | None = None, run: int = 0
-    ) -> Playback:
+    ) -> SampledMotion:
         """
-        Play a reference csv, or a recording: whatever `robot_id.data.load` reads.
+        Follow a reference csv or a recording: anything that `robot_id.data.load` reads.
 
-        :param joint_names: the joints to play, matched by name.
+        :param joint_names: the joints to take, matched by name.
         :param run: which run of the recording, counted from 0.
         """
         from robot_id import data
@@ -148,6 +148,6 @@ class Playback(PiecewisePolynomial):
         return spec
 
     @classmethod
-    def from_spec(cls, spec: dict[str, Any]) -> Playback:
+    def from_spec(cls, spec: dict[str, Any]) -> SampledMotion:
         """Build the motion from its plain data."""
         return cls(**spec)

@@ -1,4 +1,4 @@
-"""The motion behind the node `trajectory_generator`: approach, cycles, a smooth stop."""
+"""The reference of the node `trajectory_generator`: approach, cycles, a smooth stop."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ SHORTEST_STOP_S = 0.1
 AT_REST = 1e-9
 
 
-class TrajectoryPlayer:
+class ReferenceGenerator:
     """
-    Where the reference is at any time, in nanoseconds of the robot's stamps.
+    Gives the reference at any time, in nanoseconds of the robot's stamps.
 
-    `start` goes from where the robot stands into the motion; after the last cycle, and after
+    It moves from the present posture of the robot into the motion; after the last cycle, and after
     `stop`, the reference stays where it is.
 
     :param robot: the Robot.
     :param trajectory: one cycle.
-    :param cycles: how often it is played; 0 for ever.
+    :param cycles: number of repetitions; 0: until `stop`.
     :param approach_share: share of the velocity and acceleration limits on the way to its start.
-    :param tolerance: rad or m; a robot this near to the start needs no approach.
+    :param tolerance: rad or m; no approach move if the robot is this close to the start.
     """
 
     def __init__(

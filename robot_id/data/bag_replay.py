@@ -1,4 +1,4 @@
-"""A recording played in its own time; it knows nothing of ROS."""
+"""The messages of a recording at their recorded pace; this file knows nothing of ROS."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SLICE_S = 0.05
 LONGEST_WAIT_S = 10.0
 
 
-class BagPlayer:
+class BagReplay:
     """
     Gives the messages of a recording at the pace at which the robot made them.
 

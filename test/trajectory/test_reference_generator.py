@@ -7,35 +7,35 @@ from robot_id.exceptions import TrajectoryError
 from robot_id.model import load_robot
 from robot_id.trajectory import Quintic
 from robot_id.trajectory.default import motion_of
-from robot_id.trajectory.player import TrajectoryPlayer
+from robot_id.trajectory.reference_generator import ReferenceGenerator
 
 MS = 1_000_000
 
 
 @pytest.mark.parametrize('name', ['emps', 'tx40'])
-def test_a_player_goes_smoothly_from_the_robot_into_the_motion_and_stops_within_limits(name):
+def test_the_reference_goes_smoothly_from_the_robot_into_the_motion_and_stops_within_limits(name):
     robot = load_robot(name)
     motion = motion_of(robot)
-    player = TrajectoryPlayer(robot, motion, 0, 0.5, 1e-6)
+    generator = ReferenceGenerator(robot, motion, 0, 0.5, 1e-6)
     start = motion.sample(0.0)[0] + 0.02
-    player.start(0, start)
-    assert player.approach_s > 0.0
+    generator.start(0, start)
+    assert generator.approach_s > 0.0
     step = 2 * MS
-    stop = round((player.approach_s + 0.37 * motion.duration) * 1e9)
+    stop = round((generator.approach_s + 0.37 * motion.duration) * 1e9)
     before = np.arange(0, stop, step)
-    moving = np.array([player.at(int(t)) for t in before])
-    ahead = [player.block(part) for part in np.array_split(before, len(before) // 20)]
+    moving = np.array([generator.at(int(t)) for t in before])
+    ahead = [generator.block(part) for part in np.array_split(before, len(before) // 20)]
     np.testing.assert_allclose(np.concatenate(ahead), moving, rtol=0, atol=1e-9)
-    player.stop(stop)
+    generator.stop(stop)
     end = stop + 3 * 10**9
     times = np.arange(0, end, step)
-    points = np.array([player.at(int(t)) for t in times])
-    blocks = [player.block(part) for part in np.array_split(times, len(times) // 20)]
+    points = np.array([generator.at(int(t)) for t in times])
+    blocks = [generator.block(part) for part in np.array_split(times, len(times) // 20)]
     np.testing.assert_allclose(np.concatenate(blocks), points, rtol=0, atol=1e-12)
     q, dq, ddq = np.moveaxis(points, 1, 0)
     assert np.allclose(q[0], start)
     assert np.all(np.abs(dq[-1]) < 1e-12)
-    assert player.over(end)
+    assert generator.over(end)
     assert np.all(np.abs(dq) <= robot.limits.velocity * 1.001)
     assert np.all(np.abs(ddq) <= robot.limits.acceleration * 1.5)
     slope = np.diff(q, axis=0) / 2e-3
@@ -46,10 +46,10 @@ def test_a_player_goes_smoothly_from_the_robot_into_the_motion_and_stops_within_
 def test_cycles_end_at_the_end_and_a_one_shot_motion_goes_back():
     robot = load_robot('emps')
     way = Quintic([[0.0], [0.2]], 1.0)
-    once = TrajectoryPlayer(robot, way, 1, 0.3, 1e-6)
+    once = ReferenceGenerator(robot, way, 1, 0.3, 1e-6)
     once.start(0, np.array([0.0]))
     assert once.at(5 * 10**9)[0, 0] == pytest.approx(0.2)
-    thrice = TrajectoryPlayer(robot, way, 3, 0.3, 1e-6)
+    thrice = ReferenceGenerator(robot, way, 3, 0.3, 1e-6)
     thrice.start(0, np.array([0.0]))
     end = thrice.at(10**12)
     assert end[0, 0] == pytest.approx(0.2, abs=1e-9)
@@ -61,9 +61,9 @@ def test_cycles_end_at_the_end_and_a_one_shot_motion_goes_back():
 def test_a_motion_beyond_the_limits_is_refused_with_the_joint():
     robot = load_robot('emps')
     with pytest.raises(TrajectoryError, match=r"joint 'carriage' leaves its position limit: 0\.5"):
-        TrajectoryPlayer(robot, Quintic([[0.0], [0.5]], 5.0), 1, 0.3, 1e-6)
+        ReferenceGenerator(robot, Quintic([[0.0], [0.5]], 5.0), 1, 0.3, 1e-6)
     with pytest.raises(TrajectoryError, match='velocity'):
-        TrajectoryPlayer(robot, Quintic([[0.0], [0.3]], 0.2), 1, 0.3, 1e-6)
+        ReferenceGenerator(robot, Quintic([[0.0], [0.3]], 0.2), 1, 0.3, 1e-6)
 
 
 @pytest.mark.parametrize('name', ['emps', 'scara', 'tx40'])
@@ -73,11 +73,11 @@ def test_a_motion_starts_from_wherever_the_robot_was_stopped(name, share):
     motion = motion_of(robot)
     limits = robot.limits
     for t in np.linspace(0.0, motion.duration, 12, endpoint=False) + 0.1:
-        player = TrajectoryPlayer(robot, motion, 0, share, 1e-6)
-        player.start(0, motion.sample(t)[0])
+        generator = ReferenceGenerator(robot, motion, 0, share, 1e-6)
+        generator.start(0, motion.sample(t)[0])
         # The last moment of the way; the motion itself may begin with a jump of acceleration.
-        ends = round(1e9 * player.approach_s)
-        points = np.array([player.at(round(s)) for s in np.linspace(0, ends - 1000, 200)])
+        ends = round(1e9 * generator.approach_s)
+        points = np.array([generator.at(round(s)) for s in np.linspace(0, ends - 1000, 200)])
         assert np.abs(points[0, 0] - motion.sample(t)[0]).max() < 1e-9
         assert np.abs(points[-1, 0] - motion.sample(0.0)[0]).max() < 1e-4
         for row, limit in ((1, limits.velocity), (2, limits.acceleration)):
