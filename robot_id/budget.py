@@ -64,8 +64,8 @@ def check_memory(wanted: int, length: int, what: str) -> None:
     allowed = memory_for(length)
     if wanted > allowed:
         raise DataError(
-            f'{what} takes {_size(wanted)} of memory, {_size(allowed)} are allowed; '
-            'is it damaged? Else raise --memory'
+            f'{what} takes {_size(wanted)} of memory, the limit is {_size(allowed)}; the file '
+            'may be damaged, otherwise raise --memory'
         )
 
 

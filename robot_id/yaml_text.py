@@ -48,7 +48,7 @@ def read_yaml(path: Path, largest: int = LARGEST_FILE) -> Any:
     try:
         return parse_yaml(raw.decode('utf-8'))
     except UnicodeDecodeError as error:
-        raise YamlError(f'not YAML but other bytes ({error})') from error
+        raise YamlError(f'not YAML, it holds other bytes ({error})') from error
 
 
 def parse_yaml(text: str) -> Any:
@@ -104,7 +104,7 @@ def _check(root: yaml.Node, most: int) -> None:
             sizes[id(node)] = 1 + sum(size(child, depth + 1) for child in children)
             open_nodes.discard(id(node))
         if sizes[id(node)] > most:
-            raise YamlError(f'line {node.start_mark.line + 1}: aliases unfold to too much')
+            raise YamlError(f'line {node.start_mark.line + 1}: aliases expand to too much data')
         return sizes[id(node)]
 
     size(root, 0)

@@ -121,7 +121,7 @@ class Demo:
         return bag
 
     def _played(self) -> int:
-        return len(re.findall('motion is over', self.processes['trajectory_generator'].log))
+        return len(re.findall('the motion has ended', self.processes['trajectory_generator'].log))
 
     def identify(self, bag: str) -> str:
         """Identify the robot from a bag; return the result file."""

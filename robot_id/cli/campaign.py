@@ -38,7 +38,9 @@ def command(
     """
     if what == 'report':
         if folder is None:
-            raise OptionError('campaign report: which folder? robot-id campaign report DIR')
+            raise OptionError(
+                'campaign report: no folder given, write robot-id campaign report DIR'
+            )
         _report(Path(folder))
         return
     if folder is not None:
@@ -46,7 +48,7 @@ def command(
     if out is None:
         raise OptionError('campaign: --out DIR is missing')
     if workers is not None and scheduler is not None:
-        raise OptionError('campaign: --workers or --scheduler, not both')
+        raise OptionError('campaign: give --workers or --scheduler, not both')
     compile_first('inertia_matrix', 'simulate', 'regressor', 'inverse_dynamics', in_child=True)
     with progress_bar() as progress:
         store = run_campaign(what, out, workers, scheduler, progress)
@@ -64,7 +66,7 @@ def command(
 def _report(folder: Path) -> None:
     store = Store(folder)
     if not store.is_campaign():
-        raise DataError(f'{folder}: not the folder of a campaign, it has no runs')
+        raise DataError(f'{folder}: not a campaign folder, it has no runs')
     with progress_bar() as progress:
         progress(0.0, 'reading the runs')
         summary = summarise(store.rows(), folder.resolve().name)

@@ -32,7 +32,7 @@ def command(files: tuple[str, ...], picture: str | None, json_file: str | None) 
     if picture and not picture.lower().endswith(PICTURES):
         raise OptionError(f"--plot: '{picture}' must end in one of {', '.join(PICTURES)}")
     if len(files) < 2:
-        raise OptionError(f'{files[0]}: one result cannot be compared, name at least two')
+        raise OptionError(f'{files[0]}: name at least two results to compare')
     comparison = side_by_side([Result.load(file) for file in files], files)
     output().print(comparison_table(comparison))
     warn(

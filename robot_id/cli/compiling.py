@@ -19,7 +19,7 @@ def compile_first(*kernels: str, in_child: bool = False) -> None:
     cold = dynamics.cold_kernels(*kernels)
     if not cold:
         return
-    messages().print('compiling kernels (once, this takes some seconds each) ...', style='dim')
+    messages().print('compiling kernels (first use only, a few seconds each) ...', style='dim')
     if in_child:
         child = multiprocessing.get_context('spawn').Process(target=_compile, args=cold)
         child.start()

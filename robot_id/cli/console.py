@@ -117,5 +117,5 @@ def save(write: Callable[[Path], object], path: str | Path, folder: bool = False
     except OSError as error:
         raise DataError(f'{path}: cannot write ({error.strerror or error})') from error
     if kept and not verbosity.quiet():
-        text = f'{path}: the file that stood there is kept as {path.name}{files.BACKUP}'
+        text = f'{path}: the previous file is kept as {path.name}{files.BACKUP}'
         messages().print(text, markup=False, soft_wrap=True)

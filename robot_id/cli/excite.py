@@ -193,9 +193,8 @@ def _with_ways(
     if clearance is not None:
         distance, pair = clearance.worst(whole.sampled(200.0).position)
         if distance < clearance.margin:
-            warn(
-                [f'no way from the posture is written: {pair} would come within {distance:.3f} m']
-            )
+            near = f'{pair} would come within {distance:.3f} m'
+            warn([f'approach and return moves are not written: {near}'])
             return found.trajectory
     return whole
 

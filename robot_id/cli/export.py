@@ -84,8 +84,8 @@ def save_all(made: Exported, out: Path) -> list[str]:
     for ending, text in made.others.items():
         path = out.with_suffix(ending)
         if path.is_file() and path.read_bytes() == text.encode():
-            lines.append(f'beside it, as before: {path}')
+            lines.append(f'also there, unchanged: {path}')
             continue
         save(partial(files.write_text, text=text), path)
-        lines.append(f'beside it: {path}')
+        lines.append(f'also written: {path}')
     return lines

@@ -35,9 +35,9 @@ VERBS: dict[str, str] = {
     'validate': 'Predict the torques of other data with identified parameters.',
     'payload': 'Identify the load of a robot from recordings with and without it.',
     'drive-gains': 'Find the gains of all drives with a load of known mass.',
-    'compare': 'Put results of several methods or recordings side by side.',
+    'compare': 'Compare results of several methods or recordings.',
     'export': 'Write the parameters of a result for other programs.',
-    'campaign': 'Run every method under many conditions, and report who does well where.',
+    'campaign': 'Run every method under many conditions and report which does well where.',
     'reproduce': "Compute the papers' tables and print them beside the printed ones.",
     'bench': 'Measure the speed, as ratios within one run.',
 }
@@ -84,7 +84,7 @@ class _Verbs(click.Group):
 
     def resolve_command(self, ctx, args):  # type: ignore[no-untyped-def]
         if args and args[0] not in VERBS:
-            raise click.UsageError(f"no verb '{args[0]}': {did_you_mean(args[0], VERBS)}", ctx)
+            raise click.UsageError(f"no command '{args[0]}': {did_you_mean(args[0], VERBS)}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -130,7 +130,7 @@ def main() -> None:
         # What belongs to a file has its own line by now: this is the output itself.
         _fail(f'the output cannot be written ({error.strerror or error})', 2)
     except MemoryError:
-        _fail('this needs more memory than there is', 2)
+        _fail('not enough memory', 2)
 
 
 def _fill_closed_streams() -> None:

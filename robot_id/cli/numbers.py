@@ -28,7 +28,7 @@ class _Bounded(click.ParamType):
         if not self.low <= number <= LARGEST:  # nor is NaN
             name = max(param.opts, key=len) if param is not None else 'number'
             raise OptionError(
-                f'{name}: {shorten(value)} does not lie between {self.low:g} and {LARGEST:g}',
+                f'{name}: {shorten(value)} must be between {self.low:g} and {LARGEST:g}',
                 key=name,
             )
         return number

@@ -102,7 +102,7 @@ def _operations(robot: Robot, counts: dict[str, dict[str, dict[str, int]]]) -> T
 
 
 def _joints(found: dict[str, Any]) -> Table:
-    table = Table(title='joints and limits (SI; - where none is given)')
+    table = Table(title='joints and limits (SI units; - if not given)')
     for header in ('joint', 'type', 'lower', 'upper', 'velocity', 'acceleration', 'torque'):
         table.add_column(header, justify='left' if header in ('joint', 'type') else 'right')
     table.add_column('rotor')
@@ -129,7 +129,9 @@ def _kinematics(found: dict[str, Any]) -> Table:
             )
             table.add_row(joint['name'], *cells)
         return table
-    table = Table('body of', 'parent', 'place in the parent (m)', 'roll pitch yaw (rad)', 'axis')
+    table = Table(
+        'body of', 'parent', 'position in the parent (m)', 'roll pitch yaw (rad)', 'axis'
+    )
     table.title = 'kinematics of the URDF'
     for body in found['bodies']:
         cells = (_vector(body[key]) for key in ('xyz', 'rpy', 'axis'))

@@ -24,7 +24,9 @@ MOST_EVERY = 1_000_000
 @click.command()
 @robot_option
 @click.option('--out', required=True, metavar='PATH', help='A new bag directory, or a .csv file.')
-@click.option('--seed', default=0, show_default=True, help='Seed of noise and lively motion.')
+@click.option(
+    '--seed', default=0, show_default=True, help='Seed of the noise and of a lively motion.'
+)
 @click.option('--trajectory', metavar='NAME', help='A standard motion, lively, or a file.')
 @click.option('--seconds', type=float, help='Duration of a lively motion.')
 @click.option(

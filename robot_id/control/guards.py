@@ -19,10 +19,10 @@ Flags = NDArray[np.bool_]
 # Friction, rotor inertia and the mass of a slide are not negative; a regrouped one (R) may be.
 _NOT_NEGATIVE = re.compile(r'^(Fv|Fc|Fvm|Fcm|Ia|M)\d+[+-]?$')
 IMPOSSIBLE = (
-    'no robot that can exist was found with these parameters, so nothing proves M_hat positive '
+    'no robot that can exist was found with these parameters, so M_hat is not proven positive '
     'definite in every posture'
 )
-NOT_PROVEN = f'{IMPOSSIBLE}; a search over postures found none where it is not'
+NOT_PROVEN = f'{IMPOSSIBLE}; a search over postures found no counterexample'
 
 
 def parameter_bounds(

@@ -236,8 +236,8 @@ class Ilic:
         if np.any(share > self.options.saturated_share):
             j = int(np.argmax(share))
             return (
-                f"the torque of joint '{self.robot.joint_names[j]}' stood at its limit in "
-                f'{100.0 * share[j]:.3g} % of the window: the reference is not what it did'
+                f"the torque of joint '{self.robot.joint_names[j]}' was at its limit in "
+                f'{100.0 * share[j]:.3g} % of the window: the robot did not follow the reference'
             )
         return ''
 

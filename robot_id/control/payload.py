@@ -54,7 +54,7 @@ class PayloadEstimate:
         if self.mass is not None:
             return f'payload: {self.mass:.3g} kg +- {self.deviation:.2g} kg'
         if self.significant:
-            return 'payload: there, of a mass that this motion does not determine'
+            return 'payload: present, but this motion does not determine its mass'
         return 'payload: not determined by this motion'
 
 

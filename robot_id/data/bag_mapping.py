@@ -58,8 +58,8 @@ def names_in_bag(
         return recorded, called
     if isinstance(mapping.joints, list):
         raise DataError(
-            f"{source}: the mapping's 'joints' are without '{missing[0]}' of the robot; to rename "
-            f"a recorded joint, write 'joints: {{RECORDED_NAME: {missing[0]}}}'"
+            f"{source}: the mapping's 'joints' lack '{missing[0]}' of the robot; to rename a "
+            f"recorded joint, write 'joints: {{RECORDED_NAME: {missing[0]}}}'"
         )
     assert wanted is not None
     alias = dict(zip(called, recorded))

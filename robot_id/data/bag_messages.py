@@ -71,7 +71,7 @@ class BagMessages:
         else:
             if not about.ended:
                 self.notes.append(
-                    f'{self.path}: the recording was not ended, its last second may be missing'
+                    f'{self.path}: the recording was not closed, its last second may be missing'
                 )
             files, expected = [self.path / name for name in about.files], about.counts
             if about.compressed or any(file.suffix != '.mcap' for file in files):
@@ -123,7 +123,7 @@ class BagMessages:
         try:
             with closing(open_storage(path)) as storage:
                 if not all(isinstance(name, str) for name in storage.topics):
-                    raise TypeError('a topic whose name is no text')
+                    raise TypeError('the name of a topic is not text')
                 self.topics |= storage.topics
                 for topic, count in storage.counts.items():
                     self.counts[topic] = self.counts.get(topic, 0) + count
@@ -150,7 +150,7 @@ class BagMessages:
         if not scan.complete:
             share = 100.0 * (1.0 - scan.reached / max(scan.length, 1))
             where = '' if scan.damage == CUT else f', byte {scan.reached} of {scan.length}'
-            unread = '' if scan.damage == CUT else f'; {share:.0f} % of the file are not read'
+            unread = '' if scan.damage == CUT else f'; {share:.0f} % of the file is not read'
             self._stopped(path, count, f'cut or damaged ({scan.damage}{where})', unread)
 
     def _read(self, path: Path, topics: set[str]) -> Iterator[tuple[str, int, bytes]]:

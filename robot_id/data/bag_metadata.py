@@ -44,7 +44,7 @@ def read_metadata(folder: Path) -> BagMetadata:
         reason = f'no key {error}' if isinstance(error, KeyError) else str(error)
         raise DataError(f'{path}: cannot be read ({reason})') from error
     if not files:
-        raise DataError(f'{path}: names no files')
+        raise DataError(f'{path}: it lists no files')
     return BagMetadata(files, counts, compressed, state != OPEN)
 
 

@@ -53,7 +53,7 @@ class BagReplay:
             if topic is not None:
                 self.topics[topic] = (name, kind)
         if not any(kind == JOINT_STATE for _, kind in self.topics.values()):
-            raise DataError(f'{path}: no joint states in it')
+            raise DataError(f'{path}: it has no joint states')
         self.counts = dict.fromkeys(self.topics, 0)
         self.position_s = self.latest_s = 0.0
         self.jumps = self.damaged = 0
@@ -98,7 +98,8 @@ class BagReplay:
             self.counts[topic] += 1
         if first is not None and self.position_s * SECOND < self._start_ns:
             raise DataError(
-                f'start_s = {self._start_ns / SECOND:g} is behind the end, {self.position_s:g} s'
+                f'start_s = {self._start_ns / SECOND:g} is after the end of the recording, '
+                f'{self.position_s:g} s'
             )
         return True
 

@@ -143,7 +143,7 @@ class _States:
             raise DataError(f'{source}: a joint is named twice in {", ".join(names)}')
         for what, count in zip(('position', 'velocity', 'effort'), counts):
             if count == 0 and what != 'velocity':
-                raise DataError(f"{source}: '{what}' is empty, it is needed for each joint")
+                raise DataError(f"{source}: '{what}' is empty, a value for each joint is needed")
             if count not in (0, len(names)):
                 raise DataError(f"{source}: '{what}' has {count} values for {len(names)} joints")
 
@@ -190,7 +190,10 @@ def _reference(
     exact = (at >= 0) & (stamps[np.maximum(at, 0)] == ours)
     outside = int(((ours < stamps[0]) | (ours > stamps[-1])).sum())
     if outside:
-        notes.append(f'{where}: the first or last point is held for {outside} sample(s) outside')
+        notes.append(
+            f'{where}: the first or last point is held for {outside} sample(s) before or after '
+            'the reference'
+        )
     if not exact.all() and stamps.size > 1:
         notes.append(
             f'{where}: interpolated at {int((~exact).sum()) - outside} of {ours.size} samples'
@@ -225,7 +228,7 @@ def _commands(
         last = np.searchsorted(received[order], until, side='left') - 1
         early = int((last < 0).sum())
         if early:
-            notes.append(f'{where}: zero before the first command, {early} sample(s)')
+            notes.append(f'{where}: taken as zero before the first command, {early} sample(s)')
         control = _columns(values[order[np.maximum(last, 0)]], names, states.names)
         control[last < 0] = 0.0
         return {'control': control}

@@ -67,6 +67,6 @@ def _check_rate(source: str, seconds: Array) -> None:
     step = float(np.median(steps)) if steps.size else float(np.ptp(seconds))
     if step and not LOWEST_HZ <= 1.0 / max(step, 1e-300) <= HIGHEST_HZ:
         raise DataError(
-            f'{source}: the stamps are {step:.3g} s apart, possible are {1 / HIGHEST_HZ:g} to '
-            f"{1 / LOWEST_HZ:g} s: is the 'unit' of time right?"
+            f'{source}: the stamps are {step:.3g} s apart, must be between {1 / HIGHEST_HZ:g} '
+            f"and {1 / LOWEST_HZ:g} s: is the 'unit' of time right?"
         )

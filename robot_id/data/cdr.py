@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 _HEADER = 4
-_SHORT = 'the message is shorter than it says'
+_SHORT = 'the message ends too early'
 _STAMP = slice(4, 12)
 
 
@@ -49,7 +49,7 @@ class _Cursor:
 
     def __init__(self, data: bytes) -> None:
         if data[:2] not in (b'\x00\x01', b'\x00\x00'):
-            raise LayoutError('an encoding that is not plain CDR')
+            raise LayoutError('the encoding is not plain CDR')
         self.data, self.at = data, _HEADER
         self.order = '<' if data[1] else '>'
 
@@ -99,7 +99,7 @@ def trajectory_layout(data: bytes) -> Layout:
     names = tuple(cursor.string() for _ in range(cursor.integer()))
     points = cursor.integer()
     if points != 1:
-        raise LayoutError(f'{points} points, a reference has one')
+        raise LayoutError(f'{points} points, a reference message has one')
     arrays = tuple(cursor.doubles() for _ in range(4))
     return Layout(names, arrays, len(data), cursor.order)
 

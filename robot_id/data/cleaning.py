@@ -80,7 +80,9 @@ def clean(
             continue
         runs.append(_uniform(raw, first, last, step, rate_hz is not None, changed))
     if not runs:
-        raise DataError(f'{raw.source}: only pieces of fewer than {SHORTEST} samples between gaps')
+        raise DataError(
+            f'{raw.source}: all pieces between gaps have fewer than {SHORTEST} samples'
+        )
     notes += changed.notes(raw.source, step)
     return runs, notes
 
@@ -102,7 +104,7 @@ def _finite(raw: Raw, notes: list[str]) -> Raw:
     if lost > good.size / 2:
         raise DataError(f'{raw.source}: {lost} of {good.size} rows are not finite, {places[0]}')
     notes.append(
-        f'{raw.source}: {lost} row(s) with NaN or infinite values taken out, first: '
+        f'{raw.source}: {lost} row(s) with NaN or infinite values removed, first: '
         + '; '.join(places)
     )
     return raw.take(np.flatnonzero(good))
@@ -126,9 +128,9 @@ def _in_order(raw: Raw, notes: list[str]) -> Raw:
                 )
                 return _in_order(raw.take(np.flatnonzero(~stray)), notes)
             raise DataError(
-                f'{raw.source}: time runs back from {raw.time[at - 1]:.6g} s at '
-                f'{raw.place(at)}: a clock that was set back or several recordings in one; '
-                "give each part by 'rows' in the mapping"
+                f'{raw.source}: time goes back from {raw.time[at - 1]:.6g} s at {raw.place(at)}: '
+                'a clock that was set back or several recordings in one; give each part by '
+                "'rows' in the mapping"
             )
         notes.append(
             f'{raw.source}: {backward.size} stamp(s) out of order were sorted, first at '
@@ -150,11 +152,11 @@ def _in_order(raw: Raw, notes: list[str]) -> Raw:
         elif differ.size:
             place = raw.place(int(repeated[differ[0]]))
             raise DataError(
-                f'{raw.source}: two samples with the stamp of {place}'
-                f" and different {name}: stamps too coarse? Give 'rate_hz' and no 'time'"
+                f'{raw.source}: two samples with the stamp of {place} and different {name}: are '
+                "the stamps too coarse? Then give 'rate_hz' and no 'time'"
             )
     notes.append(
-        f'{raw.source}: {repeated.size} repeated sample(s) taken out, first at '
+        f'{raw.source}: {repeated.size} repeated sample(s) removed, first at '
         f'{raw.place(int(repeated[0]))}'
     )
     keep = np.ones(raw.time.size, dtype=bool)

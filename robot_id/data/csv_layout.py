@@ -73,7 +73,7 @@ def _below_header(
             if len(header) != len(cells):  # a title, a comment: the names stand below it
                 return Layout(delimiter, cells, number + 1, comma)
             shown = shorten(', '.join(cells))
-            note = f"{path.name}: line {number + 1} ('{shown}') is passed over"
+            note = f"{path.name}: line {number + 1} ('{shown}') is skipped"
             return Layout(delimiter, header, number + 1, comma, (note,))
     return Layout(delimiter, header, begun)
 

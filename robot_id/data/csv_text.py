@@ -70,7 +70,8 @@ def _check_size(path: Path) -> None:
                 line = line + len(block) if first < 0 else len(block) - last - 1
                 if line > LONGEST_LINE:
                     raise DataError(
-                        f'{path}: a line of more than {LONGEST_LINE} signs, damaged or no table?'
+                        f'{path}: a line has more than {LONGEST_LINE} characters: damaged, or '
+                        'not a table?'
                     )
                 rows += block.count(b'\n')
                 for mark in marks:

@@ -29,7 +29,7 @@ def cut(
         given = getattr(mapping, key)
         if isinstance(given, dict) and file not in given:
             notes.append(
-                f"{raw.source}: all of it is taken, the mapping's '{key}' are those of "
+                f"{raw.source}: all of it is used, the mapping's '{key}' belong to "
                 f'{", ".join(given)}'
             )
     ranges = mapping.rows_of(file) or _rows_of_seconds(raw, mapping.seconds_of(file)) or own

@@ -78,7 +78,7 @@ class DriverMapping:
             return Conversion()
         where, n = f'{self._where}: {what}', len(self.names)
         if channel.delay:
-            raise DataError(f"{where}: 'delay' is for recordings, a robot cannot be heard earlier")
+            raise DataError(f"{where}: 'delay' is for recordings only, not for a running robot")
         if channel.scale is None:
             if what == 'control' and channel.unit in units.SIGNAL:
                 raise DataError(f"{where}: in '{channel.unit}' it needs the drive gain as 'scale'")

@@ -60,7 +60,11 @@ class JointMatcher:
         x = np.array(values if self._same else [values[i] for i in self._index], dtype=float)
         for name, value in zip(self.wanted, x.tolist()):
             if not -LARGEST <= value <= LARGEST:
-                wrong = f'{value:g}, possible are {LARGEST:g}' if isfinite(value) else 'not finite'
+                wrong = (
+                    (f'{value:g}, must be within +-{LARGEST:g}')
+                    if isfinite(value)
+                    else 'not finite'
+                )
                 raise DataError(
                     f"{what} of joint '{name}' is {wrong}", joint=name, value=value, bound=LARGEST
                 )

@@ -47,8 +47,8 @@ def drive_gains(names: tuple[str, ...], known: Mapping[str, float], where: str) 
     for name in names:
         if name not in known:
             raise DataError(
-                f"{where}: scale '{DRIVE_GAIN}' is that of the robot file, and joint '{name}' has "
-                f"none: give the robot its '{DRIVE_GAIN}', or a number as 'scale'",
+                f"{where}: scale '{DRIVE_GAIN}' is taken from the robot file, where joint "
+                f"'{name}' has none: add '{DRIVE_GAIN}' there, or give a number as 'scale'",
                 joint=name,
             )
     return np.array([known[name] for name in names])

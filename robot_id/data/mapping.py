@@ -130,7 +130,7 @@ class Mapping(_Strict):
         if self.topics is None:
             for name in ('position', 'torque'):
                 if getattr(self, name) is None:
-                    raise ValueError(f"no key '{name}': say where the {name} is, or give topics")
+                    raise ValueError(f"no key '{name}': say where the {name} is, or give 'topics'")
             if self.time is None and self.rate_hz is None:
                 raise ValueError("neither 'time' nor 'rate_hz': give one of them")
         if self.rows is not None and self.seconds is not None:
@@ -147,8 +147,8 @@ class Mapping(_Strict):
                 )
             if channel.scale == DRIVE_GAIN and (name != 'torque' or channel.motor_matrix):
                 raise ValueError(
-                    f"{name}: scale '{DRIVE_GAIN}' makes joint torques of control signals, so it "
-                    "is for 'torque' only and without 'motor_matrix'"
+                    f"{name}: scale '{DRIVE_GAIN}' turns control signals into joint torques, so "
+                    "it is for 'torque' only and without 'motor_matrix'"
                 )
             if channel.delay and name not in ('torque', 'control'):
                 raise ValueError(f"{name}: 'delay' is for torques only")
@@ -209,7 +209,7 @@ def load_mapping(name: str | Path | Mapping) -> Mapping:
         shipped = shipped_mappings()
         if str(name) not in shipped:
             raise DataError(
-                f"mapping '{name}': no such file, nor one that ships; "
+                f"mapping '{name}': neither a file nor a shipped mapping; "
                 f'{did_you_mean(str(name), shipped)}'
             )
         path = shipped[str(name)]

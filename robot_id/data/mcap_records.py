@@ -45,14 +45,14 @@ def text(data: bytes, at: int) -> tuple[str, int]:
     try:
         return data[at + 4 : end].decode(), end
     except UnicodeDecodeError:
-        raise Damage('a text that is none') from None
+        raise Damage('a text that cannot be decoded') from None
 
 
 def name(data: bytes, at: int) -> tuple[str, int]:
     """Return the name of a topic or type and where it ends."""
     found, end = text(data, at)
     if not 0 < len(found) <= _LONGEST_NAME or not found.isprintable():
-        raise Damage('a name that is none')
+        raise Damage('an invalid name')
     return found, end
 
 
@@ -66,7 +66,7 @@ def channel(record: bytes, types: dict[int, str]) -> tuple[int, Topic]:
     """Return number and topic of a channel record."""
     number, kind = _unpack('<HH', record, 0)
     if kind not in types:
-        raise Damage(f'a channel of the type number {kind}, which is not there')
+        raise Damage(f'a channel of the type number {kind}, which does not exist')
     return number, Topic(name(record, 4)[0], types[kind])
 
 

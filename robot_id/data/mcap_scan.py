@@ -57,7 +57,7 @@ class McapScan:
         try:
             with self.path.open('rb') as file:
                 if file.read(len(MAGIC)) != MAGIC:
-                    raise Damage('no mcap file')
+                    raise Damage('not an mcap file')
                 yield from self._file(file, topics)
         except Damage as damage:
             self.damage = str(damage)
@@ -124,7 +124,7 @@ class McapScan:
                         raise Damage('a message from beyond the year 2262')
                     pending = wanted[channel], received, data[body + _MESSAGE_HEAD : at]
                 elif channel not in self.topics:
-                    raise Damage(f'a message of channel {channel}, which is not there')
+                    raise Damage(f'a message of channel {channel}, which does not exist')
             elif code == records.SCHEMA:
                 number, name = records.schema(data[body:at])
                 self._types[number] = name

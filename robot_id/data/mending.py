@@ -42,12 +42,12 @@ def on_own_clock(raw: Raw, notes: list[str], repairs: list[Repair]) -> Raw:
     if clock is None:
         return raw
     detail = (
-        f'the stamps are off by {clock.jitter:.2g} of a step (rms), the motion falls on a clock '
-        f'of {clock.rate:.6g} Hz'
+        f'the stamps are off by {clock.jitter:.2g} of a step (rms), the motion fits a clock of '
+        f'{clock.rate:.6g} Hz'
     )
     again = int((~clock.fresh).sum())
     if again:
-        detail += f', {again} sample(s) hold the state before once more and are left out'
+        detail += f', {again} sample(s) repeat the previous state and are left out'
     repairs.append(Repair('stamps', detail=detail))
-    notes.append(f'{raw.source}: {detail}: stamps of a logger, the clock is rebuilt')
+    notes.append(f'{raw.source}: {detail}: these are stamps of the logger, the clock is rebuilt')
     return replace(raw.take(np.flatnonzero(clock.fresh)), time=clock.time)

@@ -61,7 +61,7 @@ def load(
         else:
             dataset = _load_tables(path, chosen, names, gains)
     except MemoryError as error:
-        raise DataError(f'{path}: needs more memory than there is') from error
+        raise DataError(f'{path}: not enough memory to read it') from error
     return dataset.select(names) if names is not None else dataset
 
 

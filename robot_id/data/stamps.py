@@ -34,7 +34,7 @@ def header_stamp_ns(data: bytes) -> int:
     :raises DataError: on bytes that are too short for one.
     """
     if len(data) < _STAMPED:
-        raise DataError(f'{len(data)} bytes are no message with a header')
+        raise DataError(f'{len(data)} bytes that are not a message with a header')
     seconds, nanoseconds = _STAMP[data[1] & 1].unpack_from(data, 4)
     return seconds * SECOND + nanoseconds
 

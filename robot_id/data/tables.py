@@ -81,7 +81,8 @@ class Table:
             ) from error
         if values.ndim > 2:
             raise DataError(
-                f"{self.path}: variable '{name}' has shape {values.shape}, rows and columns wanted"
+                f"{self.path}: variable '{name}' has shape {values.shape}, a matrix of rows and "
+                'columns is needed'
             )
         if values.ndim < 2 or 1 in values.shape:
             return values.reshape(-1, 1)
@@ -106,11 +107,11 @@ def read_table(path: Path) -> Table:
     except DataError:
         raise
     except MemoryError as error:
-        raise DataError(f'{path}: needs more memory than there is') from error
+        raise DataError(f'{path}: not enough memory to read it') from error
     except Exception as error:
         # Damaged bytes end in whatever the libraries stumble over.
         reason = ' '.join(str(error).split()) or type(error).__name__
         raise DataError(
-            f'{path}: cannot be read, damaged or of another kind ({reason})'
+            f'{path}: cannot be read, damaged or not of this format ({reason})'
         ) from error
-    raise DataError(f"{path}: no reader for '{path.suffix}'; csv, csv.gz, mat, npz or a bag")
+    raise DataError(f"{path}: no reader for '{path.suffix}'; use csv, csv.gz, mat, npz or a bag")

@@ -35,7 +35,9 @@ def torque_kernel(numbers: type) -> Callable[[Kernel], Kernel]:
 
     def register(kernel: Kernel) -> Kernel:
         if any(known.__name__ == numbers.__name__ for known in _kernels):
-            raise TypeError(f"another control law calls its numbers '{numbers.__name__}' too")
+            raise TypeError(
+                f"another control law already uses the name '{numbers.__name__}' for its numbers"
+            )
         _kernels[numbers] = kernel
         return kernel
 

@@ -88,7 +88,7 @@ class Plant:
         if self.position.shape != (n,) or self.velocity.shape != (n,):
             raise SimulationError(f'{self.robot.name}: a state of {n} joints is needed')
         if not np.all(np.isfinite([self.position, self.velocity])):
-            raise SimulationError(f'{self.robot.name}: a state that is not finite')
+            raise SimulationError(f'{self.robot.name}: the state is not finite')
         self.acceleration = np.zeros(n)
         self.sample = 0
         self._rng = [np.random.default_rng([self.disturbances.seed, k]) for k in range(2)]

@@ -114,7 +114,10 @@ def _same_joint(robot: Robot, path: Path, own: Kinematics, other: Kinematics, na
     )
     apart = max(float(np.abs(np.subtract(a, b, dtype=float)).max()) for a, b in pairs)
     if apart > _SAME or _carrier(own, i) != _carrier(other, j):
-        raise DataError(f"{path}: joint '{name}' is not where {robot.name} has it", joint=name)
+        raise DataError(
+            (f"{path}: joint '{name}' has another position or axis than in {robot.name}"),
+            joint=name,
+        )
 
 
 def _carrier(kinematics: Kinematics, i: int) -> str:

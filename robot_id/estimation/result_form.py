@@ -39,7 +39,7 @@ def check_form(data: dict[str, Any], source: str) -> None:
     parameters = _list(data['parameters'], f'{source}: parameters')
     b = len(parameters)
     if not 0 < b <= _MOST_PARAMETERS:
-        raise DataError(f'{source}: parameters has {b} entries, 1 to {_MOST_PARAMETERS} are read')
+        raise DataError(f'{source}: parameters has {b} entries, must be 1 to {_MOST_PARAMETERS}')
     names = set()
     for number, entry in enumerate(parameters, start=1):
         where = f'{source}: parameter {number}'

@@ -49,14 +49,14 @@ def parameters_of(robot: Robot, rigid: Array, friction: Array, source: str) -> A
     chi[~other], left = _solve(W[:, ~other], rigid.ravel())
     if left > _SAME:
         raise DataError(
-            f'{source}: its torques are not those of {robot.name} with any inertias (they differ '
-            f'by {100 * left:.2g} %): a joint has another place or axis'
+            f'{source}: no inertias of {robot.name} give its torques (they differ by '
+            f'{100 * left:.2g} %): a joint has another position or axis'
         )
     chi[other], left = _solve(W[:, other], friction.ravel())
     if left > 0.1:
         raise DataError(
-            f'{source}: the friction terms of {robot.name} cannot say its friction, springs or '
-            f'actuators ({100 * left:.2g} % are left over)'
+            f'{source}: the friction terms of {robot.name} cannot express its friction, springs '
+            f'or actuators ({100 * left:.2g} % of the torque remains)'
         )
     return chi
 

@@ -48,8 +48,8 @@ def thinned(run: Run, factor: int) -> tuple[Array, Array, float]:
     count = len(run) // factor
     if count < 2:
         raise IdentificationError(
-            f'{len(run)} samples at {run.rate:.4g} Hz leave {count} when one in {factor} is '
-            'taken: raise highest_rate_hz'
+            f'{len(run)} samples at {run.rate:.4g} Hz leave {count} after decimation by '
+            f'{factor}: raise highest_rate_hz'
         )
     torque = run.torque[: count * factor].reshape(count, factor, -1).mean(axis=1)
     return run.position[: count * factor : factor], torque, run.step * factor

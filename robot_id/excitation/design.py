@@ -164,7 +164,7 @@ def make_objective(
         expected, source = expected_values(robot)
         parameter_weights = weights_of_parameters(robot, expected, options.parameter_floor)
         notes.append(
-            f'chi_bar of Phi from {source}; none counts less than {options.parameter_floor:g} of '
+            f'chi_bar of Phi from {source}; each counts at least {options.parameter_floor:g} of '
             'the largest of its kind on its link'
         )
     except DescriptionError:

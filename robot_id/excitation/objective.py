@@ -128,8 +128,8 @@ class Objective:
             _, singular, Vt = np.linalg.svd(self.rows.factor(rows))
         except np.linalg.LinAlgError as error:
             raise TrajectoryError(
-                f'{self.robot.name}: a motion gives numbers that are too large: see the lengths '
-                'and limits of the robot file'
+                f'{self.robot.name}: a motion gives numbers that are too large: check the '
+                'lengths and limits in the robot file'
             ) from error
         value, slope = self.criterion.smooth(singular, power)
         # U diag(slope) V^T without U: rows = U diag(s) V^T.

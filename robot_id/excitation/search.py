@@ -60,7 +60,7 @@ def search(
         raise OptionError(f'at least 1 evaluation is needed, got {evaluations}')
     if evaluations is None and not budget_s > 0.0:
         raise OptionError(
-            f'a budget of {budget_s:g} s leaves no time to search: give some seconds'
+            f'a budget of {budget_s:g} s leaves no time to search: give a few seconds'
         )
     if not 1 <= workers <= MOST_WORKERS:
         raise OptionError(

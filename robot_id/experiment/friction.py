@@ -51,7 +51,7 @@ class PreparedFriction:
         if effect.size and effect.shape[0] == len(result.names):
             covariance = covariance + effect @ self.constants.covariance @ effect.T
         warnings = tuple(
-            f"friction: '{name}' stands at the bound of its term and is not known"
+            f"friction: '{name}' is at the bound of its range and is not determined"
             for name, bound in zip(self.constants.names, self.constants.at_bound)
             if bound
         )

@@ -251,4 +251,4 @@ def _reason(plain: Candidate, chosen: _Outcome, refused: Sequence[Candidate]) ->
         f'{" and ".join(added)} lower the error on left-out blocks from '
         f'{plain.cross_validated_percent:.2f} to {chosen.cv.percent:.2f} %'
     )
-    return text + ('; no further term pays' if refused else '')
+    return text + ('; no further term helps' if refused else '')

@@ -72,7 +72,7 @@ def build_robot(description: RobotDescription, folder: Path) -> Robot:
     assert kinematics is not None
     if len(kinematics.parent) > MOST_BODIES:
         raise DescriptionError(
-            f'{len(kinematics.parent)} moving bodies, at most {MOST_BODIES} can be handled'
+            f'{len(kinematics.parent)} moving bodies, at most {MOST_BODIES} are supported'
         )
     robot = Robot(description, kinematics, urdf)
     robot.check()

@@ -50,7 +50,9 @@ def evaluate(expression: Any) -> float:
         if not isinstance(expression, str):
             number = float(expression)
         elif len(expression) > LONGEST:
-            raise ValueError(f'an expression of {len(expression)} signs, {LONGEST} are taken')
+            raise ValueError(
+                f'an expression of {len(expression)} characters, at most {LONGEST} are allowed'
+            )
         else:
             number = value(ast.parse(expression.strip(), mode='eval').body)
     except (SyntaxError, ZeroDivisionError, OverflowError, RecursionError, MemoryError) as error:

@@ -185,8 +185,8 @@ class Robot:
             prior = np.where(given != 0.0, given, prior)
         if not np.any(prior):
             raise DescriptionError(
-                f'{self.name}: load-dependent friction needs parameters that tell the load: give '
-                "'a_priori' in the robot file or inertias in the URDF"
+                f'{self.name}: load-dependent friction needs parameters that determine the load: '
+                "give 'a_priori' in the robot file or inertias in the URDF"
             )
         return self.base.from_standard(prior)
 

@@ -84,7 +84,7 @@ class _Reader:
                 continue
             if kind not in _KINDS:
                 raise DescriptionError(
-                    f"{self.path}: joint '{name}' is {kind}, not handled", joint=name
+                    f"{self.path}: joint '{name}' is {kind}, which is not supported", joint=name
                 )
             own = self._place(name)
             axis = tag.find('axis')
@@ -107,7 +107,7 @@ class _Reader:
             return pin.SE3.Identity()
         tag = self.links.get(name, self.joints.get(name))
         if tag is None or name in seen:
-            raise DescriptionError(f"{self.path}: no frame '{name}', or it stands on itself")
+            raise DescriptionError(f"{self.path}: no frame '{name}', or it refers to itself")
         pose = tag.find('pose')
         below = _text(tag, 'child') if name in self.joints else ''
         other = below if pose is None else pose.get('relative_to', below)

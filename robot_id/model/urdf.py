@@ -116,7 +116,7 @@ def _extract(path: Path, model: pin.Model, joints: dict[str, JointTag]) -> Kinem
         if joint.type not in MOVING:
             raise DescriptionError(
                 f"{path}: joint '{name}' is {joint.type}, only revolute, continuous, prismatic "
-                "and fixed joints can be handled; put it under 'locked' of a robot file",
+                "and fixed joints are supported; put it under 'locked' of a robot file",
                 joint=name,
             )
         if not np.any(joint.axis):

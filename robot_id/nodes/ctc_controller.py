@@ -136,7 +136,7 @@ class CtcController(RobotLifecycleNode):
         if not self.active:
             return
         self.failure(
-            f'the robot has a controller already: {shorten(other)} sends; this one retires'
+            f'the robot has a controller already: {shorten(other)} sends commands; this one stops'
         )
         self._silent = True
         self.trigger_deactivate()
@@ -170,7 +170,7 @@ class CtcController(RobotLifecycleNode):
         if not (self.active or self._lock_step):
             return
         if order is Order.RESTART:
-            self.event('time started anew')
+            self.event('time was reset')
             self._control.restart()
             self._control.references.forget_beyond(ns + SECOND)
             self._learning.ilic.clear()

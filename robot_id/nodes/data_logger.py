@@ -93,11 +93,11 @@ class DataLogger(NodeBase, Node):
         self._watch()
         if self._bag is not None:
             raise Refusal(
-                ErrorCode.BUSY, f"recording '{self._bag.path.name}' is under way: stop it"
+                ErrorCode.BUSY, f"recording '{self._bag.path.name}' is running: stop it first"
             )
         if not 0.0 <= duration_s < float('inf'):
             raise OptionError(
-                f'max_duration_s: {duration_s} is not a duration, give 0 for no limit'
+                f'max_duration_s: {duration_s} is not a duration; give 0 for no limit'
             )
         path = self._root / (self._checked(name) if name else self._dated())
         settings = self.settings
@@ -135,8 +135,8 @@ class DataLogger(NodeBase, Node):
     def _checked(self, name: str) -> str:
         if not NAME.fullmatch(name) or '..' in name:
             raise ForbiddenPath(
-                f"'{shortened(name)}' is not a name for a bag: letters, digits, '-', '_' and '.', "
-                'no path'
+                f"'{shortened(name)}' is not a valid bag name: use letters, digits, '-', '_' and "
+                "'.', no path"
             )
         if (self._root / name).exists() or (self._root / name).is_symlink():
             raise ForbiddenPath(f"'{name}' exists already in {self._root}: choose another name")

@@ -109,7 +109,7 @@ class DdmSimulator(RobotLifecycleNode):
         if self._owns_clock:
             others = self.count_publishers('/clock')
             if others:
-                self.warning('somebody else publishes /clock already', publishers=others)
+                self.warning('another node already publishes /clock', publishers=others)
             self._clocks = self.tell(ClockMessage, '/clock', qos)
         if self._closed:
             self._heard = self.listen(JointTrajectory, 'reference', self._on_reference, POINT)
@@ -174,7 +174,7 @@ class DdmSimulator(RobotLifecycleNode):
                 robot.advance_by_command()
         except SimulationError as error:
             self._failed = str(error)
-            self.failure(f'{error}; the simulation stands still until ~/reset')
+            self.failure(f'{error}; the simulation is stopped until ~/reset')
             return
         if robot.stale and not was_stale:
             self._stops += 1

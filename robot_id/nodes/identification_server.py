@@ -203,7 +203,7 @@ class IdentificationServer(NodeBase, Node):
         """Have the worker do one thing; refused while it does another."""
         if not self._busy.acquire(blocking=False):
             raise Refusal(
-                ErrorCode.BUSY, f'{self._doing} is under way: cancel it, or try again after it'
+                ErrorCode.BUSY, f'{self._doing} is running: cancel it, or try again later'
             )
         try:
             self._doing = what
@@ -246,7 +246,7 @@ class IdentificationServer(NodeBase, Node):
         if status is None:
             return newest(self.root)
         if status.recording:
-            raise WrongState(f"recording '{status.bag}' is under way: stop it first")
+            raise WrongState(f"recording '{status.bag}' is running: stop it first")
         return status.bag
 
     def _message(self, found: dict[str, Any], path: Path) -> IdentificationResult:

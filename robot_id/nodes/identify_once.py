@@ -132,7 +132,7 @@ def _wait(future: Any, limit: float | None, what: str) -> Any:
     done = threading.Event()
     future.add_done_callback(lambda _: done.set())
     if not done.wait(limit):
-        raise Failed(f'no answer of {what} within {limit:g} s')
+        raise Failed(f'no answer from {what} within {limit:g} s')
     return future.result()
 
 

@@ -261,7 +261,7 @@ class OnlineIdentifierNode(NodeBase, Node):
         held = [p for p in status.parameters if p.state != 'live']
         if held:
             return OK, f'{len(held)} parameters held: {held[0].name} {held[0].reason}', values
-        return OK, 'all parameters follow', values
+        return OK, 'all parameters are updated', values
 
 
 def main() -> None:

@@ -133,7 +133,7 @@ class Replay(NodeBase, Node):
             if self._replay.stopped.wait(POLL_S):
                 return
             if time.monotonic() - begun > self.settings['wait_timeout_s']:
-                self.warning('playing without the subscribers that were waited for')
+                self.warning('starting without the expected subscribers')
                 return
             # A listener connects to one topic after the other.
             found = self._connected()

@@ -157,7 +157,7 @@ class TrajectoryGenerator(NodeBase, Node):
     def _time_restarted(self) -> None:
         """End the motion; with autostart it begins anew."""
         if self._generator is not None:
-            self.event('time started anew', autostart=self.settings['autostart'])
+            self.event('time was reset', autostart=self.settings['autostart'])
         self._generator = None
         self.settings.locked = False
         self._wanted = self.settings['autostart']
@@ -180,7 +180,7 @@ class TrajectoryGenerator(NodeBase, Node):
         if not self._announced and generator.over(now):
             self._announced = True
             self.settings.locked = False
-            self.event('motion is over, its end is held')
+            self.event('the motion has ended, its last position is held')
 
     def _point(self, stamp: int) -> Array:
         """Return (3, n) the point of a stamp, from a block that was computed ahead."""

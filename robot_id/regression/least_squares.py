@@ -68,7 +68,7 @@ class Deficiency:
         if self.silent:
             parts.append(f'the motion does not excite {_listing(self.silent)}')
         for name, others in self.repeated[:3]:
-            parts.append(f'the motion does not tell {name} from {_listing(others)}')
+            parts.append(f'the motion does not separate {name} from {_listing(others)}')
         if len(self.repeated) > 3:
             parts.append(f'nor {_listing([name for name, _ in self.repeated[3:]])} from others')
         return '; '.join(parts)

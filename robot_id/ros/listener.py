@@ -103,7 +103,9 @@ class Listener:
         self._timer = None
         self.close()
         self._subscribe(ReliabilityPolicy.BEST_EFFORT)
-        self._node.get_logger().info(f'{self.topic}: a publisher is best effort, so are we')
+        self._node.get_logger().info(
+            f'{self.topic}: a publisher is best effort, so this subscription is too'
+        )
 
 
 def hear(

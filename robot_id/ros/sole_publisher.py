@@ -59,7 +59,9 @@ class SoleSender:
         """
         others = self._other_publishers()
         if others and self._hears_another(listen_s):
-            raise WrongState(f'the robot has a controller already: {", ".join(others)} sends')
+            raise WrongState(
+                f'the robot has a controller already: {", ".join(others)} sends commands'
+            )
         self._since = time.time_ns()
         self._claim(self._since, self._name)
 

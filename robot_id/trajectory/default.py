@@ -30,10 +30,11 @@ def motion_of(
     """
     if seconds is not None and not SHORTEST_S <= seconds <= LONGEST_S:
         raise TrajectoryError(
-            f'a motion of {seconds:g} s, possible are {SHORTEST_S:g} to {LONGEST_S:g} s'
+            f'the duration of a motion must be between {SHORTEST_S:g} and {LONGEST_S:g} s, got '
+            f'{seconds:g} s'
         )
     if not 0 <= seed < 1 << 64:
-        raise TrajectoryError(f'seed {seed}: 0 or more, below 2^64')
+        raise TrajectoryError(f'the seed must be 0 or more and below 2^64, got {seed}')
     if name is None and seconds is None and robot.description.motion is not None:
         motion = robot.description.motion
         return make_trajectory(motion) if isinstance(motion, dict) else standard_trajectory(motion)

@@ -43,4 +43,4 @@ def plot_motion(
     try:
         figure.savefig(path, dpi=110)
     except ValueError as error:
-        raise OptionError("a picture's name ends in .png, .svg or .pdf") from error
+        raise OptionError('the name of a picture must end in .png, .svg or .pdf') from error

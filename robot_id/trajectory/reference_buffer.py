@@ -83,7 +83,7 @@ class ReferenceBuffer:
         self._matcher.match(message.joint_names)
         start = to_ns(message.header.stamp)
         if not message.points:
-            raise DataError('a reference without points')
+            raise DataError('the reference has no points')
         found = []
         for point in message.points:
             rows = [

@@ -56,7 +56,7 @@ class SampledMotion(PiecewisePolynomial):
                 f'sample {i + 2}; it must increase'
             )
         if velocity is None and acceleration is not None:
-            raise TrajectoryError('playback: an acceleration without its velocity')
+            raise TrajectoryError('playback: an acceleration is given without the velocity')
         self.velocity = self._derivative(velocity, 'velocity')
         self.acceleration = self._derivative(acceleration, 'acceleration')
         super().__init__(self.time - self.time[0], self._coefficients(steps), periodic)
@@ -91,7 +91,7 @@ class SampledMotion(PiecewisePolynomial):
             spline = scipy.interpolate.make_interp_spline(at, q, k=5)
         except (np.linalg.LinAlgError, ValueError) as error:
             raise TrajectoryError(
-                'playback: steps of time too different for a spline; give the velocity too'
+                'playback: the time steps differ too much for a spline; give the velocity too'
             ) from error
         return hermite(steps, q, spline(at, 1), spline(at, 2))
 

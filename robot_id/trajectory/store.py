@@ -99,7 +99,7 @@ def save_trajectory(
     elif path.suffix in ('.yaml', '.yml'):
         text = yaml.safe_dump(data, sort_keys=False, default_flow_style=None, width=99)
     else:
-        raise TrajectoryError(f'{path}: a trajectory file ends in .yaml or .json')
+        raise TrajectoryError(f'{path}: the name of a trajectory file must end in .yaml or .json')
     try:
         files.write_text(path, text)
     except OSError as error:

@@ -77,7 +77,7 @@ class Trajectory(ABC):
         """
         times = np.asarray(t, dtype=float)
         if not np.all(np.isfinite(times)):
-            raise TrajectoryError('a trajectory was asked for a time that is not finite')
+            raise TrajectoryError('the time for which a trajectory is sampled is not finite')
         flat = np.atleast_1d(times)
         if self.periodic:
             q, dq, ddq = self._evaluate(np.mod(flat, self.duration))

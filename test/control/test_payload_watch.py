@@ -123,7 +123,7 @@ def test_a_load_whose_mass_the_motion_does_not_tell_is_noticed(tmp_path):
     found = updates[-1].payload
     assert found.mass is None
     assert found.significant
-    assert str(found) == 'payload: there, of a mass that this motion does not determine'
+    assert str(found) == 'payload: present, but this motion does not determine its mass'
     changes = {name: change for name, change, _ in found.changes}
     assert changes == pytest.approx({'ZZ1R': 0.05, 'MX1': 0.2, 'MY1': 0.1}, rel=0.1)
 

@@ -103,7 +103,7 @@ def test_identical_duplicates_are_dropped():
     time = np.insert(grid(), 300, grid()[300])
     runs, notes = clean(raw(time))
     assert len(runs[0]) == 1000
-    assert '1 repeated sample(s) taken out, first at row 302 (t = 3 s)' in notes[0]
+    assert '1 repeated sample(s) removed, first at row 302 (t = 3 s)' in notes[0]
 
 
 def test_equal_stamps_with_different_values_are_refused():
@@ -124,7 +124,7 @@ def test_reordered_messages_are_sorted():
 
 def test_a_clock_set_back_is_refused():
     time = np.concatenate([grid(500), grid(500)])
-    with pytest.raises(DataError, match=r'time runs back from 4.99 s at row 501 \(t = 0 s\)'):
+    with pytest.raises(DataError, match=r'time goes back from 4.99 s at row 501 \(t = 0 s\)'):
         clean(raw(time))
 
 

@@ -68,7 +68,7 @@ control: {motor_matrix: [[10, 5], [0, 20]]}
 @pytest.mark.parametrize(
     ('text', 'kind', 'told'),
     [
-        ('torque: {delay: 0.01}', DataError, 'cannot be heard earlier'),
+        ('torque: {delay: 0.01}', DataError, 'not for a running robot'),
         ('joints: {a: wrist}', OptionError, "the robot has no joint 'wrist'"),
         ('control: {unit: A}', DataError, "needs the drive gain as 'scale'"),
         ('position: {scale: [1, 0]}', DataError, 'factor zero'),

@@ -67,7 +67,7 @@ def test_open_recording_is_whole_for_every_reader(tmp_path, chunks):
     assert found[0][:2] == ('/joint_states', START + 77)
     dataset = load(copy)
     np.testing.assert_array_equal(dataset.runs[0].position[:, 0], np.arange(CHUNK * chunks))
-    assert any('not ended' in note for note in dataset.notes)
+    assert any('not closed' in note for note in dataset.notes)
     recording.close({'samples': 3})
     assert load(tmp_path / 'run').notes == ()
     with Reader(tmp_path / 'run') as reader:

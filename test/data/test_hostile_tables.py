@@ -36,7 +36,7 @@ def test_one_endless_line(tmp_path):
     with gzip.open(path, 'wb', compresslevel=1) as file:
         for _ in range(64):
             file.write(b'1' * (1 << 20))
-    assert 'a line of more than' in refused(path)
+    assert 'a line has more than' in refused(path)
 
 
 def test_rows_that_unfold_beyond_the_budget(tmp_path):

@@ -97,7 +97,7 @@ def test_one_campaign_at_a_time_and_no_foreign_folder(twelve, tmp_path):
     with store.lock(), pytest.raises(DataError, match='another campaign'), store.lock():
         pass
     (tmp_path / 'letter.txt').write_text('mine')
-    with pytest.raises(DataError, match='other things'):
+    with pytest.raises(DataError, match='files that are not of a campaign'):
         run_campaign(path, tmp_path, workers=1)
 
 

@@ -79,7 +79,7 @@ def test_values_of_a_message_name_their_joint():
 def test_the_data_survive_another_line_and_another_process():
     def read():
         try:
-            raise DataError("joint 'a' is 5, possible are 3", joint='a', value=5, bound=3)
+            raise DataError("joint 'a' is 5, must be at most 3", joint='a', value=5, bound=3)
         except DataError as error:
             raise DataError(f'file.csv: {error}', key='position') from error
 

@@ -47,7 +47,7 @@ def test_command_line_from_elsewhere(venv, tmp_path):
 def test_command_line_names_an_unknown_verb(venv, tmp_path):
     done = run([venv / 'bin/robot-id', 'identfy'], tmp_path)
     assert done.returncode == 2
-    assert "no verb 'identfy'" in done.stderr
+    assert "no command 'identfy'" in done.stderr
 
 
 def test_interfaces_import_in_plain_python(venv, tmp_path):

@@ -93,7 +93,7 @@ def test_an_exported_urdf_takes_the_place_of_its_result(tmp_path):
     with pytest.raises(DataError, match='no joint'):
         load_result_or_model(load_robot('emps'), out)
     out.write_text(made.text.replace('origin xyz="0.5 0 0"', 'origin xyz="0.6 0 0"'))
-    with pytest.raises(DataError, match='is not where'):
+    with pytest.raises(DataError, match='has another position or axis'):
         load_result_or_model(robot, out)
 
 

@@ -73,7 +73,7 @@ def test_a_model_of_another_robot_is_refused_in_one_line(kind, tmp_path):
     text = export(kind, result_of(robot), Path('r.json'), 'tx40').text
     path.write_text(text.replace('0.0 0.0 1.0', '0.0 0.6 0.8', 1))
     assert path.read_text() != text
-    with pytest.raises(DataError, match='has another place or axis'):
+    with pytest.raises(DataError, match='has another position or axis'):
         load_result_or_model(robot, path)
     path.write_text(text)
     with pytest.raises(DataError, match='no joint'):
@@ -104,7 +104,7 @@ def arm_with(friction, folder):
     ('friction', 'says'),
     [
         (['asymmetric_viscous', 'asymmetric_coulomb'], 'differs by direction'),
-        (['viscous', 'smooth_coulomb', 'offset'], 'turns over smoothly'),
+        (['viscous', 'smooth_coulomb', 'offset'], 'changes sign smoothly'),
         (['viscous', 'coulomb', 'stribeck', 'quadratic'], 'Fs1'),
         (['viscous', 'coulomb', 'load'], 'Fl2'),
     ],

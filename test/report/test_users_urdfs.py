@@ -54,7 +54,7 @@ def exported(folder, content, more=None):
         catch_exceptions=False,
     )
     assert done.exit_code == 0, done.output
-    assert 'read again by pinocchio' in done.output
+    assert 'read back by pinocchio' in done.output
     return done.output, out.read_bytes()
 
 

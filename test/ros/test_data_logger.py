@@ -270,9 +270,9 @@ def test_recording_survives_the_end_of_the_logger(tmp_path, end):
     np.testing.assert_array_equal(dataset.runs[0].torque[:, 0], np.arange(len(dataset)))
     if end == 'kill':
         assert sent - len(dataset) <= 500, 'more than a second was lost'
-        assert any('not ended' in note for note in dataset.notes)
+        assert any('not closed' in note for note in dataset.notes)
     elif end == 'interrupt':
-        assert not any('not ended' in note for note in dataset.notes)
+        assert not any('not closed' in note for note in dataset.notes)
         assert len(dataset) > 1000
     else:
         assert 100 < len(dataset) < 3000

@@ -77,7 +77,7 @@ def run(targets: Targets, seed: str) -> dict[str, Any]:
     except RobotIdError as error:
         answer['end'] = 'refused'
         line = str(error)
-        if '\n' in line or len(line) > 1300 or 'more memory than there is' in line:
+        if '\n' in line or len(line) > 1300 or 'not enough memory' in line:
             answer |= {'bad': f'message: {line[:300]}'}
     except (click.ClickException, click.exceptions.Exit):
         answer['end'] = 'refused'

@@ -50,7 +50,7 @@ def compile_library(source: str, place: Path, longest_s: float = LONGEST_S) -> N
         os.killpg(process.pid, signal.SIGKILL)  # the compiler proper is a child of the driver
         process.communicate()
         if isinstance(error, subprocess.TimeoutExpired):
-            raise CompileError(f'compiling takes over {longest_s:g} s') from error
+            raise CompileError(f'compiling takes longer than {longest_s:g} s') from error
         raise
     if process.returncode != 0:
         lines = errors.decode(errors='replace').strip().splitlines()

@@ -62,7 +62,7 @@ def run_campaign(
         before = sum(key_of(cell) in done for cell in campaign.cells()) if done else 0
         progress(0.0, 'starting the workers')
         with _client(workers, scheduler) as client:
-            progress(0.0, f'first runs; Dask shows itself at {client.dashboard_link}')
+            progress(0.0, f'first runs; the Dask dashboard is at {client.dashboard_link}')
             dispatcher = _Dispatcher(client, campaign, store, progress, before)
             dispatcher.run(_chain(first, todo))
     return store
@@ -196,8 +196,8 @@ class _Dispatcher:
 
     def _lost(self) -> LostScheduler:
         return LostScheduler(
-            f'the scheduler is gone; {self.store.folder} keeps what is done: '
-            'start the same command again to go on'
+            f'the scheduler is gone; {self.store.folder} keeps the finished runs: run the same '
+            'command again to continue'
         )
 
     def _flush(self) -> None:

@@ -121,7 +121,7 @@ def parse(data: Any, folder: Path, name: str = 'campaign') -> Campaign:
         memory=budget.parse_memory(str(data.get('memory', '4GB'))),
     )
     if len(campaign) > MOST_CELLS:
-        raise OptionError(f'{len(campaign)} runs, at most {MOST_CELLS} can be handled')
+        raise OptionError(f'{len(campaign)} runs, at most {MOST_CELLS} are supported')
     return campaign
 
 

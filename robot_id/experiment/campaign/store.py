@@ -56,7 +56,7 @@ class Store:
         if os.path.exists(self.folder) and not os.path.isdir(self.folder):
             raise DataError(f'{self.folder}: it is a file, a campaign needs a folder')
         if os.path.isdir(self.folder) and any(self.folder.iterdir()) and not self.is_campaign():
-            raise DataError(f'{self.folder}: it holds other things than a campaign')
+            raise DataError(f'{self.folder}: it holds files that are not of a campaign')
         try:
             self.runs.mkdir(parents=True, exist_ok=True)
             target = self.folder / FILE

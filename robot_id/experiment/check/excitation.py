@@ -38,7 +38,7 @@ def look(case: Case) -> list[Finding]:
             f'the condition number of the equations is {own:.3g}, of a lively motion of this '
             f'robot {lively:.3g}; the joints move by {span.min():.2g} to {span.max():.2g} rad or '
             'm: too little, or all alike, to tell the parameters apart',
-            'robot-id excite --robot R --out motion.csv gives a motion that does',
+            'robot-id excite --robot R --out motion.csv plans a motion that does',
         )
     ]
 

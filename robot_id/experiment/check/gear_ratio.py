@@ -57,7 +57,7 @@ def _finding(case: Case, j: int, factor: float, hypothesis: Hypothesis):  # type
             case.names[j],
             certainty(found.gain, found.threshold),
             f'its gear ratio is {factor if factor > 1 else 1 / factor:g} times too '
-            f'{"small" if factor > 1 else "large"}: with the other one the '
+            f'{"small" if factor > 1 else "large"}: with the correct one the '
             f'{improvement(case, found)}',
             f'{" and ".join(keys)} for entry {j + 1} in the mapping (times the present value)',
             Remedy(position_scale=hypothesis.position_scale, torque_scale=hypothesis.torque_scale),

@@ -84,7 +84,7 @@ def _finding(case: Case, gravity: tuple[float, ...]):  # type: ignore[no-untyped
             None,
             certainty(found.gain, found.threshold),
             f'gravity acts along [{text}] of the base frame, not [{given}]: the arm is mounted '
-            f'otherwise; so the {improvement(case, found)}',
+            f'differently; with this direction the {improvement(case, found)}',
             f'gravity: [{text}] in the robot file',
             Remedy(gravity=(float(g[0]), float(g[1]), float(g[2]))),
         )

@@ -46,8 +46,8 @@ def _finding(case: Case, i: int, j: int, what: str, hypothesis: Hypothesis):  # 
             'joint_swap',
             case.names[i],
             certainty(found.gain, found.threshold),
-            f"the {what} of '{case.names[i]}' and '{case.names[j]}' are exchanged: with them "
-            f'put back the {improvement(case, found)}',
+            f"the {what} of '{case.names[i]}' and '{case.names[j]}' are exchanged: in the right "
+            f'order the {improvement(case, found)}',
             f'exchange the entries {i + 1} and {j + 1} of {" and ".join(keys)} in the mapping',
             Remedy(
                 position_columns=hypothesis.position_columns,

@@ -82,7 +82,7 @@ def _finding(case: Case, body: int | None, factor: float):  # type: ignore[no-un
             certainty(found.gain, found.threshold),
             f'the lengths of {file} are not those of this robot: with {whose} {factor:.3g} times '
             f'as large the {improvement(case, found)}',
-            f'the origins of the joints in {file}, or give the file of this very robot',
+            f'correct the origins of the joints in {file}, or use the file of this robot',
         )
 
     return make

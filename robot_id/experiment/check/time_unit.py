@@ -51,7 +51,8 @@ def _found(
     mended = f'time.unit: {unit} in the mapping'
     message = (
         f'{rate:.3g} samples a second and a top speed of {speed:.3g} rad/s or m/s: no robot is '
-        f'recorded so; with time in {unit} it is {rate / scale:.4g} Hz and {speed / scale:.3g}'
+        f'recorded like this; with time in {unit} it is {rate / scale:.4g} Hz and '
+        f'{speed / scale:.3g}'
     )
     ratio = _velocity_ratio(case)
     certainty = 0.97

@@ -69,8 +69,8 @@ def _finding(case: Case, delay: float):  # type: ignore[no-untyped-def]
             'torque_delay',
             None,
             certainty(found.gain, found.threshold),
-            f'the torque is recorded {1e3 * abs(delay):.3g} ms {way} of the position: without '
-            f'that the {improvement(case, found)}',
+            f'the torque is recorded {1e3 * abs(delay):.3g} ms {way} of the position: when '
+            f'corrected, the {improvement(case, found)}',
             f'torque.delay: {delay:.4g} (seconds) in the mapping',
             Remedy(torque_delay=delay),
         )

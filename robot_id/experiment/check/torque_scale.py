@@ -65,8 +65,8 @@ def _single(case: Case, decades: Array, known: NDArray[np.bool_]) -> list[Findin
                 f'its torque is {1 / factor:.3g} times what the inertias of the robot file give, '
                 f'those of the others {10 ** np.median(others):.3g}: a wrong gear ratio or '
                 'drive gain',
-                f'torque.scale {nearest:g} for entry {j + 1} in the mapping (times what stands '
-                'there)',
+                f'torque.scale {nearest:g} for entry {j + 1} in the mapping (times the present '
+                'value)',
                 Remedy(torque_scale=scale),
             )
         )
@@ -111,6 +111,6 @@ def _all(case: Case, decades: Array, known: NDArray[np.bool_], middle: float) ->
         'torque_unit',
         None,
         0.9,
-        f'{text}: another unit, or a drive gain that is wrong',
+        f'{text}: another unit, or a wrong drive gain',
         f'torque.scale: {1 / factor:.3g} in the mapping (times the present value)',
     )

@@ -67,7 +67,7 @@ def _torque(case: Case, joints: tuple[int, ...], signs: tuple[float, ...]):  # t
             'torque_sign',
             case.names[joints[0]] if len(joints) == 1 < case.robot.n else None,
             certainty(found.gain, found.threshold),
-            f'{whose} the wrong sign: only with the opposite one friction takes power and '
+            f'{whose} the wrong sign: only with the opposite sign friction dissipates energy and '
             f'bodies resist acceleration; the {improvement(case, found)}',
             f'torque.scale: [{", ".join(f"{s:g}" for s in signs)}] in the mapping (times the '
             'present value)',

@@ -38,7 +38,7 @@ def _finding(joint: str | None, what: str, share: str, least: float) -> Finding:
         'unexplained',
         joint,
         float(np.clip(0.5 + 0.6 * least, 0.7, 0.99)),
-        f'{share} of {what} is left when every inertia, friction and offset is free: this is not '
-        'what moved the robot, or it is not this robot',
-        'torque.columns in the mapping (another channel?), or the robot file of this very robot',
+        f'{share} of {what} stays unexplained although every inertia, friction and offset is '
+        'free: this is not the torque that moved the robot, or it is not this robot',
+        'torque.columns in the mapping (another channel?), or the robot file of this robot',
     )

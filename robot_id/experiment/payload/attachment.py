@@ -75,7 +75,9 @@ def at_link(robot: Robot, link: str) -> Attachment:
     frame = links[link]
     joint = model.names[frame.parentJoint]
     if joint not in kinematics.body_names:
-        raise DescriptionError(f"{robot.name}: link '{link}' does not move, a load is not felt")
+        raise DescriptionError(
+            f"{robot.name}: link '{link}' does not move, a load on it has no effect"
+        )
     place = frame.placement
     body = kinematics.body_names.index(joint)
     return Attachment(body, place.rotation.copy(), place.translation.copy(), f"link '{link}'")

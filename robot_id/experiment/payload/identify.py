@@ -130,7 +130,7 @@ def weigh(request: PayloadRequest, progress: Progress = silent) -> Weighing:
 def _choose(request: PayloadRequest) -> tuple[str, str, list[Fit], Robot]:
     """Return way, why, one fit of all recordings or one for each, and the robot they are of."""
     way = request.way or ('b' if request.unloaded is None else 'c')
-    reason = 'as asked for' if request.way else ''
+    reason = 'as requested' if request.way else ''
     if way == 'c':
         try:
             fits, robot = _fit(request, 'c')

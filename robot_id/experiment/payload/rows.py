@@ -63,7 +63,7 @@ def rows_of(robot: Robot, dataset: Dataset, settled: Settled, unknowns: int) -> 
     kept = np.ones(len(robot.base), dtype=bool)
     found = weighted_rows(observation, kept, np.ones(robot.n))
     if found is None:
-        raise DataError(f'{dataset.source}: too long to be kept in memory, cut it')
+        raise DataError(f'{dataset.source}: too long to be kept in memory, cut it into parts')
     rows = RecordingRows([G[:, :, :-1] for G in found[0]], found[1], sigma)
     seconds = sum(run.duration for run in dataset.runs)
     values = min(rows.count, int(2.0 * LARGEST_BAND_HZ * seconds * robot.n))

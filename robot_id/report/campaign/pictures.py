@@ -73,7 +73,10 @@ def noise_picture(conditions: Sequence[Sequence[Group]]) -> str:
         chart.line([k for k, _ in points], [e for _, e in points], 'measured')
         chart.dots([k for k, _ in points], [e for _, e in points], 'dot')
     levels = ', '.join(f'{k} = {g[0].condition["noise"]}' for k, g in enumerate(conditions, 1))
-    text = f'Torque error on hold-out [%], a line a method ({", ".join(methods)}); noise: {levels}'
+    text = (
+        f'Torque error on hold-out [%], one line per method ({", ".join(methods)}); noise: '
+        f'{levels}'
+    )
     return f'<figure>{chart}<figcaption>{escape(text)}</figcaption></figure>'
 
 

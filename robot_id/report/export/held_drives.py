@@ -104,8 +104,8 @@ def held_drives(
     for name, value in zip(robot.joint_names, damping):
         if value < 0.0:
             notes.append(
-                f"joint '{name}': its damping is negative on its own, it is that of the motor's "
-                'shaft which takes the energy out'
+                f"joint '{name}': its own damping is negative, the damping of the motor shaft "
+                'takes the energy out'
             )
     return HeldDrives(armature, damping, dry, offset, made, _lost(bodies, held), tuple(notes))
 
@@ -122,7 +122,7 @@ def _friction(bodies: Bodies, j: int, stem: str, notes: list[str]) -> tuple[floa
         )
     if stem == 'Fc' and 'smooth_coulomb' in joint.friction:
         notes.append(
-            f"joint '{joint.name}': {name} turns over smoothly (alpha = "
+            f"joint '{joint.name}': {name} changes sign smoothly (alpha = "
             f'{joint.constant_of("smooth_coulomb"):.4g} s/rad), it is written as plain Coulomb '
             'friction'
         )

@@ -66,7 +66,7 @@ def check_urdf(text: str, bodies: Bodies, held: HeldDrives) -> str:
 def check_mjcf(text: str, bodies: Bodies, held: HeldDrives) -> str:
     """Return one line on how an MJCF's torques agree, by MuJoCo where it is installed."""
     if not mujoco_installed():
-        return 'not read again: MuJoCo is not installed'
+        return 'not read back: MuJoCo is not installed'
     states = random_states(bodies)
     found = mujoco_torques(_compiled(text), bodies.robot, states)
     return judged('MuJoCo', found.rigid + found.friction, wanted(bodies, states, held))
@@ -126,7 +126,7 @@ def _apart(torques: Array, expected: Array) -> float:
 def judged(reader: str, torques: Array, expected: Array) -> str:
     """Return the largest relative difference in words; refuse one above 1e-6."""
     worst = _apart(torques, expected)
-    line = f'read again by {reader}: torques of {STATES} random states differ by {worst:.1e}'
+    line = f'read back by {reader}: torques of {STATES} random states differ by {worst:.1e}'
     if not worst <= TOLERANCE:
         raise DataError(f'{line} of the largest, above {TOLERANCE:g}: the export is not right')
     return line

@@ -118,9 +118,7 @@ def torque_section(prediction: Prediction, key: str, title: str, lead: str) -> s
         '<i class="residual"></i> residual (its own scale)</p>'
     )
     bar = f'<div class="bar">{legend}<span>{buttons}</span></div>'
-    hint = (
-        '<p class="hint">Drag to zoom, two fingers or the buttons too; double click for all.</p>'
-    )
+    hint = '<p class="hint">Drag, pinch or use the buttons to zoom; double-click to show all.</p>'
     return markup.section(key, title, bar + plots + hint, lead)
 
 
