@@ -1,8 +1,9 @@
 """
-How much memory and time a piece of work may take: the doors set it, the rooms ask.
+How much memory and time a piece of work may take: set by the command line and the nodes, checked
+in the rooms.
 
 Memory: reading a file may take the budget (`--memory`), or 16 times the length of the file where
-that is more, so a large recording is read and a small file that unfolds to gigabytes is not.
+that is more, so a large recording is read and a small file that expands to gigabytes is not.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ DEFAULT_MEMORY = 512 * MEGABYTE
 # Numbers take more memory than their text or their compressed form, up to about this factor.
 UNFOLDING = 16
 _UNITS = {'': MEGABYTE, 'K': 1 << 10, 'M': MEGABYTE, 'G': 1 << 30, 'T': 1 << 40}
-# A week: nobody waits longer for one command.
+# A week, more than any command needs.
 LONGEST_S = 7 * 86400.0
 
 _memory = DEFAULT_MEMORY
@@ -59,7 +60,7 @@ def check_memory(wanted: int, length: int, what: str) -> None:
 
     :param wanted: bytes it would take.
     :param length: of the file it comes from [bytes].
-    :param what: begins the message: the file and its part.
+    :param what: the file and its part, the start of the message.
     """
     allowed = memory_for(length)
     if wanted > allowed:
@@ -76,7 +77,7 @@ def _size(number: int) -> str:
 
 
 def doing(text: str) -> None:
-    """Note what is being done now, for the line about work that took too long."""
+    """Note the current step, for the message about work that took too long."""
     global _doing
     _doing = text
 
@@ -102,7 +103,7 @@ class Deadline:
 
 
 def time_is_over(seconds: float, text: str = '') -> str:
-    """Return the line about work that took too long."""
+    """Return the message about work that took too long."""
     where = f' ({text})' if text else ''
     return f'no answer within the time limit of {seconds:g} s{where}; raise --time-limit'
 

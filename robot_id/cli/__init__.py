@@ -1,1 +1,1 @@
-"""The command `robot-id`: one thin file per verb, loaded only when it is called."""
+"""The command `robot-id`: one thin file per command, loaded only when it is called."""

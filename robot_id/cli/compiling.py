@@ -1,10 +1,10 @@
-"""Name the wait when the kernels must be compiled first."""
+"""A line for the user while kernels are compiled."""
 
 from __future__ import annotations
 
 import multiprocessing
 
-# Its kernels join those of dynamics.
+# Imported so that its kernels are known.
 import robot_id.control.warm_up  # noqa: F401
 from robot_id import dynamics
 from robot_id.cli.console import messages
@@ -14,7 +14,7 @@ def compile_first(*kernels: str, in_child: bool = False) -> None:
     """
     Compile the named kernels with a line on stderr; nothing happens when they are ready.
 
-    :param in_child: in a process of its own, which takes the compiler's memory with it.
+    :param in_child: in a separate process, which frees the memory of the compiler.
     """
     cold = dynamics.cold_kernels(*kernels)
     if not cold:

@@ -1,4 +1,4 @@
-"""What the verbs share: where they print, and a progress bar that only shows on long work."""
+"""Shared by the commands: where they print, and a progress bar for long work."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def warn(lines: Iterable[str]) -> None:
 
 
 def details(lines: Iterable[str]) -> None:
-    """Print lines to stderr that only --verbose wants."""
+    """Print lines to stderr with --verbose only."""
     if verbosity.verbose():
         console = messages()
         for line in lines:
@@ -47,7 +47,7 @@ def details(lines: Iterable[str]) -> None:
 
 
 def print_whole(console: Console, table: Table) -> None:
-    """Print a table at its full width, also where the terminal is narrower: no digit is lost."""
+    """Print a table at its full width, even on a narrower terminal, so that no digit is lost."""
     wide = Measurement.get(console, console.options.update(max_width=1000), table).maximum
     console.width = max(console.width, wide)
     console.print(table)
@@ -58,7 +58,7 @@ def progress_bar() -> Iterator[Callback]:
     """
     Yield a progress callback that draws a bar on a terminal once the work takes two seconds.
 
-    --verbose prints each step on a line of its own instead, --quiet nothing.
+    --verbose prints one line for each step instead, --quiet prints nothing.
     """
     console = messages()
     columns = (TextColumn('{task.description}'), BarColumn(), TimeElapsedColumn())
@@ -101,10 +101,10 @@ def check_writable(*paths: str | None) -> None:
 
 def save(write: Callable[[Path], object], path: str | Path, folder: bool = False) -> None:
     """
-    Write a file in one step; what stood there is kept beside it, and a line says so.
+    Write a file in one step; the previous file is kept as a backup, with a message.
 
     :param write: gets the path to write to.
-    :param folder: whether it writes a new folder, which never takes the place of another.
+    :param folder: whether it writes a new folder, which never replaces another.
     """
     path = Path(path)
     kept = os.path.isfile(path) and not folder

@@ -1,4 +1,4 @@
-"""Verb `drive-gains`: what the recorded torques are worth, from a load of known mass."""
+"""Verb `drive-gains`: factors of the recorded torques, from a load of known mass."""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ def _draw(found: excitation.Excitation, path: str | Path) -> None:
 def _with_ways(
     found: excitation.Excitation, posture: tuple[float, ...] | None, clearance: Clearance | None
 ) -> Trajectory:
-    """Return the motion with ways from the posture and back, if these are clear."""
+    """Return the motion with approach and return moves, if these are free of collisions."""
     if posture is None:
         return found.trajectory
     limits = found.limits
@@ -232,7 +232,7 @@ def _report(found: excitation.Excitation) -> None:
 
 
 def _places(out: str | None, force: bool) -> tuple[Path, Path, Path] | None:
-    """Return csv, yaml and bag, refused before the search where they cannot be written."""
+    """Return csv, yaml and bag; refuse before the search if they cannot be written."""
     if out is None:
         return None
     csv = Path(out)

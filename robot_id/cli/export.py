@@ -69,9 +69,9 @@ def save_folder(contents: dict[str, str], out: str | None) -> None:
 
 def save_all(made: Exported, out: Path) -> list[str]:
     """
-    Write a file and those beside it, and return what is to be said of them.
+    Write a file and those beside it; return the lines to print about them.
 
-    The file is read again before it takes its place: one that does not agree is never there.
+    The file is read back before it is put in place: a wrong one is never left there.
     """
     lines: list[str] = []
 

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 _STARTED = __name__ == '__main__' or os.path.basename(sys.argv[0]) == 'robot-id'
 if _STARTED and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-    # Until the libraries are loaded, Ctrl-C ends the process, whatever they catch.
+    # While libraries load, Ctrl-C ends the process even if they catch it.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 import click  # noqa: E402
@@ -44,7 +44,7 @@ VERBS: dict[str, str] = {
 
 
 class _Interrupted(BaseException):
-    """Ctrl-C, by a name that click does not know: it would say `Aborted!`."""
+    """Ctrl-C under another name, because click would print `Aborted!`."""
 
 
 class _Verbs(click.Group):
@@ -73,7 +73,7 @@ class _Verbs(click.Group):
         return numbers.bound(budgets.add_to(verbosity.add_to(verb)))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Offer the verbs from their list: importing them would take seconds."""
+        """Complete the names from the list: importing the modules would take seconds."""
         if incomplete.startswith('-'):
             return super().shell_complete(ctx, incomplete)
         return [
@@ -103,14 +103,14 @@ def main() -> None:
     """
     Run the command line; a RobotIdError is one line on stderr and exit code 2.
 
-    With --verbose the place in the code stands before it.
+    With --verbose the place in the code is printed before it.
     """
-    # Matrices here are small or cut into chunks: more threads in the BLAS only get in the way.
+    # Matrices here are small or cut into chunks: more BLAS threads would only slow them down.
     for name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS'):
         os.environ.setdefault(name, '1')
     _fill_closed_streams()
     for stream in (sys.stdout, sys.stderr):
-        # A terminal that knows no such sign shows another one.
+        # A terminal that cannot show a character shows another one.
         with contextlib.suppress(AttributeError, ValueError):
             stream.reconfigure(errors='replace')  # type: ignore[union-attr]
     try:
@@ -127,14 +127,14 @@ def main() -> None:
     except (KeyboardInterrupt, _Interrupted):
         _fail('interrupted', 130)
     except OSError as error:
-        # What belongs to a file has its own line by now: this is the output itself.
+        # Errors of a file were reported before: this is the output itself.
         _fail(f'the output cannot be written ({error.strerror or error})', 2)
     except MemoryError:
         _fail('not enough memory', 2)
 
 
 def _fill_closed_streams() -> None:
-    """Give a closed stdin, stdout or stderr to no one: else a result's file becomes the output."""
+    """Open /dev/null for a closed stdin, stdout or stderr, so that no file takes its number."""
     for number, name in enumerate(('stdin', 'stdout', 'stderr')):
         try:
             os.fstat(number)
@@ -146,12 +146,12 @@ def _fill_closed_streams() -> None:
 
 
 def _fail(line: str, code: int) -> NoReturn:
-    """Say what went wrong where it can still be said, and end."""
+    """Print what went wrong, if that is still possible, and end."""
     with contextlib.suppress(OSError):
         if verbosity.verbose():
             traceback.print_exc()
         click.echo(f'robot-id: {line}', err=True)
-    # Nothing more to flush: a device that took no more would complain again at the very end.
+    # Nothing more to flush: a full device would report an error again at exit.
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     sys.exit(code)

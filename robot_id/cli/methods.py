@@ -1,4 +1,4 @@
-"""Verb `methods`: what can identify, with which options."""
+"""Verb `methods`: the identification methods and their options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers of the command line: none that is not finite, none beyond any use."""
+"""Numbers of the command line: finite and within a usable range."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LARGEST = 1e12
 
 class _Bounded(click.ParamType):
     """
-    A number within what any option can use; its own range is checked where it is used.
+    A number within a range that fits all options; each option checks its own range.
 
     :param kind: click's type, which reads it.
     :param low: smallest value.
@@ -35,7 +35,7 @@ class _Bounded(click.ParamType):
 
 
 def bound(verb: click.Command) -> click.Command:
-    """Bound all plain numbers of a verb; whole ones count something, so none is negative."""
+    """Bound all plain numbers of a command; whole ones are counts, so none is negative."""
     for param in verb.params:
         if param.type is click.FLOAT:
             param.type = _Bounded(click.FLOAT, -LARGEST)

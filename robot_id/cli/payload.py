@@ -1,4 +1,4 @@
-"""Verb `payload`: what hangs on the flange, from recordings with and without it."""
+"""Verb `payload`: the load on the flange, from recordings with and without it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verb `robots`: which robots there are, and what one of them is."""
+"""Verb `robots`: lists the robots, or describes one."""
 
 from __future__ import annotations
 

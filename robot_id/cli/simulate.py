@@ -1,4 +1,4 @@
-"""Verb `simulate`: a robot that exists only in its file, recorded as a real one would be."""
+"""Verb `simulate`: a simulated robot, recorded as a real one would be."""
 
 from __future__ import annotations
 

@@ -169,19 +169,19 @@ class ComputedTorque:
 
     @property
     def target(self) -> Array:
-        """(b,) the model that the last update leads to."""
+        """(b,) the model at the end of the last update."""
         return self._to.copy()
 
     @property
     def blending(self) -> bool:
-        """Whether an update is under way."""
+        """Whether an update is in progress."""
         return bool(self.memory.blend[0] < 1.0)
 
     def set_parameters(
         self, parameters: ArrayLike, at_once: bool = False, blend_s: float | None = None
     ) -> None:
         """
-        Lead the model to new parameters, over blend_s seconds and within the torque jump.
+        Move the model to new parameters, over blend_s seconds and within the torque jump.
 
         :param at_once: no blending, for a robot that is not under control yet.
         :param blend_s: from now on; None leaves it as it is.
@@ -221,7 +221,7 @@ class ComputedTorque:
         return False
 
     def saturated(self) -> NDArray[np.bool_]:
-        """(n,) whether the last torque stood at its limit."""
+        """(n,) whether the last torque was at its limit."""
         return np.abs(self._tau) >= self.settings.limit
 
     def _checked(self, parameters: ArrayLike) -> Array:

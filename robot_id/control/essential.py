@@ -1,9 +1,9 @@
 """
-Which parameters a window tells, and their values: the least squares of ILIC.
+Which parameters a window determines, and their values: the least squares of ILIC.
 
-A parameter that the window does not tell keeps the value the controller has, and the others are
-solved for with it: min ||(Y - W_h chi_h) - W_p chi_p||. So what is passed on fits together with
-what stays, which matters on robots of several joints, where columns of W are correlated.
+A parameter that the window does not determine keeps the value of the controller, and the others
+are solved for with it: min ||(Y - W_h chi_h) - W_p chi_p||. So the new values are consistent with
+the old ones, which matters on robots of several joints, where columns of W are correlated.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ SMALLEST_RESIDUAL = 1e-4
 @dataclass(frozen=True)
 class WindowFit:
     """
-    What a window tells.
+    What a window determines.
 
     :param values: (b,) estimates where `passed`, else what the controller has.
     :param deviation: (b,) standard deviations; NaN where nothing was estimated.
     :param percent: (b,) 100 deviation / |value|; NaN where nothing was estimated.
     :param passed: (b,) parameters under sigma_max.
-    :param excited: (b,) parameters that the motion tells at all.
+    :param excited: (b,) parameters that the motion determines at all.
     :param covariance: (b, b) of the passed parameters, NaN elsewhere.
     :param condition_number: of W with the passed columns, each scaled to norm 1.
     :param relative_error: (n,) percent, 100 ||Y_j - W_j chi|| / ||Y_j||.
@@ -52,9 +52,10 @@ class WindowFit:
 
 def possible_window(fit: WindowFit, fitter: Fitter) -> WindowFit:
     """
-    Return a fit whose values belong to a robot that can exist, nearest to what the window tells.
+    Return a fit whose values belong to a robot that can exist, nearest to the estimate of the
+    window.
 
-    What is not passed on stays to a thousandth.
+    Parameters that were not passed keep their values to a thousandth.
 
     :param fitter: of the robot.
     :raises IdentificationError: where none is found.
@@ -66,7 +67,7 @@ def possible_window(fit: WindowFit, fitter: Fitter) -> WindowFit:
 
 
 def without_joints(factors: JointFactors, still: Flags) -> JointFactors:
-    """Return the factors without the equations of joints at rest, where friction is anything."""
+    """Return the factors without the equations of joints at rest, where friction is undefined."""
     return JointFactors(
         factors.names,
         factors.columns,
@@ -80,7 +81,8 @@ def excited_parameters(R: Array, largest_condition: float) -> Flags:
     (b,) parameters that no other combination of parameters can imitate.
 
     With the columns of W scaled to norm 1, a singular value below s_max / largest_condition is a
-    direction the motion does not tell; every parameter with a share in it stays as it is.
+    direction that the motion does not determine; every parameter with a share in it keeps its
+    value.
     """
     W = R[:, :-1]
     norms = np.linalg.norm(W, axis=0)

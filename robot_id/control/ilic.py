@@ -37,7 +37,7 @@ OVERTAKEN = 'other parameters were set while the window was identified'
 @dataclass(frozen=True)
 class Update:
     """
-    What one window led to.
+    The result of one window.
 
     :param time: seconds at the end of the window.
     :param accepted: whether the controller should take `parameters`.
@@ -47,7 +47,7 @@ class Update:
     :param fit: estimates, deviations and percent of the window.
     :param still: names of joints that were at rest.
     :param payload: the load beside the tare, also where the update is refused; None before there
-        is a tare and where the window cannot tell.
+        is a tare and if the window does not determine it.
     """
 
     time: float
@@ -64,10 +64,10 @@ class Ilic:
     Learns the model of a computed torque controller from its own torques and its reference.
 
     Feed it every sample with `feed`, one at a time or in blocks, and give each accepted update to
-    the controller. Where the least squares must not hold up a control loop, call `add` in the loop
-    and, when it returns True, `take` and then `identify` in another thread. `parameters` may be
-    set at any time: a window that was being identified then is refused, and what was set stays.
-    Ask `confirmed` before an update that waited for its turn is used.
+    the controller. If the least squares must not block a control loop, call `add` in the loop and,
+    when it returns True, `take` and then `identify` in another thread. `parameters` may be set at
+    any time: a window that was being identified then is refused, and what was set stays. Call
+    `confirmed` before using an update that had to wait.
 
     :param robot: the Robot.
     :param parameters: (b,) what the controller starts with.
@@ -156,7 +156,7 @@ class Ilic:
         self, position: ArrayLike, velocity: ArrayLike, acceleration: ArrayLike, torque: ArrayLike
     ) -> list[Update]:
         """
-        Take in samples and return the updates that came due, mostly none.
+        Take in samples and return the updates that are due, usually none.
 
         :param position: (n,) or (N, n) reference; velocity, acceleration likewise.
         :param torque: (n,) or (N, n) what the drives were commanded.
@@ -228,7 +228,7 @@ class Ilic:
         )
 
     def _unusable(self, window: Window, still: Flags) -> str:
-        """Return why a window tells nothing of the robot, '' where it does."""
+        """Return why a window cannot be used, '' if it can."""
         if still.all():
             return 'the window is not exciting: no joint moves'
         limited = np.abs(window.torque) >= self.torque_limit * (1.0 - 1e-9)
@@ -252,7 +252,7 @@ class Ilic:
         return (
             out_of_bounds(robot, chi, fit.passed, self.lower, self.upper)
             or weak_inertia(robot, chi, current, window.position, self.options.smallest_inertia)
-            # What a robot can have is positive definite everywhere.
+            # Parameters that a robot can have give a positive definite M(q) everywhere.
             or ('' if self._fitter is not None else weak_posture(robot, chi))
         )
 

@@ -1,4 +1,4 @@
-"""Options of the learner, said once: for studies and for the node `ctc_controller`."""
+"""Options of the learner, for studies and for the node `ctc_controller`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Window = Annotated[float, Range(1e-3, 3600.0)]
 @dataclass(frozen=True)
 class IlicOptions:
     """
-    What the learner asks of a window, and how often.
+    What the learner requires of a window, and how often it learns.
 
     :param window_s: Window of ILIC, a multiple of the cycle time for a cyclic motion [s]; derived:
         the duration of the robot file's motion.

@@ -1,4 +1,4 @@
-"""What the laws share that are a PD on each joint: gains, numbers, memory, sensitivities."""
+"""Shared by the laws with a PD on each joint: gains, numbers, memory, sensitivities."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class JointPdSettings(NamedTuple):
 
 class Memory(NamedTuple):
     """
-    What one sample leaves to the next.
+    State kept from one sample to the next.
 
     :param before: (2, n) the last two measured positions, NaN before the first sample.
     """

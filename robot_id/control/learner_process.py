@@ -1,5 +1,5 @@
 """
-ILIC in a process of its own: a window costs the control loop neither its core nor Python's lock.
+ILIC in a separate process: a window takes neither the core nor Python's lock of the control loop.
 
 The child reads pickled requests on its standard input and answers on its standard output. It ends
 when its input ends, and Ctrl-C in the terminal does not reach it.
@@ -45,7 +45,7 @@ class LearnerProcess:
 
     def identify(self, window: Window, parameters: Array, sigma_max: float) -> Update:
         """
-        Return what a window leads to.
+        Return the update from a window.
 
         :param parameters: (b,) what the controller has.
         :raises ControlError: when the child has died; a new one is started.
@@ -69,9 +69,9 @@ class LearnerProcess:
             [sys.executable, '-m', __name__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            # Ctrl-C is for the group of the controller, which decides when its learner ends.
+            # Ctrl-C goes to the controller, which decides when its learner ends.
             start_new_session=True,
-            # Not where the user stands: `-m` would import from there.
+            # Not in the user's directory: `-m` would import from there.
             cwd='/',
         )
         assert child.stdin is not None
@@ -100,7 +100,7 @@ def rest_window(ilic: Ilic) -> Window:
 def _serve(stdin: BinaryIO, stdout: BinaryIO) -> None:
     robot, options = pickle.load(stdin)
     ilic = Ilic(robot, **options)
-    # What the first window loads and compiles.
+    # Load and compile what the first window needs.
     ilic.identify(rest_window(ilic))
     while True:
         window, ilic.parameters, ilic.sigma_max = pickle.load(stdin)
@@ -114,12 +114,12 @@ def _serve(stdin: BinaryIO, stdout: BinaryIO) -> None:
 
 def main() -> None:
     """Answer requests until the input ends."""
-    # The control loop goes first, also where its process has a real-time priority.
+    # The control loop has priority: the real-time priority of its process is not inherited.
     with contextlib.suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
     os.nice(NICENESS)
     out = os.fdopen(os.dup(1), 'wb')
-    # Whatever a library prints goes to the log, not between the answers.
+    # Output of libraries goes to the log, not between the answers.
     os.dup2(2, 1)
     with contextlib.suppress(EOFError, BrokenPipeError):
         _serve(sys.stdin.buffer, out)

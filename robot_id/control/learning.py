@@ -1,4 +1,4 @@
-"""ILIC beside a control loop: the windows are identified elsewhere while the loop goes on."""
+"""ILIC beside a control loop: the windows are identified elsewhere while the loop runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Learning:
 
     :param ilic: collects the windows.
     :param process: where they are identified; None identifies within `feed`, which is repeatable
-        but holds up the loop.
+        but blocks the loop.
     :ivar lost: windows that were lost with the learner process.
     """
 
@@ -38,7 +38,7 @@ class Learning:
         self.last_refusal = ''
         self._rest = True
         if process is None:
-            # What the first window loads and compiles, before there is a loop to hold up.
+            # Load and compile what the first window needs, before the loop runs.
             ilic.identify(rest_window(ilic))
 
     def feed(self, command: Command) -> Update | None:
@@ -53,7 +53,7 @@ class Learning:
             if self.ilic.add(q, dq, ddq, command.torque):
                 if self._waiter is None:
                     return self._count(self.ilic.identify(self.ilic.take()))
-                # A window that comes before the last one is done is let go.
+                # A window that is due before the last one is done is dropped.
                 if self._future is None:
                     self._submit(self.ilic.take())
         if self._future is not None and self._future.done():
@@ -61,7 +61,7 @@ class Learning:
         return None
 
     def set_parameters(self, chi: Array) -> None:
-        """Tell the learner what the controller has now; a window under way comes too late."""
+        """Set the parameters of the controller; a window in progress is then too late."""
         self.ilic.parameters = chi
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Which loop of the robot file a node works with."""
+"""The loop of the robot file that a node uses."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from robot_id.model.payload import payload_columns
 Array = NDArray[np.float64]
 # Inertial parameters of a link in the standard order, the mass last.
 MASS = 9
-# Deviations beyond which a load is there.
+# A load is present beyond this many deviations.
 SIGNIFICANT = 3.0
 
 
@@ -24,7 +24,7 @@ class PayloadEstimate:
     """
     What the robot carries beyond its tare.
 
-    :param mass: kg; None when the mass does not follow from what the motion tells.
+    :param mass: kg; None if the motion does not determine it.
     :param deviation: its standard deviation, kg.
     :param changes: (name, change, deviation) of inertial base parameters.
     :param significant: whether there is a load, also where its mass is not determined.
@@ -43,7 +43,7 @@ class PayloadEstimate:
 
     def differs_from(self, load: Array) -> bool:
         """
-        Whether the robot carries something else than a load.
+        Whether the robot carries something other than a load.
 
         :param load: (10,) in the frame of the last link, zeros for none.
         """

@@ -24,11 +24,11 @@ from robot_id.regression.triangular import JointFactors, triangle
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-# Squares of the torques that only a load explains, beside the squares of what is left. Real robots
+# Squares of the torques that only a load explains, relative to those of the residual. Real robots
 # differ from their models: windows of 1 to 8 s without a load, of EMPS, TX40 and UR10e, gave up to
 # 0.8. A load is noticed beyond NOTICED; windows that begin a tare are apart by less than ALIKE.
 NOTICED, ALIKE = 2.0, 0.5
-# The reference stands for the motion. With a wrong model the robot leaves it, and the torques are
+# The reference is taken as the motion. With a wrong model the robot leaves it, and the torques are
 # wrong by a part of what the model missed: it grows with the square of the speed of the motion
 # beside that of the loop.
 ASTRAY = 0.05
@@ -88,8 +88,8 @@ class PayloadWatch:
     """
     Compares every window with the robot's own, the tare.
 
-    The tare begins with two windows that are alike. It follows one window behind, so that a window
-    in which a load has just come is not part of it, and stands still while a load is seen.
+    The tare begins with two similar windows. It lags by one window, so that a window in which a
+    load has just been attached is not part of it, and does not change while a load is present.
     """
 
     def __init__(self, robot: Robot) -> None:
@@ -112,7 +112,7 @@ class PayloadWatch:
 
         :param factors: of the window.
         :param model: (b,) parameters of the controller in this window.
-        :param still: (n,) joints at rest, whose friction is anything.
+        :param still: (n,) joints at rest, whose friction is undefined.
         """
         moving = without_joints(factors, still)
         if moving.rows.sum() < EQUATIONS_EACH * len(factors.names):
@@ -136,7 +136,7 @@ class PayloadWatch:
 
     def _compare(self, tare: WeightedWindows, window: LoadWindow) -> tuple[PayloadEstimate, float]:
         """
-        Return the load that a window has and the tare has not, with its share of squares.
+        Return the load that is in a window but not in the tare, with its share of squares.
 
         What is left unexplained is that of the worse one.
         """
@@ -170,7 +170,7 @@ class PayloadWatch:
     def _load_equations(
         self, tare: WeightedWindows, now: WeightedWindows
     ) -> tuple[Array, Array, int]:
-        """Return A (m, 10), y (m,) of y = A p, free of all else, and how much else there was."""
+        """Return A (m, 10), y (m,) of y = A p without all else, and the rank of all else."""
         body, rest = self._inertial, ~self._inertial
         Wt, W = tare.R[:, :-1], now.R[:, :-1]
         N = np.block([
@@ -187,6 +187,6 @@ class PayloadWatch:
         # Twice, against rounding.
         for _ in range(2):
             Z = Z - U @ (U.T @ Z)
-        # What is as small as rounding is none.
+        # Values as small as rounding errors are zero.
         Z[:, np.linalg.norm(Z, axis=0) <= 1e-9 * size] = 0.0
         return Z[:, :-1], Z[:, -1], U.shape[1]

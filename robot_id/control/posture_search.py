@@ -1,5 +1,5 @@
 """
-The posture where M(q) is weakest, for a model that no theorem covers.
+The posture with the smallest eigenvalue of M(q), for a model that no theorem covers.
 
 Base parameters of a possible robot (a witness, see `regression.physical.witness`) have a positive
 definite M(q) in every posture. Others are looked at where M(q) is weakest: from many postures

@@ -14,13 +14,13 @@ from robot_id.trajectory.lively import USUAL_ACCELERATION
 from robot_id.trajectory.reference_buffer import ReferenceBuffer
 
 Array = NDArray[np.float64]
-# A point of a reference is never carried on further than this.
+# A reference point is never extrapolated further than this.
 LONGEST_CARRY_S = 0.2
 
 
 class SimulatedRobot:
     """
-    A plant with what surrounds it on a real robot: torque limits, a safe stop, its own loop.
+    A plant with the torque limits, the safe stop and the control loop of a real robot.
 
     :param robot: the Robot.
     :param parameters: (b,) truth.
@@ -127,5 +127,5 @@ class SimulatedRobot:
         self._before = before
 
     def speed(self) -> Array:
-        """(n,) what a drive knows of the velocity: the backward difference of its encoder."""
+        """(n,) velocity as a drive measures it: the backward difference of its encoder."""
         return (self.plant.measured - self._before) / self.plant.step

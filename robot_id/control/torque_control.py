@@ -1,4 +1,4 @@
-"""The logic behind the node `ctc_controller`: which reference counts, and when to stop."""
+"""The logic of the node `ctc_controller`: which reference is followed, and when to stop."""
 
 from __future__ import annotations
 
@@ -50,16 +50,16 @@ class Command:
 
 class TorqueControl:
     """
-    Computed torque with a place to stay when there is no reference.
+    Computed torque that holds the robot when there is no reference.
 
-    Without a reference the robot is held where it stands. A reference that is lost is braked to
-    rest and held. One that is far from the robot, or passes it at speed, is not followed: the
-    robot is held until it comes near and slow. A robot that leaves its reference is held until
-    `restart`.
+    Without a reference the robot is held where it stands. A lost reference is braked to rest and
+    held. One that is far from the robot, or passes it at speed, is not followed: the robot is held
+    until it comes near and slow. A robot that leaves its reference is held until `restart`.
 
     :param controller: the law.
-    :param lost_s: seconds that the last point is carried on before the reference counts as lost.
-    :param gap_s: joint states further apart than this start anew from a hold.
+    :param lost_s: seconds for which the last point is extrapolated before the reference counts as
+        lost.
+    :param gap_s: after a longer time between joint states the robot starts again from a hold.
     :param largest_error: (n,) or 0 for 5 % of each joint's range.
     """
 
@@ -82,7 +82,7 @@ class TorqueControl:
         self.restart()
 
     def restart(self) -> None:
-        """Wait for the robot, with no memory of what it did before."""
+        """Wait for the robot and forget its past."""
         self.mode = Mode.WAITING
         self.reason = ''
         self.pause()
@@ -100,7 +100,7 @@ class TorqueControl:
         """
         Return the torques for a measured position (n,) with its stamp in ns.
 
-        Stamps must increase; give others to nobody.
+        Stamps must increase; drop the others.
         """
         elapsed: float | None = None
         if self._last is not None:
@@ -116,7 +116,7 @@ class TorqueControl:
         return Command(torque, point, following)
 
     def _reference(self, stamp: int, position: Array) -> tuple[Array, bool]:
-        """Return (3, n) the point to go for, and whether it is the user's."""
+        """Return (3, n) the reference point, and whether it is the user's."""
         if self._point is None:
             rest = np.zeros_like(position)
             self._point = np.array([position, rest, rest])
@@ -140,7 +140,7 @@ class TorqueControl:
         return self._brake.at(stamp), False
 
     def _acceptable(self, point: Array, position: Array) -> bool:
-        """Whether the robot is near its reference; a robot that was and is not any more stops."""
+        """Whether the robot is near its reference; a robot that has left it stops."""
         if _near(point, position, self.largest_error, self.peak_error):
             return self.mode is Mode.FOLLOWING or self._slow(point)
         error = np.abs(point[0] - position)
@@ -154,7 +154,7 @@ class TorqueControl:
         return False
 
     def _slow(self, point: Array) -> bool:
-        """Whether a reference can be met without a jolt."""
+        """Whether a reference can be joined without a jerk."""
         assert self._point is not None
         jump = np.abs(point[1] - self._point[1])
         j = int(np.argmax(jump / self._speed_jump))
@@ -176,8 +176,8 @@ def _near(point, position, largest, peak):
     """
     Whether no joint is further than `largest` (n,) from its reference point (3, n).
 
-    Then `peak` (n,) takes in the distances. One call instead of five of numpy: in a control loop
-    they wait for memory, each anew.
+    Then `peak` (n,) takes in the distances. One call instead of five of numpy, each of which would
+    wait for memory in a control loop.
     """
     for j in range(position.shape[0]):
         if not abs(point[0, j] - position[j]) <= largest[j]:

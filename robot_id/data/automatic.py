@@ -1,4 +1,4 @@
-"""The mapping of a table that names its columns or variables as we do."""
+"""The mapping of a table with the names of columns or variables that robot_id uses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from robot_id.data.mapping import CHANNELS, Channel, Mapping, TimeColumn, shippe
 from robot_id.data.tables import Table, read_table
 from robot_id.exceptions import DataError
 
-# Short names of variables that are as plain as the long ones.
+# Short names of variables that are accepted too.
 _SHORT = {
     'position': 'q',
     'velocity': 'dq',

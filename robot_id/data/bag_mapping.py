@@ -1,4 +1,4 @@
-"""What a mapping says of a bag: names of joints, units and factors, the part that is wanted."""
+"""A mapping applied to a bag: names of joints, units and factors, the wanted part."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OF_TABLES = ('columns', 'variable', 'file', 'transposed')
 
 
 def check_for_bag(source: str, mapping: MappingFile) -> None:
-    """Refuse, by name, a key that a bag has no use for."""
+    """Refuse keys that do not apply to a bag."""
     if mapping.time is not None:
         raise DataError(
             f"{source}: the mapping's key 'time' is for tables, a bag has the stamps of its "

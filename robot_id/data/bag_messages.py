@@ -28,7 +28,7 @@ def is_bag(path: Path) -> bool:
 
 class BagMessages:
     """
-    Messages of a recording, with what had to be mended.
+    Messages of a recording, with notes on repairs.
 
     :param path: directory or storage file.
     :ivar topics: type by name.
@@ -82,7 +82,7 @@ class BagMessages:
         for file in files:
             if not self._inspect(file):
                 self.notes.append(f'{file}: its end is damaged; the files are read one by one')
-        # The directory's own word on how much there should be outlives what was cut from a file.
+        # The metadata still know the number of messages when a file was cut.
         self.counts |= expected
         return files
 
@@ -119,7 +119,7 @@ class BagMessages:
         return ended
 
     def _list_topics(self, path: Path) -> None:
-        """Note the topics of what the storage library reads for us."""
+        """Note the topics that the storage library finds."""
         try:
             with closing(open_storage(path)) as storage:
                 if not all(isinstance(name, str) for name in storage.topics):
@@ -130,7 +130,7 @@ class BagMessages:
         except MissingExtra:
             raise
         except Exception as error:
-            # Whatever the storage libraries raise on a damaged file is the file's fault.
+            # Storage libraries raise any exception on a damaged file.
             reason = ' '.join(str(error).split()) or type(error).__name__
             raise DataError(f'{path}: cannot be read as a bag ({reason})') from error
 
@@ -142,7 +142,7 @@ class BagMessages:
                 count += 1
                 yield item
         except MissingExtra:
-            # Chunks are compressed, and what unpacks them is not here: ROS 2 itself may be.
+            # Chunks are compressed and the library is not installed: ROS 2 may read them.
             if count:
                 raise
             yield from self._read(path, topics)

@@ -1,4 +1,4 @@
-"""metadata.yaml of a rosbag2 directory: what it says about its files."""
+"""metadata.yaml of a rosbag2 directory: the list of its files."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from robot_id.yaml_text import YamlError, read_yaml
 
 class BagMetadata(NamedTuple):
     """
-    What we take from it.
+    The part that is used.
 
     :param files: names of the storage files, in their order.
     :param counts: messages by topic.
     :param compressed: whether files or messages are compressed as a whole.
-    :param ended: False when our logger did not come to the end of the recording.
+    :param ended: False if our logger did not close the recording.
     """
 
     files: list[str]

@@ -30,7 +30,7 @@ class BagReplay:
 
     The joint states keep the time by their stamps; the messages of other topics follow the joint
     state that they followed in the recording. Stamps that jump back, or ahead by more than 10 s,
-    are followed without waiting; a joint state that is none is left out. Both are counted.
+    are followed without waiting; a damaged joint state is left out. Both are counted.
 
     :param path: the recording.
     :param start_s: where to begin, from the first joint state [s].
@@ -63,7 +63,7 @@ class BagReplay:
 
     @property
     def notes(self) -> list[str]:
-        """What had to be mended in the recording."""
+        """Notes on repairs of the recording."""
         return self._bag.notes
 
     def play(self, send: Callable[[str, int, bytes], None]) -> bool:
@@ -89,7 +89,7 @@ class BagReplay:
             if not begun or self.rate != last_rate or not self.running.is_set():
                 if not self._while_paused():
                     return False
-                # What is still to come is timed from here.
+                # The remaining messages are timed from here.
                 last_rate = self.rate
                 begun = time.monotonic() - self.position_s / last_rate
             if not self._wait_until(begun + self.position_s / last_rate):

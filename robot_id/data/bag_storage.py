@@ -1,5 +1,5 @@
 """
-Storage of a bag that we do not read ourselves: sqlite3, and compressed files or messages.
+Storage of a bag that other libraries read: sqlite3, and compressed files or messages.
 
 `rosbag2_py` reads it where ROS 2 is sourced, the library `rosbags` (extra `bags`) where it is not:
 two readers of one kind, so the rest of robot_id does not know which one it has.
@@ -31,7 +31,7 @@ class Storage(Protocol):
         """Yield topic, receive time in ns and the serialised message, of these topics only."""
 
     def close(self) -> None:
-        """Let the files go."""
+        """Close the files."""
 
 
 class Rosbag2Storage:
@@ -65,7 +65,7 @@ class Rosbag2Storage:
             yield topic, received, data
 
     def close(self) -> None:
-        """Let the files go."""
+        """Close the files."""
         self._reader = None
 
 
@@ -91,7 +91,7 @@ class RosbagsStorage:
                 yield connection.topic, received, data
 
     def close(self) -> None:
-        """Let the files go."""
+        """Close the files."""
         self._reader.close()
 
 
@@ -104,7 +104,7 @@ STORAGES: dict[str, Callable[[Path], Storage]] = {
 
 def open_storage(path: Path) -> Storage:
     """
-    Open a recording with what is installed.
+    Open a recording with the library that is installed.
 
     :raises MissingExtra: when nothing is.
     """
@@ -112,7 +112,7 @@ def open_storage(path: Path) -> Storage:
         try:
             import_module(module)
         except ImportError:
-            # Not there, or built for another Python than this one.
+            # Missing, or built for another Python.
             continue
         return storage(path)
     raise MissingExtra('rosbags')

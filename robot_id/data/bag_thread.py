@@ -1,4 +1,4 @@
-"""The thread that brings what the data logger hears to disk."""
+"""The thread that writes the messages of the data logger to disk."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from robot_id.data.stamps import header_stamp_ns
 from robot_id.exceptions import DataError
 
 Message = tuple[int, int, bytes]
-# A recording of limited length waits so much longer for its first joint state.
+# Extra time [s] that a recording of limited length waits for its first joint state.
 SILENCE_S = 30.0
 
 
@@ -71,7 +71,7 @@ class BagThread:
         return self._bag.path
 
     def take(self, channel: int, received_ns: int, data: bytes) -> None:
-        """Take in a message; cheap, it only joins the queue."""
+        """Put a message into the queue, which is cheap."""
         with self._lock:
             self._pending.append((channel, received_ns, data))
 

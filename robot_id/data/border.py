@@ -1,4 +1,4 @@
-"""The border of the data room: finite numbers of a possible size come in, at possible rates."""
+"""Checks at the entry of the data room: finite numbers of a possible size, possible rates."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def checked(raw: Raw, notes: list[str], rate_hz: float | None = None) -> Raw:
     """
     Return samples that the room can work with; refuse what is impossible as a whole.
 
-    Single values beyond 1e12 count as not finite, which the cleaning takes out and tells.
+    Single values beyond 1e12 count as not finite, which the cleaning removes with a note.
 
     :param rate_hz: rate that they will be resampled to, None for their own.
     """

@@ -24,7 +24,7 @@ _STAMP = slice(4, 12)
 
 
 class LayoutError(Exception):
-    """The bytes are no such message."""
+    """The bytes are not such a message."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ def channel_values(
 
     :param where: file and channel for messages.
     :param joints: recorded names of the joints, where they are known.
-    :param notes: takes up that an array was transposed.
+    :param notes: receives a note if an array was transposed.
     """
     columns = channel.columns
     if columns is not None:

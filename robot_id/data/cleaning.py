@@ -1,4 +1,4 @@
-"""From raw stamped samples to uniformly sampled runs, with a note for all that was done."""
+"""From raw stamped samples to uniformly sampled runs, with a note for each change."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LARGEST_HOLE = 5.5
 ROUNDING = 0.02
 # Messages may overtake each other by this many places; more is a clock that was set back.
 REORDERING = 100
-# A rate so near to a whole number of Hz is that number.
+# A rate this close to a whole number of Hz is that number.
 NOMINAL = 0.005
 # Stamps nearer than this [s] are the same: interpolation between them would end in infinity.
 SAME_STAMP = 1e-9
@@ -43,11 +43,11 @@ def clean(
     Encoders that wrap around are unwrapped, and stamps of a logger replaced by the robot's own
     clock where the motion shows it.
 
-    Samples that are not finite are taken out, stamps put in order, gaps split the run, and what
-    is irregular is resampled (4-point cubic for positions and velocities, linear for the rest).
+    Samples that are not finite are removed, stamps are sorted, gaps split the run, and irregular
+    samples are resampled (4-point cubic for positions and velocities, linear for the rest).
 
     :param rate_hz: rate to resample to; the rate of the data when None.
-    :param repairs: takes up what was mended that a good recording would not need.
+    :param repairs: receives repairs that a good recording would not need.
     """
     notes: list[str] = []
     repairs = [] if repairs is None else repairs
@@ -88,7 +88,7 @@ def clean(
 
 
 def _finite(raw: Raw, notes: list[str]) -> Raw:
-    """Take out rows with NaN or infinite values."""
+    """Remove rows with NaN or infinite values."""
     good = np.isfinite(raw.time)
     places = [f'time, row {raw.first_row + int(i)}' for i in np.flatnonzero(~good)[:1]]
     for name, values in raw.channels.items():
@@ -111,7 +111,7 @@ def _finite(raw: Raw, notes: list[str]) -> Raw:
 
 
 def _in_order(raw: Raw, notes: list[str]) -> Raw:
-    """Put stamps into order and take out repeated samples."""
+    """Sort the stamps and remove repeated samples."""
     steps = np.diff(raw.time)
     if steps.size == 0 or steps.min() > SAME_STAMP:
         return raw
@@ -172,7 +172,7 @@ def _step(steps: Array) -> float:
 
 
 class _Changes:
-    """What the pieces of one recording needed, said once for all of them."""
+    """What was done to the pieces of one recording, noted once for all of them."""
 
     def __init__(self) -> None:
         self.resampled = self.filled = self.rounded = 0

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-# Values so near to the extreme one (of the range) are at it.
+# Values this close to the extreme one (share of the range) are at it.
 NEAR = 1e-6
 # At the limit lie this many times more samples than in the band of equal width below it.
 DENSER = 8.0
-# So many samples, in stretches of at least three, are no chance.
+# This many samples, in stretches of at least three, are not chance.
 FEWEST, STRETCH = 8, 3
 
 

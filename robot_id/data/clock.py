@@ -4,8 +4,8 @@ The robot's own clock, rebuilt from its motion where the stamps are those of a l
 A robot samples on whole ticks of its period T. Where a velocity was recorded, the step of the
 position over the mean velocity is the time that passed, sum(dq v) / sum(v^2), and it falls on
 whole ticks however late the logger stamped the sample. A logger that reads faster than the robot
-answers holds a state twice: no tick passed, though the robot moved. Without a velocity nothing
-tells a late stamp from a lost sample, and the stamps are kept.
+answers holds a state twice: no tick passed, though the robot moved. Without a velocity a late
+stamp cannot be distinguished from a lost sample, and the stamps are kept.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ JITTER = 0.1
 NEAR, SHARE = 0.25, 0.95
 # Factor by which ticks must fit better than stamps.
 BETTER = 2.5
-# Steps with less motion than this share of the strongest say nothing.
+# Steps with less motion than this share of the strongest are not used.
 QUIET = 0.1
-# Fewer steps than this tell nothing.
+# At least this many steps are needed.
 FEWEST = 100
-# A rate so near to a whole number of Hz is that number.
+# A rate this close to a whole number of Hz is that number.
 NOMINAL = 0.005
 # The mean of all steps is known better than that.
 SURE = 0.0005
@@ -96,7 +96,7 @@ def rebuild(time: Array, position: Array, velocity: Array | None) -> Clock | Non
 
 
 def _fresh(position: Array, velocity: Array) -> NDArray[np.bool_]:
-    """(N,) samples that are not the state before once more: a robot that moves is elsewhere."""
+    """(N,) samples that do not repeat the previous state, as a moving robot never does."""
     same = (np.diff(position, axis=0) == 0.0).all(axis=1)
     strength = ((velocity / np.maximum(np.std(velocity, axis=0), 1e-12)) ** 2).sum(axis=1)
     return np.concatenate([[True], ~(same & (strength[1:] > QUIET * np.median(strength)))])

@@ -1,4 +1,4 @@
-"""Collects the numbers of one topic, grouped by what the messages name and how much they hold."""
+"""Collects the numbers of one topic, grouped by joint names and lengths of the messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Key = tuple[tuple[str, ...], tuple[int, ...]]
 BATCH = 16384
 # Rows of a block beyond what was expected; large enough to be given back to the system.
 _BLOCK = 1 << 20
-# A count in damaged metadata must not ask for all the memory.
+# A count in damaged metadata must not request all the memory.
 _LARGEST = 1 << 24
 # More patterns than this for messages of one size: take them one by one.
 _PATTERNS = 8
@@ -27,7 +27,7 @@ class Growing:
     """
     Rows that arrive in pieces, stored in a few large blocks.
 
-    Small arrays that stay among thousands of messages that go would leave the memory in shreds.
+    Small arrays kept between thousands of freed messages would fragment the memory.
 
     :param expected: rows of the first block.
     """

@@ -22,7 +22,7 @@ class Layout(NamedTuple):
     :param header: names of the columns, or None.
     :param skip: lines before the data.
     :param comma: whether numbers are written 0,5.
-    :param notes: what was passed over.
+    :param notes: lines that were skipped.
     """
 
     delimiter: str | None

@@ -1,4 +1,4 @@
-"""Comma-separated numbers, plain or compressed: found out, read fast, mended at the end."""
+"""Comma-separated numbers, plain or compressed: layout found, read fast, a cut end repaired."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def read_csv(path: Path) -> tuple[list[str] | None, Array, tuple[str, ...]]:
 
 
 def _check_size(path: Path) -> None:
-    """Go through the bytes once, holding none: what unfolds too far is refused before it does."""
+    """Go through the bytes once without keeping them: refuse a file that expands too far."""
     length = path.stat().st_size
     with path.open('rb') as file:
         if file.read(2) in (b'\xff\xfe', b'\xfe\xff'):

@@ -22,7 +22,7 @@ def cut(
     Return one Raw for each range of the mapping; all of it without ranges.
 
     :param file: name that `rows` and `seconds` may be given for.
-    :param notes: takes up that ranges are given for other files only.
+    :param notes: receives a note if ranges are given for other files only.
     :param own: row ranges of the file itself, which count where the mapping has none.
     """
     for key in ('rows', 'seconds'):

@@ -62,11 +62,11 @@ class Run(UniformTime):
 
     @cached_property
     def kept(self) -> Kept:
-        """What was computed from this run before, such as its motion at a cut-off."""
+        """Cache of values computed from this run, such as its motion at a cut-off."""
         return Kept()
 
     def rows(self, first: int, last: int) -> Run:
-        """Return samples first to last (exclusive) as a run of their own."""
+        """Return samples first to last (exclusive) as a separate run."""
         cut = {
             f.name: getattr(self, f.name)[first:last]
             for f in fields(self)
@@ -78,7 +78,7 @@ class Run(UniformTime):
 @dataclass(frozen=True)
 class Repair:
     """
-    What a reader mended, for `robot-id check`.
+    A repair made by a reader, for `robot-id check`.
 
     :param kind: code of the finding, 'wrap_around' or 'stamps'.
     :param joint: name of the joint, None where it concerns all.
@@ -101,7 +101,7 @@ class Dataset:
     :param runs: the runs, never empty.
     :param source: where the data came from, for tables and reports.
     :param notes: one line for each thing that was done or found (resampled, gap, duplicate ...).
-    :param repairs: what was mended that the recording should not have needed.
+    :param repairs: repairs that a good recording would not need.
     """
 
     joint_names: tuple[str, ...]
@@ -128,7 +128,7 @@ class Dataset:
 
     @cached_property
     def kept(self) -> Kept:
-        """What was computed from these runs before, such as the same at a lower rate."""
+        """Cache of values computed from these runs, such as the same at a lower rate."""
         return Kept()
 
     @property

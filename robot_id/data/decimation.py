@@ -30,7 +30,7 @@ ORDER = 8
 RIPPLE_DB = 0.05
 # Beyond this factor a single stage has its poles too close to each other.
 LARGEST_STAGE = 13
-# What lies further away than this decay is not seen by the filter.
+# The filter ignores samples beyond this decay.
 NEGLIGIBLE = 1e-15
 
 
@@ -258,7 +258,7 @@ def _filter(rows: Array, stage: Stage, before: Array, after: Array, kept: int) -
     :param before: (8, C) pole sums over what precedes row 0; updated in place.
     :param after: (8, C) pole sums over what follows the last multiple of n_d; used up.
     """
-    # Here, since numba takes a second to load and who reads or writes recordings needs none.
+    # Imported here: numba takes a second to load, and reading or writing recordings needs none.
     from robot_id.data.decimation_kernel import sweep
 
     r = stage.factor

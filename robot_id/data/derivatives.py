@@ -31,8 +31,8 @@ def central_differences(q: Array, step: float, smooth: bool = False) -> tuple[Ar
     ends the differences of second order to one side.
 
     These lose (w h)^2 / 6 of a velocity, 0.1 % of a 2.5 Hz motion at 200 Hz, which is more than
-    the noise of a good recording leaves. Smooth positions bear differences of sixth order over
-    seven samples, which lose (w h)^6 / 140, and which would make more of unfiltered noise.
+    the noise of a good recording. Smooth positions allow differences of sixth order over seven
+    samples, which lose (w h)^6 / 140 but would amplify unfiltered noise.
 
     :param q: (N, ...) samples, N >= 4.
     :param step: h in seconds.

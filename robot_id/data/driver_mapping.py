@@ -1,4 +1,4 @@
-"""What a mapping says of a driver, applied to its messages one at a time."""
+"""A mapping applied to the messages of a driver, one at a time."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Conversion:
         self._linear, self._offset = linear, offset
 
     def __call__(self, raw: Array) -> Array:
-        """Return what a message says of the joints."""
+        """Return the values of the joints from those of a message."""
         return raw if self._linear is None else raw @ self._linear + self._offset
 
     def back(self, values: Array) -> Array:
-        """Return what a message must say."""
+        """Return the values of a message from those of the joints."""
         if self._linear is None:
             return values
         return np.linalg.solve(self._linear.T, values - self._offset)
@@ -42,7 +42,7 @@ class DriverMapping:
 
     The mapping that reads a recording of the driver serves while the robot moves, too.
 
-    :param name: a shipped mapping or a file, '' for a driver that speaks as we do.
+    :param name: a shipped mapping or a file, '' for a driver with our topics, names and units.
     :param joint_names: of the robot.
     :param gains: joint -> joint torque over control signal, of the robot file.
     :ivar topics: relative names.

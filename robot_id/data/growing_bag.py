@@ -1,4 +1,4 @@
-"""A rosbag2 recording under way: a directory that can be opened at any time."""
+"""A rosbag2 recording in progress: a directory that can be opened at any time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import yaml
 from robot_id.data.mcap_writer import Channel, McapWriter
 
 VERSION = 9
-# What the metadata say about the end of a recording, under `custom_data`.
+# Key under `custom_data` of the metadata for a closed recording.
 STATE, OPEN, CLOSED = 'robot_id_recording', 'open', 'closed'
 
 
@@ -53,10 +53,10 @@ class GrowingBag:
 
     def write(self, messages: Sequence[tuple[int, int, bytes]]) -> None:
         """
-        Put messages on disk.
+        Write messages to disk.
 
         :param messages: number of the topic, receive time [ns] and serialised message of each.
-        :raises OSError: when the disk does not take them; what was written before stays.
+        :raises OSError: if the disk refuses them; what was written before stays.
         """
         if messages:
             self._writer.write(messages)

@@ -1,4 +1,4 @@
-"""What follows from data that do not change: computed once, kept as long as the data."""
+"""Cache of values computed from data that do not change, kept as long as the data."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
 T = TypeVar('T')
-# Bytes that one run or data set keeps; what goes beyond is computed again when needed. One cut-off
-# of 400 000 samples of six joints takes 58 MB.
+# Bytes that one run or data set keeps; the rest is computed again when needed. One cut-off of 400
+# 000 samples of six joints takes 58 MB.
 LARGEST = 64_000_000
 
 

@@ -1,5 +1,5 @@
 """
-The mapping file: which columns, variables or topics of a user's data are what, and in which unit.
+The mapping file: the meaning and unit of each column, variable or topic of a user's data.
 
 Column and row numbers count from 1, and ranges include both ends, as people read them in a
 spreadsheet: `rows: [636, 3510]` takes the 636th to the 3510th data row (a header is not counted).
@@ -23,7 +23,7 @@ from robot_id.yaml_text import YamlError, read_yaml
 CHANNELS = tuple(units.OF_CHANNEL)
 # As a `scale`: the drive gains of the robot file.
 DRIVE_GAIN = 'drive_gain'
-# Where the mappings that ship are: beside the sources, or where the package was installed.
+# Where the shipped mappings are: beside the sources, or where the package was installed.
 _SHIPPED = 'config/mappings'
 
 
@@ -181,7 +181,7 @@ class Mapping(_Strict):
 
 
 def shipped_mappings() -> dict[str, Path]:
-    """Return the mappings that ship, by name."""
+    """Return the shipped mappings, by name."""
     package = Path(__file__).resolve().parents[1]
     for folder in (package.parent / _SHIPPED, package / _SHIPPED, *_installed_shares()):
         if os.path.isdir(folder):

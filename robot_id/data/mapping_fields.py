@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from robot_id.data.border import LARGEST
 
-# Joints times the columns of one; nobody has more.
+# An upper bound for joints times columns of one joint.
 MOST_COLUMNS = 1000
 
 

@@ -27,13 +27,13 @@ def read_mat(path: Path) -> dict[str, Any]:
     try:
         content = loadmat(path, simplify_cells=True)
     except Exception as error:
-        # Damaged bytes end in whatever the parser stumbles over.
+        # Damaged bytes lead to any exception of the parser.
         raise ValueError(f'not a MATLAB file, or cut off: {error}') from error
     return _flatten({k: v for k, v in content.items() if not k.startswith('__')})
 
 
 def _check_elements(path: Path, order: str) -> None:
-    """Unfold the compressed elements of a version 5 file once, keeping none, to know its size."""
+    """Decompress the elements of a version 5 file once, without keeping them, to know its size."""
     length = path.stat().st_size
     mark = '<' if order == 'little' else '>'
     total = 0

@@ -1,4 +1,4 @@
-"""Records of an mcap file, each checked against the bytes that are there before it is taken."""
+"""Records of an mcap file, each checked against the available bytes before it is used."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LONGEST_NAME = 4096
 
 
 class Damage(Exception):
-    """Bytes that are no such record; the message says what is wrong with them."""
+    """Bytes that are not such a record; the message says why."""
 
 
 class Topic(NamedTuple):
@@ -74,7 +74,7 @@ def chunk(record: bytes, length: int) -> tuple[bytes, bool]:
     """
     Return the records inside a chunk, and whether all of them are there and sound.
 
-    A chunk that is cut off gives what can be unpacked of it; its checksum then tells nothing.
+    A chunk that is cut off gives what can be unpacked of it; its checksum is then of no use.
 
     :param record: the chunk, maybe cut off.
     :param length: bytes that it should have.
@@ -111,7 +111,7 @@ def _unpacked(data: bytes, compression: str, size: int) -> bytes:
 
 
 def _unpacker(compression: str) -> Any:
-    """Return what unpacks one chunk; only compressed recordings need its library."""
+    """Return the decompressor of a chunk; only compressed recordings need its library."""
     try:
         if compression == 'lz4':
             import lz4.frame  # type: ignore[import-untyped]

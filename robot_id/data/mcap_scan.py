@@ -1,9 +1,9 @@
 """
 Reading an mcap file from its beginning to its end, or to where it was cut off or damaged.
 
-It needs no index, so a recording that was interrupted gives all it has, and it does less for each
-message than a reader that sorts them, so it serves whole files too. Checksums that are there are
-checked before a message is given.
+It needs no index, so all of an interrupted recording is read, and it does less for each message
+than a reader that sorts them, so it serves whole files too. Checksums that are there are checked
+before a message is given.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the reader mends in raw samples, with a note and a repair that `check` reports."""
+"""Repairs of raw samples by the reader, each with a note and a finding for `check`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""numpy archives: every array is checked against the memory budget before it is unfolded."""
+"""numpy archives: every array is checked against the memory budget before it is decompressed."""
 
 from __future__ import annotations
 

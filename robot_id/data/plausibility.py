@@ -1,4 +1,4 @@
-"""Whether measurements can be what they claim: wrong units, wrong joints, a drive that was off."""
+"""Plausibility of measurements: wrong units, wrong joints, a drive that was off."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def check_plausible(
 def _position(
     where: str, smallest: float, largest: float, low: float, high: float, slides: bool
 ) -> list[str]:
-    """Compare the range of a joint with its limits, or with what joints usually do."""
+    """Compare the range of a joint with its limits, or with the usual range of joints."""
     reach = max(abs(smallest), abs(largest))
     span = high - low
     if np.isfinite(span) and span > 0:

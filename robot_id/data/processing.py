@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 FILTERS = ('butterworth', 'forward', 'none')
 DECIMATION_FILTERS = ('chebyshev', 'none')
-# Rigid robot dynamics lie below about 10 Hz (section 2 of paper 000), however stiff the loop is.
+# Rigid robot dynamics lie below about 10 Hz (section 2 of paper 000), for any loop.
 RIGID_HZ = 10.0
 # A loop is sampled some 50 times faster than its bandwidth: used when no loop is known.
 SAMPLES_PER_BANDWIDTH = 50.0
@@ -230,7 +230,7 @@ def usable(run: Run, processing: Processing) -> tuple[int, int]:
 
 
 def rows_left(dataset: Dataset, processing: Processing) -> int:
-    """Return how many decimated rows all runs leave, the dead band aside."""
+    """Return the number of decimated rows of all runs, without the dead band."""
     factor, total = processing.decimation or 1, 0
     for run in dataset.runs:
         samples = len(run) - 2 * (processing.border or 0)

@@ -1,4 +1,4 @@
-"""The one door to recorded data: `load` reads whatever a user has into a Dataset."""
+"""The one way to read recorded data: `load` turns any supported file into a Dataset."""
 
 from __future__ import annotations
 

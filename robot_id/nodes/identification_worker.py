@@ -141,7 +141,7 @@ def _answer(request: dict[str, Any], send: Send) -> None:
 def main() -> None:
     """Answer requests until the input ends."""
     out = os.fdopen(os.dup(1), 'w', buffering=1)
-    # Whatever a library prints goes to the log, not between the answers.
+    # Output of libraries goes to the log, not between the answers.
     os.dup2(2, 1)
     requests: queue.Queue[str] = queue.Queue()
 

@@ -39,7 +39,7 @@ class WorkerProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            # Not where the user stands: `-m` would import from there.
+            # Not in the user's directory: `-m` would import from there.
             cwd='/',
         )
         self._answers: queue.Queue[dict[str, Any]] = queue.Queue()

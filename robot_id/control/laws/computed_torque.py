@@ -30,7 +30,7 @@ FROM, TO, NOW = 0, 1, 2
 
 class ComputedTorqueSettings(NamedTuple):
     """
-    What does not change from sample to sample.
+    The constants of the law.
 
     :param measured: M_hat and N_hat at the measured instead of the reference state.
     :param averaged: velocity over the last two intervals instead of the last one.
@@ -52,7 +52,7 @@ class ComputedTorqueSettings(NamedTuple):
 
 class Memory(NamedTuple):
     """
-    What one sample leaves to the next.
+    State kept from one sample to the next.
 
     :param before: (2, n) the last two measured positions, NaN before the first sample.
     :param integral: (n,) z, the integral of e.
