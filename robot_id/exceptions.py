@@ -19,16 +19,16 @@ _LONG_WORD = re.compile(rf'[^\s\']{{{LONGEST_VALUE + 1},}}|\'[^\']{{{LONGEST_VAL
 
 class RobotIdError(Exception):
     """
-    Base of all errors that are the user's to mend, never a bug of ours.
+    Base of all errors that the user can correct; never a bug.
 
-    Whatever a file holds, the message is one printable line, and of a long value its ends.
-    What the message names can be read as data too, each None where it does not apply; an error
-    that was raised from another one has what that one names.
+    The message is always one printable line; of a long value it shows the beginning and the end.
+    The names in the message can also be read as data, None if they do not apply; an error that was
+    raised from another one takes over its data.
 
     :param joint: name of the joint.
     :param key: option, key of a file or parameter.
     :param value: what was found.
-    :param bound: what it must keep to.
+    :param bound: the bound that it violates.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class RobotIdError(Exception):
 
     @property
     def bound(self) -> Any:
-        """What it must keep to."""
+        """The bound that it violates."""
         return self._of('bound')
 
     def _of(self, name: str) -> Any:
@@ -81,7 +81,7 @@ class OptionError(RobotIdError):
 
 
 class IdentificationError(RobotIdError):
-    """An estimator that cannot give an honest answer on these data."""
+    """An estimator that cannot give a reliable answer on these data."""
 
 
 class SimulationError(RobotIdError):
@@ -120,7 +120,7 @@ def printable(message: object) -> str:
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a hint with the nearest known name, or with all of them when none is near."""
     known = [str(each) for each in islice(known, 5000)]
-    # Comparing costs the product of the lengths, and nobody misspells by hundreds of letters.
+    # Comparing costs the product of the lengths, and such a long name is no misspelling.
     short = [each for each in known if len(each) <= 100]
     near = difflib.get_close_matches(str(name)[:100], short, n=1, cutoff=0.5)
     if near:

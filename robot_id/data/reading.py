@@ -76,7 +76,7 @@ def _load_bag(
     names: tuple[str, ...] | None,
     drive_gains: dict[str, float] | None,
 ) -> Dataset:
-    # Bags need their own library: those who only have a csv do without it.
+    # Imported here: reading a csv needs no library for bags.
     from robot_id.data.bags import read_bag
 
     mapping = mapping or Mapping(topics=Topics())

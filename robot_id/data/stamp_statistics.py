@@ -15,16 +15,16 @@ _FEW = 8
 
 class StampStatistics:
     """
-    Counts what is missing in a stream of stamps.
+    Counts lost samples in a stream of stamps.
 
-    The period is the median of the last steps. Samples that are missing in a gap are
-    `round(step / period) - 1`. Steps of zero and steps back are counted apart.
+    The period is the median of the last steps. Samples that are missing in a gap are `round(step /
+    period) - 1`. Steps of zero and backward steps are counted separately.
 
     :ivar samples: stamps seen.
     :ivar gaps: steps of more than 1.5 periods.
     :ivar missing: samples missing in them.
     :ivar duplicates: steps of zero.
-    :ivar backward: steps back: reordered messages, or a clock that began anew.
+    :ivar backward: backward steps: reordered messages, or a clock that was reset.
     """
 
     def __init__(self) -> None:

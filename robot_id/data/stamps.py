@@ -1,4 +1,4 @@
-"""Time stamps: as nanoseconds, and what a sequence of them tells about the measurements."""
+"""Time stamps in nanoseconds, and the gaps, late and lost samples that they show."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STAMP = {0: struct.Struct('>iI'), 1: struct.Struct('<iI')}
 
 
 class Stamp(Protocol):
-    """What builtin_interfaces/Time and Duration are."""
+    """The fields of builtin_interfaces/Time and Duration."""
 
     sec: int
     nanosec: int
@@ -40,7 +40,7 @@ def header_stamp_ns(data: bytes) -> int:
 
 
 class Order(Enum):
-    """How a stamp follows the ones before."""
+    """How a stamp follows the previous ones."""
 
     FIRST = 'first'
     NEXT = 'next'
@@ -55,8 +55,8 @@ class StampWatch:
     Judges stamps one by one and counts what went wrong.
 
     A gap is a step of more than 1.5 periods; the samples that are missing in it count as lost. An
-    older stamp is a late (reordered) message, unless time has started anew: it is zero, over a
-    second older, or the third older one in a row.
+    older stamp is a late (reordered) message, unless time was reset: it is zero, over a second
+    older, or the third older one in a row.
 
     :param period_ns: expected step; None learns it from the first steps.
     """
@@ -137,7 +137,7 @@ class RateWatch:
         self.clear()
 
     def clear(self) -> None:
-        """Start counting anew."""
+        """Restart the count."""
         self._count = 0
         self._since: int | None = None
 
@@ -147,7 +147,7 @@ class RateWatch:
 
     def complaint(self, last: int | None) -> str:
         """
-        Return what is wrong with the rate since the last call, '' when it is right.
+        Return what is wrong with the rate since the last call, '' if it is right.
 
         :param last: stamp of the last joint state [ns].
         """

@@ -7,15 +7,15 @@ from bisect import bisect_right
 import numpy as np
 from numpy.typing import NDArray
 
-# More than this share is no slip of a clock.
+# A larger share is not an error of a few stamps.
 SHARE = 0.01
 
 
 def strays(time: NDArray[np.float64]) -> NDArray[np.bool_] | None:
     """
-    Return (N,) which samples stand in the way of a time that never runs back.
+    Return (N,) samples to leave out so that time never goes back.
 
-    They are what the longest rising chain leaves out; None when it leaves out more than 1 %.
+    They are the samples outside of the longest increasing chain; None if these are more than 1 %.
 
     :param time: (N,) stamps in the order of arrival.
     """

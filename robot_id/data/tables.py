@@ -21,13 +21,13 @@ Array = NDArray[np.float64]
 @dataclass(frozen=True)
 class Table:
     """
-    What a file holds.
+    The content of a file.
 
     :param path: the file.
     :param header: column names of a csv, None without a header and for other files.
     :param values: (N, c) the columns of a csv, None for other files.
     :param variables: the variables of a .mat or .npz, parts of structs as `a.b`.
-    :param notes: what had to be mended to read it.
+    :param notes: notes on repairs.
     """
 
     path: Path
@@ -109,7 +109,7 @@ def read_table(path: Path) -> Table:
     except MemoryError as error:
         raise DataError(f'{path}: not enough memory to read it') from error
     except Exception as error:
-        # Damaged bytes end in whatever the libraries stumble over.
+        # Damaged bytes lead to any exception of the libraries.
         reason = ' '.join(str(error).split()) or type(error).__name__
         raise DataError(
             f'{path}: cannot be read, damaged or not of this format ({reason})'

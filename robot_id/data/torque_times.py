@@ -1,4 +1,4 @@
-"""Torques at the times of the positions: a hold, or a recording that was late, is taken out."""
+"""Torques at the times of the positions: a hold or a late recording is corrected."""
 
 from __future__ import annotations
 

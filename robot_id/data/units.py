@@ -31,7 +31,7 @@ OF_CHANNEL = {
 
 
 def factor(unit: str | None, known: dict[str, float], where: str) -> float:
-    """Return what a unit is in SI, 1 for None; refuse an unknown one with the nearest known."""
+    """Return the factor of a unit to SI, 1 for None; refuse an unknown one with a suggestion."""
     if unit is None:
         return 1.0
     if unit not in known:

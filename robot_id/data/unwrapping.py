@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 TURN = 2 * pi
-# A jump is a turn when it is so near to one, beside what the joint moves anyway.
+# A jump this close to a whole turn, apart from the motion of the joint, is a wrap.
 NEAR = 0.15 * TURN
 
 
 def wraps(position: Array, turning: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
     """
-    Return how many turns are to be added from each sample on, (N, n), zero where none.
+    Return the number of turns to add from each sample on, (N, n).
 
     A wrap is a single step of about a whole turn between two calm neighbours: the steps before
     and after it are those of a moving joint, below a quarter of a turn.

@@ -30,11 +30,11 @@ _PAUSE_STEPS = 20
 
 def save(dataset: Dataset, path: str | Path, overwrite: bool = False) -> Path:
     """
-    Write a data set; the ending decides: .csv, .csv.gz, .npz, anything else is a bag directory.
+    Write a data set by its ending: .csv, .csv.gz, .npz; any other is a bag directory.
 
     Runs whose times overlap are moved apart in a bag, one after the other.
 
-    :param overwrite: False refuses to touch what exists (a bag is never overwritten).
+    :param overwrite: False refuses to replace an existing file (a bag is never overwritten).
     :returns: the path.
     """
     path = Path(path)

@@ -1,4 +1,4 @@
-"""Numbers fast: regressors, inverse and direct dynamics, the closed-loop simulator."""
+"""Regressors, inverse and direct dynamics, the closed-loop simulator, all compiled."""
 
 from robot_id.dynamics.closed_loop import simulate, simulate_many
 from robot_id.dynamics.controller import Controller, Law, RunningController

@@ -20,7 +20,7 @@ def acting_columns(robot: Robot, states: int = 64) -> tuple[Indices, ...]:
     rng = np.random.default_rng(0)
     robot = robot.at_temperature(robot.description.reference_temperature + 10.0)
     q, dq, ddq = (rng.uniform(-3.0, 3.0, (states, robot.n)) for _ in range(3))
-    # Slow ones too: Stribeck friction is nothing at high speed.
+    # Slow ones too: Stribeck friction vanishes at high speed.
     dq *= 10.0 ** rng.uniform(-4.0, 0.0, dq.shape)
     W = np.abs(regressor(robot, q, dq, ddq)).max(axis=0)
     largest = W.max(axis=0)

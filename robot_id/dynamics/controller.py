@@ -1,4 +1,4 @@
-"""The sampled controller of a robot: its law, its gains, and what it remembers at work."""
+"""The sampled controller of a robot: its law, its gains and its memory."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Feedback(NamedTuple):
 
 class Law(ABC):
     """
-    A control law: all that is particular to it, in one file of `control.laws`.
+    A control law, in one file of `control.laws`.
 
     Beside this class the file has the NamedTuples of the law's numbers and of its memory, and the
     compiled kernel of its torque (see `dynamics.law`).
@@ -51,10 +51,10 @@ class Law(ABC):
 
     @abstractmethod
     def memory(self, robot: Robot, controller: Controller) -> Any:
-        """Return the NamedTuple of arrays that one sample leaves to the next; has `before`."""
+        """Return the NamedTuple of arrays kept from sample to sample; it has `before`."""
 
     def feedback(self, controller: Controller) -> Feedback | None:
-        """Return the linear feedback that the sensitivities need; None where it is not one."""
+        """Return the linear feedback for the sensitivities; None if the law is not linear."""
         return None
 
     def feedback_slopes(
@@ -91,10 +91,10 @@ class Controller:
 
 class AtWork(Protocol):
     """
-    What the compiled loop asks of a controller.
+    What the compiled loop needs of a controller.
 
     :ivar settings: the numbers of the law.
-    :ivar memory: what one sample leaves to the next; the loop moves it on.
+    :ivar memory: state kept from sample to sample; the loop updates it.
     """
 
     @property
@@ -106,7 +106,7 @@ class AtWork(Protocol):
 
 class RunningController:
     """
-    A controller at work, sample by sample or in the compiled loop.
+    A running controller, sample by sample or in the compiled loop.
 
     :param robot: the Robot.
     :param controller: its law and gains.

@@ -33,7 +33,7 @@ def derivatives(
     The last is M(q), but for friction that grows with the load, which scales its rows. With it,
     d ddq/d q = -(d tau/d ddq)^-1 d tau/d q, and likewise for dq. The slope of sign(dq) is zero.
 
-    :param chi: (b,) base parameters, also those of no possible robot.
+    :param chi: (b,) base parameters, also those that no robot can have.
     """
     single, states = as_states(robot, q, dq, ddq)
     parts = tuple(np.empty((len(states[0]), robot.n, robot.n)) for _ in range(3))

@@ -1,5 +1,5 @@
 """
-Compiled friction: the registry's terms as one function of their kind, and what is made of it.
+Compiled friction: one function of all terms of the registry, and the functions built on it.
 
 Friction that grows with the load, lambda |y| with y the torque of rigid bodies and rotors, needs
 no iteration in the direct model: y + lambda |y| = r has y = r / (1 + lambda sign(r)) while
@@ -21,11 +21,11 @@ from robot_id.dynamics.kernel_cache import forget_if_changed
 from robot_id.dynamics.kernels import INLINED
 from robot_id.model.friction import COLUMNS, ROTOR, Column, functions
 
-# With a term more, or another one, kernels on the disk would compute yesterday's friction.
+# When a term is added or changed, cached kernels would compute the old friction.
 forget_if_changed('friction', Path(functions.__file__).parent.glob('*.py'))
-# Compiled into whoever calls it: a function made here has no place in a file to be cached by.
+# Inlined into its callers: a function made here has no source file to be cached by.
 _ANONYMOUS = {key: value for key, value in INLINED.items() if key != 'cache'}
-# Of 1 + lambda sign(y): below it the gear locks, and no simulation should follow such a model.
+# Lower bound of 1 + lambda sign(y): below it the gear locks and the model cannot be simulated.
 SMALLEST_LOAD_GAIN = 0.05
 
 overload(functions.atan)(lambda x: lambda x: math.atan(x))
@@ -69,7 +69,7 @@ def _chain(link: Callable[[int, Column, Any], Any]) -> Any:
 
 
 def _is_load_chain() -> Any:
-    """Return f(kind) that tells whether friction of this kind grows with the load."""
+    """Return f(kind), which is true if friction of this kind grows with the load."""
     last = numba.njit(**_ANONYMOUS)(lambda kind: False)
     for k, (term, _) in enumerate(COLUMNS):
         if term.modulation == 'load':
@@ -109,7 +109,7 @@ def add_friction(tree, values, dq, slope, factor, tau):
 
 @numba.njit(**INLINED)
 def has_load(tree):
-    """Tell whether any friction grows with the load."""
+    """Return whether any friction grows with the load."""
     for k in range(tree.term_kind.shape[0]):  # noqa: SIM110
         if is_load(tree.term_kind[k]):
             return True

@@ -1,5 +1,5 @@
 """
-Machine code on the disk that was compiled from sources that have changed since.
+Deletes cached machine code whose sources have changed.
 
 numba keeps a compiled kernel with the file it stands in, and does not notice that a function of
 another file, which is compiled into it, has changed, or that a type it knows is gone.

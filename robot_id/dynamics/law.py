@@ -26,8 +26,8 @@ def torque_kernel(numbers: type) -> Callable[[Kernel], Kernel]:
     """
     Make a compiled function the torque of the laws with these numbers.
 
-    :param numbers: the NamedTuple of the law; numba tells such types apart by their names, so
-        no two laws may share one.
+    :param numbers: the NamedTuple of the law; numba distinguishes such types by their names, so no
+        two laws may share one.
     :return: decorator of kernel(law, tree, memory, work, qr, dqr, ddqr, q, h, tau), which fills
         tau (n,) with the limited torque for the measured position q (n,), h seconds after the
         last one.

@@ -24,7 +24,7 @@ def load_kernel(tree, term_columns, reference, values, jacobian, DQ, slope, W):
     """
     Fill the load's columns of W (N, n, columns), whose other columns are filled.
 
-    :param reference: (columns,) parameters that tell the load, zero for friction and offset.
+    :param reference: (columns,) parameters that determine the load, zero for friction and offset.
     :param values: (e,) parameters of the terms, for the Jacobian.
     :param jacobian: whether the columns of rigid bodies and rotors become those of d tau/d chi.
     """
@@ -56,7 +56,7 @@ def load_kernel(tree, term_columns, reference, values, jacobian, DQ, slope, W):
 
 
 def takes_load(robot: Robot) -> bool:
-    """Tell whether any friction of the robot grows with the load."""
+    """Return whether any friction of the robot grows with the load."""
     kinds = robot.terms.kind
     return any(k != ROTOR and COLUMNS[k - 1][0].modulation == 'load' for k in kinds.tolist())
 

@@ -59,7 +59,7 @@ class Motion(NamedTuple):
 
 class World(NamedTuple):
     """
-    What acts on the loop from outside.
+    Noise and external torques on the loop.
 
     :param noise: (N, n) on the measured position, (0, n) for none.
     :param external: (N, n) torques on the joints, (0, n) for none.
@@ -131,7 +131,7 @@ def measure(q, noise, k, encoder, measured):
 
 @numba.njit(**FAST)
 def advance(tree, body, q, dq, tau, first):
-    """`plant_step` for a call from Python."""
+    """`plant_step`, to be called from Python."""
     n = q.shape[0]
     work, stage = scratch(tree.parent.shape[0], n), np.empty((5, n))
     return plant_step(tree, body, q, dq, tau, work, stage, first)
@@ -153,8 +153,8 @@ def closed_loop(tree, body, law, memory, motion, world, q, dq, records):
     """
     Run N samples of plant and controller and fill the records.
 
-    q, dq (n,) and the memory are moved on, so the next call continues as if there were no border.
-    Returns (status, sample, joint).
+    q, dq (n,) and the memory are moved on, so the next call continues without a break. Returns
+    (status, sample, joint).
     """
     N, n = motion.position.shape
     work = control_work(tree.parent.shape[0], n)

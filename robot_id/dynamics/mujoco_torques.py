@@ -1,4 +1,4 @@
-"""Torques of a MuJoCo model at the joints of a robot: a second opinion on the same bodies."""
+"""Torques of a MuJoCo model at the joints of a robot: an independent check of the same bodies."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class MujocoTorques(NamedTuple):
     Torques (N, n) along some states.
 
     :param rigid: bodies, armatures and gravity, M(q) ddq + h(q, dq).
-    :param friction: damping and friction loss of joints and tendons, springs and what the
-        actuators do without a command (an offset).
+    :param friction: damping and friction loss of joints and tendons, springs and torques of the
+        actuators without a command (an offset).
     """
 
     rigid: Array
@@ -26,7 +26,7 @@ class MujocoTorques(NamedTuple):
 
 
 def mujoco_installed() -> bool:
-    """Whether MuJoCo is there."""
+    """Whether MuJoCo is installed."""
     return importlib.util.find_spec('mujoco') is not None
 
 
@@ -36,8 +36,9 @@ def mujoco_torques(
     """
     Return the torques of a compiled model under the gravity of the robot.
 
-    Joints are found by name. Those that mimic another follow it, those that the robot locks stand
-    where it locks them, all others where the model starts; contacts and limits are left out.
+    Joints are found by name. Those that mimic another follow it, those that the robot locks keep
+    the locked position, all others the initial position of the model; contacts and limits are left
+    out.
 
     :param model: mujoco.MjModel.
     :param states: (N, n) positions, velocities and accelerations.
@@ -71,7 +72,7 @@ def mujoco_torques(
 
 
 def _places(model: Any, names: tuple[str, ...], source: str) -> tuple[Array, Array]:
-    """Return where the joints stand among positions and velocities."""
+    """Return the indices of the joints in positions and velocities."""
     import mujoco
 
     kinds = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))

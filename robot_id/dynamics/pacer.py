@@ -5,20 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-# A process that has fallen behind by more than this lets the time go.
+# A process that is further behind than this skips the lost time.
 MOST_BEHIND_S = 0.1
 
 
 class Pacer:
     """
-    Counts the samples that wall time asks for; to be asked once in each period.
+    Counts the samples that are due by wall time; call it once in each period.
 
     Sample k is due from half a period before k / rate on: a timer that ticks at k / rate, now a
     little early and now a little late, gets one sample each time, not none and then two.
 
     :param rate_hz: samples per second of wall time.
     :param clock: seconds, steady.
-    :ivar slips: how often time was let go.
+    :ivar slips: how often lost time was skipped.
     """
 
     def __init__(self, rate_hz: float, clock: Callable[[], float] = time.perf_counter) -> None:
@@ -27,7 +27,7 @@ class Pacer:
         self.restart()
 
     def restart(self) -> None:
-        """Begin to count now."""
+        """Start counting now."""
         self._start, self._done = self._clock(), 0
 
     def due(self) -> int:

@@ -34,10 +34,10 @@ class Plant:
     The true robot between two samples: torques are held, the motion is integrated by RK4.
 
     `run` follows a reference under a controller, as many samples as it has; `advance` goes to the
-    next sample under given torques. However a motion is cut, state, noise and changes of the
-    robot go on, and the samples are the same. Noise of the position at sample k is row k of
-    `default_rng([seed, 0])`, that of the recorded torque row k of `default_rng([seed, 1])`; where
-    the steps of the encoders lie is drawn from `default_rng([seed, 2])`.
+    next sample under given torques. A motion may be cut into several calls: state, noise and
+    changes of the robot continue, and the samples are the same. Noise of the position at sample k
+    is row k of `default_rng([seed, 0])`, that of the recorded torque row k of `default_rng([seed,
+    1])`; where the steps of the encoders lie is drawn from `default_rng([seed, 2])`.
 
     :param robot: the Robot.
     :param parameters: (b,) true base parameters.
@@ -81,7 +81,7 @@ class Plant:
         self.reset(position, velocity)
 
     def reset(self, position: ArrayLike, velocity: ArrayLike | None = None) -> None:
-        """Put the robot into a state; samples and noise begin anew."""
+        """Put the robot into a state; samples and noise restart."""
         n = self.robot.n
         self.position = np.array(position, float)
         self.velocity = np.zeros(n) if velocity is None else np.array(velocity, float)
@@ -92,7 +92,7 @@ class Plant:
         self.acceleration = np.zeros(n)
         self.sample = 0
         self._rng = [np.random.default_rng([self.disturbances.seed, k]) for k in range(2)]
-        # Noise of the present sample, once somebody has looked at it.
+        # Noise of the present sample, once it was measured.
         self._seen: Array | None = None
 
     def set_parameters(self, parameters: ArrayLike) -> None:
@@ -132,8 +132,8 @@ class Plant:
         """
         Hold torques (n,) until the next sample; return them as they are recorded, with noise.
 
-        :raises SimulationError: where M(q) is not positive definite or the motion leaves all
-            numbers; the state is then the last good one.
+        :raises SimulationError: where M(q) is not positive definite or the motion overflows; the
+            state is then the last good one.
         """
         if self._seen is None:
             self._seen = self._noise(0, 1)

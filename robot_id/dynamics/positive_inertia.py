@@ -11,7 +11,7 @@ from robot_id.dynamics.inverse import inertia_matrix
 from robot_id.dynamics.states import Array
 from robot_id.model import Robot
 
-# Positions of a motion at which M(q) is looked at.
+# Number of positions of a motion at which M(q) is checked.
 MOST_POSITIONS = 400
 
 

@@ -108,7 +108,7 @@ def regressor(
     :param coulomb_slope: None for sign(dq), alpha for 2/pi atan(alpha dq).
     :param standard: all standard columns instead of the base columns.
     :param out: (N, n, b) array to fill, which saves the page faults of fresh memory.
-    :param calls: how often such a call will come: many small ones are worth generated code too.
+    :param calls: expected number of such calls: generated code also pays for many small ones.
     :return: (N, n, b), or (n, b) for a single state.
     """
     single, (Q, DQ, DDQ) = as_states(robot, q, dq, ddq)

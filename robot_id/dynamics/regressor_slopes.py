@@ -32,7 +32,7 @@ def regressor_slopes(
     :param q: (N, n) positions; dq, ddq likewise.
     :param G: (N, n, b) df/dW, W the base regressor.
     :param coulomb_slope: None for sign(dq), whose slope is zero, alpha for 2/pi atan(alpha dq).
-    :param calls: how often such a call will come, see `regressor`.
+    :param calls: expected number of such calls, see `regressor`.
     """
     _, (Q, DQ, DDQ) = as_states(robot, q, dq, ddq)
     slope = slope_value(coulomb_slope)

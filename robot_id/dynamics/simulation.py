@@ -1,4 +1,4 @@
-"""A simulation: what disturbs it, what it records, and how fine its steps must be."""
+"""A simulation: its disturbances, its records and its step size."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_SUBSTEPS = 200
 @dataclass(frozen=True)
 class Disturbances:
     """
-    What the world adds to the ideal loop; zeros by default.
+    Disturbances of the ideal loop; zeros by default.
 
     :param encoder_step: (n,) quantisation of the measured position.
     :param position_std: (n,) white noise on the measured position (the controller sees it).
@@ -95,7 +95,7 @@ class Simulation:
 
 def stable_substeps(robot: Robot, chi: Array, step: float, slope: float) -> int:
     """
-    Return the number of RK4 steps per sample that the friction near zero speed asks for.
+    Return the number of RK4 steps per sample that the friction near zero speed needs.
 
     The fastest rate is the largest eigenvalue of M(q)^-1 D, D = d friction / d dq at rest; RK4 is
     stable up to 2.8 over that rate, we stay at 1.4.

@@ -1,4 +1,4 @@
-"""What all functions of this room do with their arguments."""
+"""Checks of the arguments of all functions of this room."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ def as_states(robot: Robot, *arrays: Array) -> tuple[bool, list[Array]]:
 
 
 def slope_value(coulomb_slope: float | None) -> float:
-    """Return the slope the kernels understand: 0 stands for sign(dq)."""
+    """Return the slope for the kernels: 0 stands for sign(dq)."""
     return 0.0 if coulomb_slope is None else float(coulomb_slope)

@@ -1,10 +1,10 @@
 """
 Exact derivatives of the inverse model by q and dq, compiled and linear in the parameters.
 
-A forward-mode pass through Newton-Euler for each joint: with x = R'v, dR/dq turns x by
-d(R'v) = R'dv + dq (x x s) about the joint axis s. Parameters enter at the body origin, so an
-estimate that is no possible body (a negative inertia on the way to the solution) is no obstacle,
-unlike in pinocchio, which refuses such inertias. Tests hold it to pinocchio on physical sets.
+A forward-mode pass through Newton-Euler for each joint: with x = R'v, dR/dq turns x by d(R'v) =
+R'dv + dq (x x s) about the joint axis s. Parameters enter at the body origin, so a physically
+impossible estimate (a negative inertia during the iteration) is allowed, unlike in pinocchio,
+which refuses such inertias. Tests hold it to pinocchio on physical sets.
 """
 
 from __future__ import annotations

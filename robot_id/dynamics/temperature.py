@@ -1,7 +1,7 @@
 """
 Friction that changes with the temperature, where the temperature is measured sample by sample.
 
-It is linear in the temperature, so what one kelvin adds, at rest but for the speeds, is enough.
+It is linear in the temperature, so the columns for one kelvin are enough.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from robot_id.model.friction import COLUMNS, ROTOR
 
 
 def feels_temperature(robot: Robot) -> bool:
-    """Tell whether any friction of the robot changes with the temperature."""
+    """Return whether any friction of the robot changes with the temperature."""
     kinds = robot.terms.kind.tolist()
     return any(k != ROTOR and COLUMNS[k - 1][0].modulation == 'temperature' for k in kinds)
 
@@ -25,7 +25,7 @@ def warm_columns(
     robot: Robot, dq: Array, temperature: Array, coulomb_slope: float | None
 ) -> Array:
     """
-    (N, n, b) what measured temperatures add to the base regressor.
+    (N, n, b) change of the base regressor by measured temperatures.
 
     :param dq: (N, n) speeds.
     :param temperature: (N, n) degrees Celsius.
@@ -39,7 +39,7 @@ def warm_columns(
 def warm_torques(
     robot: Robot, chi: Array, dq: Array, temperature: Array, coulomb_slope: float | None
 ) -> Array:
-    """(N, n) what measured temperatures add to the torques, see `warm_columns`."""
+    """(N, n) change of the torques by measured temperatures, see `warm_columns`."""
     still, (cold, warm), heat = _one_kelvin(robot, dq, temperature)
     unit = inverse_dynamics(warm, chi, still, dq, still, coulomb_slope)
     return (unit - inverse_dynamics(cold, chi, still, dq, still, coulomb_slope)) * heat

@@ -1,5 +1,5 @@
 """
-Compile the kernels before they are needed, so that the wait has a name.
+Compile the kernels before they are needed, so that the user is told about the wait.
 
 numba compiles on the first call, some seconds per kernel, and keeps the machine code on disk: only
 the first run after an installation or an upgrade waits.

@@ -45,10 +45,10 @@ class Didim(EstimatedLoopMethod):
     Direct and inverse identification model: minimise ||tau - tau_simulated(chi)|| (paper 001).
 
     The paper's Jacobian of the simulated torque is the regressor along the simulated motion, as if
-    the loop tracked equally well with any parameters; it goes far from any start and converges
+    the loop tracked equally well with any parameters; it converges from almost any start, but only
     linearly at the end. The exact one adds how the motion itself depends on the parameters. Gains
-    follow the parameters (eq. 46 of paper 000) until then; where the loop gives the inertia it was
-    tuned with, they are known, and the end is found with them.
+    follow the parameters (eq. 46 of paper 000) until then; if the loop states the inertia it was
+    tuned with, the gains are known and used for the last steps.
 
     :param jacobian: 'exact' after the first full step, or always the 'paper' one.
     """
@@ -120,7 +120,7 @@ def known_gains(problem: LoopProblem, chi: Array) -> Controller | None:
 
 
 def has_sensitivities(problem: LoopProblem, chi: Array) -> bool:
-    """Tell whether the control law has them; one without stays with the paper's Jacobian."""
+    """Return whether the control law has sensitivities; otherwise the paper's Jacobian is used."""
     own = problem.controller(chi)
     return own.law.feedback(own) is not None
 
@@ -146,7 +146,7 @@ def fit_covariance(
 
 def loop_share(problem: LoopProblem, J: list[Array], rho: list[Array], slopes: Array) -> Array:
     """
-    Return what the covariance of an estimated loop adds to that of the parameters: D C D'.
+    Return the part of the covariance that is due to an estimated loop: D C D'.
 
     A loop that is off by d theta makes torques T d theta, which the fit takes for
     D d theta = -J^+ T d theta.
@@ -171,7 +171,7 @@ def simulated_torque(problem: LoopProblem, motions: list[States]) -> list[Array]
 def last_jacobian(
     problem: LoopProblem, chi: Array, simulations: list[Simulation], own: Controller | None
 ) -> list[Array]:
-    """Return the Jacobian that the covariance is stated with, exact where the law lets it."""
+    """Return the Jacobian of the covariance, exact if the law has sensitivities."""
     if own is not None:
         return exact_jacobian(problem, chi, simulations, own)
     if not has_sensitivities(problem, chi):

@@ -1,5 +1,5 @@
 """
-Friction that is not linear in all it has: constants, and the load.
+Friction that is not linear in its constants or depends on the load.
 
 Constants (Stribeck velocity, slope of the Coulomb friction) are found by variable projection: for
 given constants the parameters follow from weighted least squares, and an outer Gauss-Newton
@@ -40,9 +40,9 @@ class Constants:
     :param names: its name (vs1 ...).
     :param values: (c,).
     :param std: (c,) standard deviations.
-    :param effect: (b, c) d chi / d log(value): what the estimates owe to them.
+    :param effect: (b, c) d chi / d log(value).
     :param covariance: (c, c) of the logarithms of the values.
-    :param at_bound: (c,) whether the value stands at the bound of what the term allows.
+    :param at_bound: (c,) whether the value is at a bound of the term.
     """
 
     joints: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class Constants:
 
 
 def is_linear(robot: Robot) -> bool:
-    """Tell whether the torques are linear in all that friction has."""
+    """Return whether the torques are linear in all friction parameters."""
     constants = any(TERMS[t].constant for joint in robot.joints for t in joint.friction)
     return not constants and not takes_load(robot)
 
@@ -234,7 +234,7 @@ def _rows(observation: Observation, n: int) -> list[tuple[Array, Array]]:
 def _search(
     work: _Work, robot: Robot, fit: _Fit, places: list[tuple[int, str]], theta: Array, step: Array
 ) -> tuple[Robot, _Fit, Array]:
-    """Return the robot, its fit and the step after as many halvings as the error asks for."""
+    """Return the robot, its fit and the step, halved until the error decreases."""
     lower, upper = _bounds(places)
     for _ in range(8):
         step = np.clip(theta + step, lower, upper) - theta

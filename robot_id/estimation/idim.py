@@ -1,5 +1,5 @@
 """
-What the IDIM methods share: from measurements to W and Y, and from a solution to a Result.
+Shared by the IDIM methods: from measurements to W and Y, and from a solution to a Result.
 
 The inverse dynamic identification model tau = IDM(q, dq, ddq) chi is sampled along the motion,
 Y = W chi + rho, and solved for chi. The methods differ in how they weigh and solve.
@@ -42,16 +42,16 @@ Array = NDArray[np.float64]
 @dataclass(frozen=True)
 class Fit:
     """
-    What a method found before it is judged.
+    The solution of a method before it is judged.
 
     :param solution: the solution.
     :param R: (b + 1, b + 1) factor it was solved from, weights included.
     :param weights: (n,) weight of each joint; None when the covariance of the solution is final.
     :param noise: (n,) standard deviation of each joint's noise, from which the covariance follows.
-    :param extras: what only this method knows.
+    :param extras: values of this method only.
     :param iterations: how many it took.
     :param history: the iterations.
-    :param converged: whether they came to rest.
+    :param converged: whether they converged.
     """
 
     solution: Solution
@@ -76,17 +76,17 @@ class Idim(ABC):
     :param memory_mb: keep the rows of W up to this size, beyond it compute them again when needed.
     :param physical: only parameters that a robot can have, with its standard parameters.
     :param deviations: 'robust': from the residual as it is, correlated in time and between the
-        joints; 'bootstrap': from blocks of rows drawn again and again; 'classical': as if it were
+        joints; 'bootstrap': from randomly resampled blocks of rows; 'classical': as if it were
         white noise.
     :param reversals: 'freed': W and Y lose what lies along the response of the row filter to an
         impulse where a joint turns, since friction is not known there (where the rows fit into
         memory_mb); 'kept': as it is.
-    :param attenuation: 'corrected': what the noise of the positions in W takes from the estimate
-        is put back (where the rows fit into memory_mb); 'kept': as it is.
+    :param attenuation: 'corrected': the attenuation of the estimate by noise of the positions in W
+        is corrected (where the rows fit into memory_mb); 'kept': as it is.
     """
 
     name: ClassVar[str] = ''
-    # Solves a linear system, in which constraints have a seat.
+    # Solves a linear system, with or without constraints.
     linear: ClassVar[bool] = True
     # Whether the estimate is plain least squares with one weight for each joint.
     least_squares: ClassVar[bool] = True
@@ -182,8 +182,8 @@ class Idim(ABC):
         """
         Widen or narrow the classical covariance to that of the residual as it is.
 
-        The estimate of the joints' weighted least squares tells by how much; methods that solve
-        just that take its covariance as it stands.
+        The factor comes from the weighted least squares of the joints; methods that solve just
+        that use its covariance directly.
         """
         if self.deviations == 'classical':
             return fit
@@ -206,7 +206,7 @@ class Idim(ABC):
         return replace(fit, solution=replace(solution, covariance=robust))
 
     def _corrected(self, fit: Fit, observation: Observation) -> Fit:
-        """Put back what the noise of the positions in W takes from the estimate."""
+        """Correct the attenuation of the estimate by the noise of the positions in W."""
         if self.attenuation == 'kept' or not self.takes_motion_as_exact:
             return fit
         solution = fit.solution
@@ -224,7 +224,7 @@ class Idim(ABC):
         return replace(fit, solution=replace(solution, chi=solution.chi - lost), extras=extras)
 
     def complain(self, judged: list[Whiteness], joint_names: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the warnings about the residual where the deviations take it for white."""
+        """Return the warnings about the residual if the deviations assume white noise."""
         return warn_if_correlated(judged, joint_names) if self.deviations == 'classical' else ()
 
     def _excited(

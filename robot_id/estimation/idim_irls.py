@@ -32,9 +32,9 @@ class IdimIrls(SelectingIdim):
     Robust least squares: samples far outside their joint's scatter lose their weight.
 
     With u = rho / s_j and s_j the median absolute residual of joint j (over 0.6745), each equation
-    is weighted by sqrt(w(u)) / s_j and the system solved again until chi rests. Huber:
-    w = min(1, c/|u|). Bisquare: w = (1 - (u/c)^2)^2, zero beyond c; it starts from the Huber
-    solution and keeps its scale.
+    is weighted by sqrt(w(u)) / s_j and the system solved again until chi settles. Huber: w =
+    min(1, c/|u|). Bisquare: w = (1 - (u/c)^2)^2, zero beyond c; it starts from the Huber solution
+    and keeps its scale.
 
     :param loss: huber (bounded influence) or bisquare (gross outliers have none at all).
     :param tuning: c; none means 95 % efficiency (1.345 for huber, 4.685 for bisquare).
@@ -51,7 +51,7 @@ class IdimIrls(SelectingIdim):
     max_iterations: Annotated[int, Range(1, 10_000)] = 50
 
     def fit(self, observation: Observation, system: System, progress: Progress) -> Fit:
-        """Reweigh and solve until the estimate rests."""
+        """Reweight and solve until the estimate settles."""
         factors = system.factors
         solution, R = system.solve(system.joint_weights()[0])
         history: list[Iteration] = []

@@ -35,14 +35,14 @@ class IdimIv(EstimatedLoopMethod):
     Instrumental variables: V' Y = V' W chi, V the regressor of the simulated motion (paper 000).
 
     V has no measurement noise, so noise in W leaves no bias, filtered or not. The reported error
-    is ||Y - V chi|| / ||Y|| as in the paper; the deviations use Y - W chi, the noise that V meets.
+    is ||Y - V chi|| / ||Y|| as in the paper; the deviations use Y - W chi, the noise that V sees.
     """
 
     name: ClassVar[str] = 'idim_iv'
     measured_torque: ClassVar[bool] = True
 
     def solve(self, problem: LoopProblem, start: Array, progress: Progress) -> Outcome:
-        """Iterate the instruments until the estimate stays."""
+        """Iterate the instruments until the estimate settles."""
         names = problem.robot.base.names
         measured = problem.measured_states()
         torque = problem.joint_rows(problem.rows(lambda s: s.torque, measured))

@@ -17,11 +17,11 @@ from robot_id.regression.system import System
 @dataclass(frozen=True)
 class IdimOls(SelectingIdim):
     """
-    Ordinary least squares on the inverse dynamic model: every equation counts the same.
+    Ordinary least squares on the inverse dynamic model: all equations have the same weight.
 
-    chi = arg min ||Y - W chi||. The textbook covariance is sigma^2 (W'W)^-1 with
-    sigma^2 = ||Y - W chi||^2 / (r - b); it holds when all joints are equally noisy. Else each
-    joint counts with s_j^2 = ||rho_j||^2 / (r_j (1 - b/r)).
+    chi = arg min ||Y - W chi||. The textbook covariance is sigma^2 (W'W)^-1 with sigma^2 = ||Y - W
+    chi||^2 / (r - b); it holds when all joints are equally noisy. Otherwise each joint counts with
+    s_j^2 = ||rho_j||^2 / (r_j (1 - b/r)).
 
     :param noise: of classical deviations: joint allows for the noise of each joint; pooled is the
         textbook formula.

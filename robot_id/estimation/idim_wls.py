@@ -19,8 +19,8 @@ class IdimWls(SelectingIdim):
     """
     Weighted least squares: each joint's equations are divided by its own residual deviation.
 
-    sigma_j^2 = ||rho_j||_min^2 / (r_j - p_j) from the regression of joint j alone (paper 004,
-    eq. 6), so that large joints do not drown the wrist.
+    sigma_j^2 = ||rho_j||_min^2 / (r_j - p_j) from the regression of joint j alone (paper 004, eq.
+    6), so that large joints do not outweigh the wrist.
     """
 
     name: ClassVar[str] = 'idim_wls'

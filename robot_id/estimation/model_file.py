@@ -1,4 +1,4 @@
-"""The model of a URDF, SDF or MJCF in place of a result: what its own parameters are worth."""
+"""The model of a URDF, SDF or MJCF in place of a result, to judge its own parameters."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _urdf_model(robot: Robot, path: Path) -> Result:
 
 
 def _same_joint(robot: Robot, path: Path, own: Kinematics, other: Kinematics, name: str) -> None:
-    """Refuse a joint that another file does not have, or has elsewhere."""
+    """Refuse a joint that another file does not have, or has at another place."""
     if name not in other.body_names:
         raise DataError(
             f"{path}: no joint '{name}', it is not a model of {robot.name}", joint=name

@@ -1,4 +1,4 @@
-"""From what a method found to its Result: the one place where a Result is assembled."""
+"""The one place where a Result is assembled from what a method found."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 Deviations = Literal['robust', 'bootstrap', 'classical']
 # Deviations on either side that hold 95 % of a normal distribution.
 INTERVAL = 1.96
-# An estimate of a filter that leaves so much of the torque is none.
+# An estimate of a filter that leaves this share of the torque unexplained is useless.
 UNEXPLAINED_PERCENT = 50.0
 
 
@@ -41,11 +41,11 @@ class Outcome:
     :param iterations: how many it took.
     :param simulations: closed-loop simulations that were run.
     :param history: the iterations.
-    :param converged: whether they came to rest.
+    :param converged: whether they converged.
     :param must_explain: an estimate that leaves half of the torques has not converged either.
     :param options: what was derived, over the options of the method.
     :param warnings: one line each.
-    :param extras: what only this method knows.
+    :param extras: values of this method only.
     :param free: (b,) estimate before it was confined to possible robots, where a method did that.
     :param possible: the possible robot that chi belongs to.
     """

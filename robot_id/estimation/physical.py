@@ -1,4 +1,4 @@
-"""A result whose parameters a real robot can have, with what that cost and what it shows."""
+"""A result whose parameters a real robot can have, with the test of that constraint."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def project(robot: Robot, result: Result, fitter: Fitter | None = None) -> Resul
     """
     Return the result moved to the nearest parameters that a robot can have.
 
-    Its relative errors are left as they are: they belong to data that are not here.
+    Its relative errors are left as they are: they belong to data that are not available here.
 
-    :param fitter: of this robot, made anew when None.
+    :param fitter: of this robot, made if None.
     """
     chi = parameters_for(robot, result)
     order = [result.names.index(name) for name in robot.base.names]

@@ -38,7 +38,7 @@ class Iteration:
 
 
 def history_text(history: Sequence[Iteration]) -> IterationText:
-    """Return how far an iteration has come, for its progress."""
+    """Return the progress of an iteration."""
     last = history[-1].relative_error_percent if history else float('nan')
     return IterationText(len(history), last)
 
@@ -46,13 +46,13 @@ def history_text(history: Sequence[Iteration]) -> IterationText:
 @dataclass(frozen=True)
 class Result:
     """
-    What an estimator found, with how well it knows it.
+    The estimates of a method with their deviations.
 
     :param robot: name of the robot.
     :param method: name of the method in the registry.
     :param names: the b parameter names.
     :param values: (b,) estimates, SI units on the joint side.
-    :param covariance: (b, b) covariance of the estimates, NaN where a method cannot tell.
+    :param covariance: (b, b) covariance of the estimates, NaN if a method does not give it.
     :param essential: (b,) parameters whose 95 % interval leaves out zero; None where not known.
     :param relative_error_percent: 100 ||Y - W chi|| / ||Y||.
     :param relative_error_percent_per_joint: (n,) the same for each joint.
@@ -64,11 +64,11 @@ class Result:
     :param history: the iterations, oldest first.
     :param options: every option that produced it, defaults included.
     :param warnings: one line each.
-    :param extras: what only this method knows (JSON-serialisable).
+    :param extras: values of this method only (JSON-serialisable).
     :param standard_parameters: value, deviation, interval and share of the data of every standard
         parameter, where the result was made physically possible.
     :param physical: the test of that, see `regression.physical.verdict`.
-    :param verdict: usable, care or do_not_use; None where nobody judged it.
+    :param verdict: usable, care or do_not_use; None if it was not judged.
     :param reasons: of the verdict, one line each.
     :param holdout_error_percent: relative torque error on data that a fit has not seen.
     :param findings: of the check before the fit: code, joint, certainty, message, fix.
@@ -174,7 +174,7 @@ class Result:
         return {'standard_parameters': standard, 'physical': finite(self.physical or {})}
 
     def save(self, path: str | Path) -> None:
-        """Write the JSON form to a file, in one step: a failure leaves what stood there."""
+        """Write the JSON form to a file, in one step: a failure leaves the previous file."""
         files.write_text(path, json.dumps(self.to_dict(), indent=1) + '\n')
 
     @classmethod

@@ -22,7 +22,7 @@ _LARGEST = 1e15
 
 
 def read_json(path: Path) -> Any:
-    """Return what a JSON file holds; NaN and Infinity, which JSON has not, become null."""
+    """Return the content of a JSON file; NaN and Infinity, which are not JSON, become null."""
     try:
         length = path.stat().st_size
         budget.check_memory(16 * length, 0, f'{path}:')
@@ -35,7 +35,7 @@ def read_json(path: Path) -> Any:
 
 
 def check_form(data: dict[str, Any], source: str) -> None:
-    """Refuse a result whose entries are not what they should be, naming the key."""
+    """Refuse a result with a wrong entry, naming its key."""
     parameters = _list(data['parameters'], f'{source}: parameters')
     b = len(parameters)
     if not 0 < b <= _MOST_PARAMETERS:

@@ -73,7 +73,7 @@ class Rls(OnlineSettings):
 
     def estimate(self, robot: Robot, dataset: Dataset, progress: Progress = silent) -> Result:
         """
-        Play the recording through the on-line identifier.
+        Pass the recording through the on-line identifier.
 
         :param dataset: measurements with at least the robot's joints.
         :param progress: called with the fraction done.
@@ -158,7 +158,7 @@ class Rls(OnlineSettings):
         return ()
 
     def _nominal(self, robot: Robot) -> tuple[Array | None, Array | None]:
-        """Return start values and values to take the sizes from."""
+        """Return start values, and nominal values for the sizes of the parameters."""
         if self.nominal is not None:
             values = load_parameters(robot, self.nominal)
             return values, values

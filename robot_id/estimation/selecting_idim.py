@@ -27,7 +27,7 @@ class SelectingIdim(Idim):
     Options of the methods that can select essential parameters.
 
     :param essential: keep only the essential parameters (backward elimination with an F-test);
-        else that model stands beside the full one, with both errors.
+        otherwise that model is given beside the full one, with both errors.
     :param f_level: quantile of the F distribution that the growth of the error may reach.
     :param correlated: when residuals are autocorrelated, warn only, or correct the deviations too.
     """

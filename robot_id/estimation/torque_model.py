@@ -1,9 +1,9 @@
 """
-The base parameters of a model that another program computes torques of.
+The base parameters of a model from the torques that another program computes.
 
 Torques are linear in the base parameters, and random states excite them all: the model's torques
-on such states give them by least squares, wherever its frames stand. What is left over tells a
-model of another robot.
+on such states give them by least squares, wherever its frames stand. A residual means that the
+model is of another robot.
 """
 
 from __future__ import annotations

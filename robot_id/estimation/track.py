@@ -1,4 +1,4 @@
-"""On-line estimators on recorded data: from a Dataset to streams, and the way they took."""
+"""On-line estimators on recorded data: from a Dataset to streams, and the estimate over time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ POINTS = 200
 
 class Track:
     """
-    Keeps about 200 points of the way an estimate took.
+    Keeps about 200 points of the history of an estimate.
 
     :param total: samples to come.
     """

@@ -1,1 +1,1 @@
-"""Motions that excite: families, criteria, limits kept by construction, clearance, search."""
+"""Exciting motions: families, criteria, limits kept by construction, clearance, search."""

@@ -1,5 +1,5 @@
 """
-Coulomb friction as a coarse grid should see it: sign(dq) averaged over the time between samples.
+Coulomb friction for a coarse grid: sign(dq) averaged over the time between samples.
 
 sign(dq) jumps where a sample changes sides, which stops a gradient search; a smooth friction of
 one width for all would reward joints that creep. Between two samples h apart dq is nearly
@@ -87,9 +87,9 @@ class AveragedSigns:
 
     def add_slopes(self, G: Array, by_dq: Array, by_ddq: Array) -> None:
         """
-        Add to by_dq, by_ddq (N, n) what these columns make of G = df/dW (N, n, b).
+        Add the effect of these columns on by_dq, by_ddq (N, n), from G = df/dW (N, n, b).
 
-        What `regressor_slopes` said of them, with the sharp sign, is taken back.
+        The effect that `regressor_slopes` added for them, with the exact sign, is removed.
         """
         own, x, s = self.friction, self.x, self.s
         weight = own.gain * G[:, own.rows, own.columns]

@@ -27,7 +27,7 @@ class Clearance:
 
     Neighbours in the chain touch by construction and are not checked. Nor are pairs that overlap
     in nearly all postures, or two joints apart in more than a fifth of them: their shapes are too
-    coarse to tell, as the joints' own limits allow these postures. `notes` names them.
+    coarse, as the limits of the joints allow these postures. `notes` names them.
 
     :param robot: whose joints, in order, are the columns of all positions.
     :param urdf: its file, with <collision> geometry.
@@ -160,7 +160,7 @@ class Clearance:
         return len(self.pairs)
 
     def copy(self) -> Clearance:
-        """Return a clearance with work space of its own, for another thread."""
+        """Return a clearance with separate work space, for another thread."""
         twin = copy.copy(self)
         twin.data = self.model.createData()
         twin.geometry_data = pin.GeometryData(self.geometry)
@@ -186,7 +186,7 @@ class Clearance:
         return configuration
 
     def _update(self, q: Array) -> None:
-        """Put all shapes where they are in one posture (n,)."""
+        """Place all shapes for one posture (n,)."""
         pin.updateGeometryPlacements(
             self.model, self.data, self.geometry, self.geometry_data, self._configuration(q)
         )
@@ -245,10 +245,10 @@ class Clearance:
 
     def keeps(self, q: Array) -> bool:
         """
-        Tell whether all postures (N, n) keep the margin; stops at the first that does not.
+        Return whether all postures (N, n) keep the margin; stop at the first that does not.
 
-        Between postures that follow each other little moves: only pairs that may have come near
-        are looked at again.
+        Between postures that follow each other little moves: only pairs that may have come close
+        are checked again.
         """
         least, seen = np.full(len(self.pairs), -np.inf), np.zeros((len(self.pairs), q.shape[1]))
         for posture in q:

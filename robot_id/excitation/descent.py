@@ -44,7 +44,7 @@ def descend(
     offer: Callable[[Array], None],
 ) -> None:
     """
-    Improve the motion with coefficients X (P, n); what each stage reaches is offered.
+    Improve the motion with coefficients X (P, n); the result of each stage is offered.
 
     :param before_each: called before each evaluation; what it raises ends the search, and is
         raised again after the last iterate was offered.

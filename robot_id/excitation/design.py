@@ -1,4 +1,4 @@
-"""An exciting motion for a robot, from its description to the motion and what it will identify."""
+"""An exciting motion for a robot: from its description to the motion and its predictions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SCHEMA = 1
 @dataclass(frozen=True)
 class ExcitationOptions:
     """
-    What kind of motion is wanted, and how long to look for it.
+    The kind of motion, and the effort of the search.
 
     :param kind: 'fourier' or 'quintic'.
     :param seconds: length of the motion.

@@ -1,4 +1,4 @@
-"""What an identification on a motion will know: predicted standard deviations."""
+"""Predicted standard deviations of an identification on a motion."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class QuinticFamily(Family):
     Fifth-order polynomials through way points, free in position, velocity and acceleration there.
 
     The end posture is free too: a motion that need not come back may move half as fast, which
-    tells viscous friction from inertia.
+    separates viscous friction from inertia.
 
     :param duration: of the whole motion, seconds.
     :param moves: number K of polynomials of equal length.

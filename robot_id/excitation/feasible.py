@@ -55,7 +55,7 @@ class Gauge:
         (n, P, P) upper triangular C_j: |C_j X_j| is the root mean square share of the limits.
 
         In x_j = C_j X_j a step of one size does about as much to any joint and any coefficient,
-        which is what a gradient search wants.
+        which is what a gradient search needs.
         """
         found = []
         for bounds in zip(*self.bounds):

@@ -1,5 +1,5 @@
 """
-What a motion must tell when it is to weigh a load: its ten parameters, beside the friction.
+The parameters that a motion must determine to weigh a load: its ten, and the friction.
 
 The rest of the arm is known from another recording, friction is not: it drifts.
 """
@@ -73,7 +73,7 @@ def load_columns(robot: Robot, friction_sizes: Array) -> LoadColumns:
 def deviations_for(
     purpose: str, robot: Robot, reference: Reference, torque_std: Array, expected: Array | None
 ) -> Deviations:
-    """Return what a motion will tell of the arm, or of a load (see `ExcitationOptions`)."""
+    """Return the predicted deviations of the arm, or of a load (see `ExcitationOptions`)."""
     if purpose != 'payload':
         return predict_deviations(robot, reference, torque_std, expected)
     return load_columns(robot, np.ones(len(robot.base))).predict(robot, reference, torque_std)

@@ -149,7 +149,7 @@ class Objective:
         return float(scale * np.sum(over**2)), d_tau[:, :, None] * self.expected
 
     def for_thread(self) -> Objective:
-        """Return the same objective with work space of its own."""
+        """Return the same objective with separate work space."""
         twin = copy.copy(self)
         twin.clearance = None if self.clearance is None else self.clearance.copy()
         return twin
@@ -161,7 +161,7 @@ class Objective:
         return X / np.maximum(share, 1.0)
 
     def admissible(self, X: Array, samples: int) -> bool:
-        """Tell whether predicted torques and clearance allow the motion, at equal steps."""
+        """Return whether predicted torques and clearance allow the motion, at equal steps."""
         trajectory = self.family.member(X, self.limits.middle)
         t = np.arange(samples) * (trajectory.duration / samples)
         if self.expected is not None:

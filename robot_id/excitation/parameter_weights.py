@@ -1,4 +1,4 @@
-"""What the parameters are expected to be, and so what their relative accuracy refers to."""
+"""Expected values of the parameters, to which their relative accuracy refers."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ def draw(objective: Objective, rng: np.random.Generator) -> Array:
     """
     Return a random motion (P, n) that touches a limit of every joint, anywhere in the range.
 
-    Torques and clearance are not looked at: `objective.shrink` makes it smaller for them.
+    Torques and clearance are not checked: `objective.shrink` makes it smaller for them.
     """
     limits = objective.limits
     X = objective.family.draw(rng, objective.robot.n)

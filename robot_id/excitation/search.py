@@ -18,7 +18,7 @@ MOST_WORKERS = 256
 @dataclass(frozen=True)
 class SearchResult:
     """
-    What a search found.
+    The result of a search.
 
     :param trajectory: the best motion.
     :param figures: of it, on a grid ten times finer than the search used.

@@ -1,4 +1,4 @@
-"""What each thread of a search does, and the board where they meet."""
+"""The work of each thread of a search, and the board that the threads share."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class _Stopped(Exception):
 
 
 class Board:
-    """What the workers share; they read it after a meeting only, whoever was faster."""
+    """Shared by the workers; they read it only after a meeting, so their speed does not matter."""
 
     def __init__(self, workers: int, target: float) -> None:
         self.target = target

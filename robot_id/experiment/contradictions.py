@@ -3,7 +3,7 @@ Torques that a model of bodies fits well, and that are still not those of this r
 
 Measured behind the gears they show no friction, from a controller that compensates gravity they
 show no weight, and beside a spring or a counterweight they hold a part that grows with the
-position. The free parameters absorb much of this, so the error alone does not tell.
+position. The free parameters absorb much of this, so the error alone does not show it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SPRUNG, ALIKE = 0.8, 1.5
 
 def behind_the_gear(robot: Robot, result: Result, torque: Array, speed: Array) -> str:
     """
-    Return what torques without any friction mean, '' where a joint shows some.
+    Return the meaning of torques without any friction, '' if a joint shows some.
 
     :param torque: (n,) rms of the torques, speed (n,) rms.
     """
@@ -62,7 +62,7 @@ def behind_the_gear(robot: Robot, result: Result, torque: Array, speed: Array) -
 
 
 def contradictions(case: Case) -> list[Remark]:
-    """Return what a fit does not tell by its error: care, with what it usually means."""
+    """Return warnings that the error of a fit does not show, with their usual cause."""
     robot, dataset = case.robot, case.dataset
     torque = np.concatenate([run.torque for run in dataset.runs])
     rms = np.sqrt(np.nanmean(torque**2, axis=0))
@@ -72,7 +72,7 @@ def contradictions(case: Case) -> list[Remark]:
 
 
 def in_the_torques(recording: Recording) -> list[str]:
-    """Return which part of the torques is missing, or is none of a robot, one line each."""
+    """Return which part of the torques is missing or does not belong to a robot, one line each."""
     try:
         weightless = without_weight(recording)
         return [weightless] if weightless else springs(recording)
@@ -81,7 +81,7 @@ def in_the_torques(recording: Recording) -> list[str]:
 
 
 def without_weight(recording: Recording) -> str:
-    """Return what torques mean that bodies without weight explain better, '' where they do not."""
+    """Return the meaning of torques that bodies without weight explain better, '' if none."""
     models = recording.models
     if not np.any(recording.robot.gravity):
         return ''
@@ -102,7 +102,7 @@ def springs(recording: Recording) -> list[str]:
     Return the joints with a torque that grows with their position.
 
     Every joint gets a column k (q - mean), fitted to one half of the recording and judged on the
-    other one, both ways: what is there in both halves is no chance.
+    other one, both ways: what is present in both halves is not chance.
     """
     models, s = recording.models, recording.signals
     W, Y, size = models.free.equations(models.robot, s)
@@ -124,7 +124,7 @@ def springs(recording: Recording) -> list[str]:
             other = ~half
             found[i, with_springs] = np.sqrt(np.mean((Y[other] - A[other] @ x) ** 2, axis=0))
         k[i] = x[b:]
-    # The mean of both ways: a half may move too little to tell what the other one asks for.
+    # The mean of both ways: one half may move too little to determine it.
     ratio = np.sqrt(np.prod(found[:, 1] / np.maximum(found[:, 0], 1e-300), axis=0))
     agree = (k[0] * k[1] > 0.0) & (np.abs(k).max(axis=0) < ALIKE * np.abs(k).min(axis=0))
     sprung = agree & (ratio < SPRUNG) & s.moving

@@ -4,8 +4,9 @@ The gains of all drives at once, from recordings without and with a load of know
 Recorded torques y_j are wrong by a factor: g_j y_j = W_j chi without, W_j chi + W_j G p with a
 load. All of it can be scaled, but for the mass in p, which is known and sets the scale. The noise
 is in y, so that y_j = k_j (W_j chi + W_j G p), k_j = 1 / g_j, is solved for k, chi and the rest of
-p (separable least squares), p a body that exists. The linear form, which has y among its columns,
-is the start, and its total least squares solution stands beside it (Gautier and Briot 2011).
+p (separable least squares), with p a possible body. The linear form, which has y among its
+columns, is the start, and its total least squares solution is given beside it (Gautier and Briot
+2011).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from robot_id.model import Robot
 from robot_id.progress import Progress, silent
 
 Array = NDArray[np.float64]
-# A deviation beyond this share of a gain: the load is too small to tell it.
+# A deviation beyond this share of a gain: the load is too small to determine it.
 LARGEST_DEVIATION = 0.2
 ITERATIONS, CONVERGED = 50, 1e-9
 # Filters, dead band and time offset are derived from data with right gains in the last pass.

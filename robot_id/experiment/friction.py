@@ -1,4 +1,4 @@
-"""Friction before and after a fit: which terms, which constants, and what of it a Result keeps."""
+"""Friction before and after a fit: its terms, its constants, and the part that a Result keeps."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MEASURED = ('idim_ols', 'idim_wls', 'idim_irls', 'idim_tls')
 @dataclass(frozen=True)
 class PreparedFriction:
     """
-    A robot whose friction is settled but for what a method estimates.
+    A robot whose friction terms, constants and load are fixed before a method runs.
 
     :param robot: with its terms, constants and load.
     :param constants: what was found for them.
@@ -63,7 +63,7 @@ class PreparedFriction:
         )
 
     def describe(self) -> dict[str, Any]:
-        """Return what a file keeps of it."""
+        """Return the form for a file."""
         found: dict[str, Any] = {
             'terms': {joint.name: list(joint.friction) for joint in self.robot.joints},
             'constants': [
@@ -93,8 +93,8 @@ def prepare_friction(
     Settle the friction of a robot for a method and its data.
 
     :param method: its processing and its slope of the Coulomb friction are taken over.
-    :param choice: names of terms, separated by commas, for all joints; 'auto' for what hold-out
-        data pay for; None for those of the robot file.
+    :param choice: names of terms, separated by commas, for all joints; 'auto' for those that
+        improve the error on left-out data; None for those of the robot file.
     """
     selection = None
     slope = getattr(method, 'coulomb_slope', None)

@@ -1,5 +1,5 @@
 """
-Which friction terms do the data pay for? Candidate structures by blocked cross-validation.
+Selection of friction terms by blocked cross-validation of candidate structures.
 
 Beginning with the plain structure, the term that lowers the error on blocks that were not fitted
 the most is added to all joints, as long as the gain is larger than its own standard error over the
@@ -32,7 +32,7 @@ MOST_TERMS = 4
 # Stribeck velocities that are tried, of the top speed of each joint.
 STRIBECK = (0.02, 0.06, 0.15)
 
-# Percent of the squared error that a term must take away to be worth its parameters.
+# Percent of the squared error that a term must remove to be worth its parameters.
 WORTH = 5.0
 
 
@@ -65,7 +65,7 @@ class Candidate:
 @dataclass(frozen=True)
 class Selection:
     """
-    What was chosen, among what, and why.
+    The chosen structure, the candidates and the reason.
 
     :param robot: with the chosen terms.
     :param terms: the chosen terms.
@@ -100,7 +100,7 @@ def select_friction(
     start: Sequence[str] = DEFAULT,
 ) -> Selection:
     """
-    Return the friction structure that hold-out data pay for, the same for all joints.
+    Return the friction structure that is best on left-out data, the same for all joints.
 
     :param processing: resolved for these data.
     :param start: the plain structure.
@@ -178,7 +178,7 @@ class _Trial:
         return _Outcome(terms, share, robot, cv)
 
     def take_load(self, outcome: _Outcome) -> None:
-        """Take the load from now on from these parameters."""
+        """From now on take the load from these parameters."""
         self.load = dict(zip(outcome.robot.base.names, outcome.cv.chi.tolist()))
 
 
@@ -199,7 +199,7 @@ def _extensions(
 
 
 def _warms(dataset: Dataset) -> bool:
-    """Tell whether the temperature is measured and changes by some kelvin."""
+    """Return whether the temperature is measured and changes by a few kelvin."""
     return all(run.temperature is not None for run in dataset.runs) and any(
         run.temperature is not None and np.ptp(run.temperature) > 2.0 for run in dataset.runs
     )
@@ -236,7 +236,7 @@ def _remark(outcome: _Outcome) -> str:
 
 
 def _pays(row: Candidate, current: CrossValidation) -> bool:
-    """Tell whether a term lowers the error by more than its standard error, in torques too."""
+    """Return whether a term lowers the error by more than its standard error, in torques too."""
     better = row.cross_validated_percent < current.percent
     return not row.remark and row.gain_percent > max(row.gain_error_percent, WORTH) and better
 

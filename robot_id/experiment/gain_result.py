@@ -1,4 +1,4 @@
-"""What an ampere is worth: the gains of the drives, how well they are known, and their file."""
+"""The gains of the drives with their deviations, and their file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 SCHEMA = 1
 # Half width of a 95 % interval in deviations.
 HALF = 1.96
-# A factor beyond this is no drive that ages: a gear ratio, a unit.
+# A larger factor is not ageing of a drive but a wrong gear ratio or unit.
 STRANGE = 2.0
 
 

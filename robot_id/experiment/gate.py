@@ -1,4 +1,4 @@
-"""The check as a gate before a fit: its findings, and what they mean for the verdict."""
+"""The check as a gate before a fit: its findings, and their effect on the verdict."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FATAL = (
 
 
 def look(robot: Robot, dataset: Dataset, progress: Progress = silent) -> tuple[Finding, ...]:
-    """Return what the check finds; a recording that it cannot judge has no finding."""
+    """Return the findings of the check; none for a recording that it cannot judge."""
     try:
         return tuple(check(robot, dataset, progress))
     except TimeLimitError:
@@ -30,7 +30,7 @@ def look(robot: Robot, dataset: Dataset, progress: Progress = silent) -> tuple[F
 
 
 def remarks(findings: tuple[Finding, ...]) -> list[Remark]:
-    """Return what the findings mean for the verdict on a fit of the same data."""
+    """Return the effect of the findings on the verdict on a fit of the same data."""
     return [
         Remark(
             'do_not_use' if finding.code in FATAL and finding.certainty >= CERTAIN else 'care',

@@ -1,4 +1,4 @@
-"""The last part of the motion, kept back from a fit to see what the fit is worth."""
+"""The last part of the motion, kept back from a fit to judge the fit."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SHORTEST = 4
 @dataclass(frozen=True)
 class Holdout:
     """
-    What a fit without the last part of the motion makes of that part.
+    The errors of a fit without the last part of the motion on that part.
 
     Both errors are of the rows that the default processing of all data gives, whatever options
     the fit had: so errors of fits with different options compare.

@@ -1,4 +1,4 @@
-"""From measurements to parameters, the whole way: what the doors ask for, and what they get."""
+"""From measurements to parameters: the request and the result of an identification."""
 
 from __future__ import annotations
 
@@ -34,10 +34,9 @@ class Request:
     :param options: its options by key, texts or typed values.
     :param mapping: which columns are what: a name or a YAML file.
     :param others: recordings that the fit must not see, to predict their torques.
-    :param holdout: fraction of the motion, or recordings, that shows what the fit is worth; 0 for
-        none.
-    :param friction: friction terms of all joints, 'auto' for what hold-out data pay for; None for
-        those of the robot file.
+    :param holdout: fraction of the motion, or recordings, kept back to judge the fit; 0 for none.
+    :param friction: friction terms of all joints, 'auto' for those that improve the error on
+        left-out data; None for those of the robot file.
     :param check: look at the data before the fit (see `robot-id check`).
     """
 
@@ -64,14 +63,15 @@ class Request:
 @dataclass(frozen=True)
 class Identification:
     """
-    What was identified, and from what.
+    The result of an identification, with its data.
 
     :param robot: the Robot.
     :param dataset: the measurements, columns in the order of the robot's joints.
     :param result: the parameters.
     :param prediction: torques that they predict along these measurements.
     :param validation: errors on the other recordings, None without any.
-    :param holdout: what a fit without the last part of the motion makes of it, None without.
+    :param holdout: errors of a fit on the last part of the motion, which it has not seen; None
+        without.
     :param findings: what looks wrong in the measurements.
     """
 
@@ -92,7 +92,7 @@ class Identification:
 
 def identify(request: Request, progress: Progress = silent) -> Identification:
     """
-    Read the measurements, look at them, identify, and validate on the other recordings.
+    Read the measurements, check them, identify, and validate on the other recordings.
 
     :param progress: called with the fraction done; may raise to cancel.
     """
@@ -117,7 +117,7 @@ def identify(request: Request, progress: Progress = silent) -> Identification:
     validation = None if others is None else validate(robot, result, others)
     result, holdout = _unseen(request, method, robot, dataset, result, part_of(progress, 0.6, 1.0))
     case = Case(robot, dataset, result, prediction, holdout, result.holdout_error_percent)
-    # What is named already, such as a wrong sign, would look like a contradiction too.
+    # A mistake that is named already, such as a wrong sign, would look like a contradiction too.
     verdict = judge(case, remarks(seen) or contradictions(case))
     result = replace(
         result,

@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from robot_id.regression.prediction import Prediction
 
 Array = NDArray[np.float64]
-# Shorter runs tell nothing.
+# Shorter runs are not used.
 FEWEST = 20
 
 
 @dataclass(frozen=True)
 class LeftOffset:
     """
-    What is left.
+    The remaining offset.
 
     :param seconds: positive where the recorded torque is late.
     :param share: part of the power of the residual that it explains, 0 to 1.
@@ -34,7 +34,7 @@ class LeftOffset:
 
 
 def left_offset(prediction: Prediction) -> LeftOffset:
-    """Return the offset between measured and predicted torques, zero where nothing tells it."""
+    """Return the offset between measured and predicted torques, zero if it is not determined."""
     n = len(prediction.joint_names)
     power, both, slopes = np.zeros(n), np.zeros(n), np.zeros(n)
     for run in prediction.runs:

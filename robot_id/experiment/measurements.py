@@ -1,4 +1,4 @@
-"""Reading the measurements of a robot, with a look at whether they can be what they claim."""
+"""Reading the measurements of a robot, with a check of their plausibility."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def with_torques(dataset: data.Dataset) -> data.Dataset:
     """
     Return a recording whose joints all have torques.
 
-    :raises DataError: naming a joint whose torque is zero in every sample: nobody measured it.
+    :raises DataError: naming a joint whose torque is zero in every sample, so it was not measured.
     """
     for j, name in enumerate(dataset.joint_names):
         if not any(np.any(run.torque[:, j]) for run in dataset.runs):

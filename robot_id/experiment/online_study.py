@@ -36,7 +36,7 @@ CURVES = (
 @dataclass(frozen=True)
 class Course:
     """
-    The way of an estimate.
+    The history of an estimate.
 
     :param time: (K,) seconds.
     :param values: (K, b) estimates.
@@ -110,7 +110,7 @@ def identify(
     **options: Any,
 ) -> tuple[Course, OnlineIdentifier]:
     """
-    Play a run through the on-line identifier.
+    Pass a run through the on-line identifier.
 
     :param every: samples between two points of the course.
     :param options: of the identifier.

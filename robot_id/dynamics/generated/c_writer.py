@@ -18,7 +18,7 @@ class Body:
     The statements of a formula.
 
     :param formula: what to write.
-    :param names: C names of the input arrays that are called otherwise than in the formula.
+    :param names: C names of input arrays that differ from those in the formula.
     :param outputs_first: compute all outputs before any is written, so that they may stand in
         the same memory as the inputs.
     """

@@ -1,9 +1,9 @@
 """
-The user's folder of compiled functions: private, written beside and renamed, checked on loading.
+The user's folder of compiled functions: private, replaced in one step, checked on loading.
 
-A function KEY is two files: `KEY.json` names the library and its SHA-256, `KEY-HASH.so` is it.
-The first is written last and at once, so another process sees a whole entry or none; what is
-damaged, open to others or somebody else's is not loaded but built anew.
+A function KEY is two files: `KEY.json` names the library and its SHA-256, `KEY-HASH.so` is it. The
+first is written last and at once, so another process sees a whole entry or none; an entry that is
+damaged, writable by others or owned by another user is not loaded but built again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class CacheError(Exception):
 
 def folder() -> Path:
     """
-    Return the folder of compiled functions, made when it is not there.
+    Return the folder of compiled functions; create it if needed.
 
     :raises CacheError: where it cannot be made, or others could write into it.
     """
@@ -89,7 +89,7 @@ def store(key: str, library: Path, compiler: str) -> bytes:
 
 
 def refuse(key: str, why: str) -> None:
-    """Remember for a day that a function cannot be built, so that nobody waits for it again."""
+    """Remember for a day that a function cannot be built, so that it is not tried again."""
     _write(folder(), key, {'refused': why, 'time': time.time()})
 
 
@@ -128,7 +128,7 @@ def _touch(path: Path) -> None:
 
 
 def _tidy(home: Path) -> None:
-    """Remove what killed processes left behind, and what nobody has used for long."""
+    """Remove files of killed processes and files that were not used for long."""
     now = time.time()
     for path in home.iterdir():
         left = path.name.startswith('building-')

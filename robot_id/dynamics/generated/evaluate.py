@@ -1,4 +1,4 @@
-"""What a formula costs, and its value by numpy: a check of the trace without a compiler."""
+"""The number of operations of a formula, and its value by numpy to check the trace."""
 
 from __future__ import annotations
 

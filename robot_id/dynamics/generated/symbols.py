@@ -1,5 +1,5 @@
 """
-A scalar that remembers how it was computed: run a kernel on it, and the formula is what is left.
+A scalar that records how it was computed: running a kernel on it gives the formula.
 
 Constants are plain floats and are folded (0 x = 0, 1 x = x, x - x = 0); equal operations on equal
 arguments are the same object, so common subexpressions are found while the kernel runs. Signs are
@@ -20,7 +20,7 @@ COMMUTATIVE = frozenset(('add', 'mul'))
 
 
 class TraceError(RobotIdError):
-    """A kernel did something with a symbol that has no formula, such as branching on it."""
+    """An operation on a symbol that has no formula, such as branching on it."""
 
 
 class Fork(Exception):

@@ -1,4 +1,4 @@
-"""The criteria there are: a new one is a file in this folder and a line here."""
+"""The criteria: a new one is a file in this folder and a line here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The condition number of W: how much the least known combination lags behind the best known."""
+"""The condition number of W: ratio of the worst to the best known combination."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a criterion is: a figure of singular values that an exciting motion makes small."""
+"""A criterion: a function of the singular values that is small for an exciting motion."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from robot_id.trajectory.trajectory import Array
 @dataclass(frozen=True)
 class Criterion:
     """
-    One way to say how exciting a motion is.
+    A measure of how exciting a motion is.
 
     :param name: in commands and options.
     :param label: in tables.
     :param text: what it is, for help texts.
     :param key: of its figure in JSON files.
     :param weighted: of Phi = W diag(chi_bar) instead of W.
-    :param figure: (singular values in descending order, samples) -> what is to become small.
+    :param figure: (singular values in descending order, samples) -> the value to minimise.
     :param smooth: (singular values, power) -> a smooth logarithm of it and its slope in them; a
         larger power is sharper.
     """

@@ -4,8 +4,8 @@ The Cramer-Rao bound of a condition: how well any unbiased method could know the
 The recorded position and torque are those of the closed loop plus independent noise, so the
 information is the sum over the records of S' S / sigma_q^2 + T' T / sigma_tau^2, S = d q/d chi and
 T = d tau/d chi the sensitivities of the loop with its own gains. It is the bound for methods that
-know the loop exactly and compare signals: what a method could read from how the noise of the
-encoder runs through the controller is not in it.
+know the loop exactly and compare signals: information from the encoder noise that passes through
+the controller is not included.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def run_cell(cell: Cell) -> Row:
 
 
 def empty_row(cell: Cell) -> Row:
-    """Return the row of a run that came to nothing."""
+    """Return the row of a failed run."""
     return {
         'key': key_of(cell),
         'cell': json.dumps(cell, sort_keys=True),
@@ -88,7 +88,7 @@ def _estimate(cell: Cell, robot: Robot) -> Result:
 
 
 def _figures(cell: Cell, robot: Robot, result: Result) -> Row:
-    """Return what the row says of a result."""
+    """Return the entries of a row for a result."""
     truth = robot.truth()
     finite = bool(np.all(np.isfinite(result.values)))
     error = 100.0 * np.linalg.norm(result.values - truth) / np.linalg.norm(truth)
@@ -115,7 +115,7 @@ def _holdout_error(cell: Cell, robot: Robot, chi: Array) -> float:
 
 @lru_cache(maxsize=1)
 def versions() -> str:
-    """Return what computed it."""
+    """Return the versions of the software that computed it."""
     found = {
         'robot_id': __version__,
         'python': platform.python_version(),

@@ -1,4 +1,4 @@
-"""What spoils the recording of a cell: noise by factors, coloured noise, missed samples."""
+"""Disturbances of the recording of a cell: noise by factors, coloured noise, missed samples."""
 
 from __future__ import annotations
 

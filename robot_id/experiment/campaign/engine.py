@@ -1,4 +1,4 @@
-"""Sends the cells of a campaign to Dask and writes the rows down as they come."""
+"""Sends the cells of a campaign to Dask and writes the rows as they arrive."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from robot_id.experiment.campaign.store import Store
 from robot_id.experiment.campaign.warden import run_all_guarded
 from robot_id.progress import Progress, silent
 
-# Batches under way for each thread: enough that none waits, few enough to be lost.
+# Batches in flight for each thread: enough that none waits, few enough to be lost.
 AHEAD = 2
-# A batch of short cells lasts about so long: Dask takes some 20 ms for each task.
+# Duration of a batch of short cells [s]: Dask takes about 20 ms for each task.
 BATCH_S, LARGEST_BATCH = 0.5, 8
-# Rows wait so long for others before they are written.
+# Time that rows wait for others before they are written [s].
 FLUSH_S, FLUSH_ROWS = 1.0, 500
 CONNECT_S = 10.0
-# A cell that the death of its worker has interrupted so often is a failure.
+# A cell that lost its worker this many times is a failure.
 DEATHS = 10
 
 
@@ -46,7 +46,7 @@ def run_campaign(
 
     :param workers: of a cluster on this machine; None: one per core.
     :param scheduler: address of a running Dask scheduler, instead.
-    :param progress: called with the fraction done; its text tells the runs and the time left.
+    :param progress: called with the fraction done; its text gives the runs and the time left.
     """
     campaign, store = read_campaign(campaign_file), Store(folder)
     if workers is not None and not 1 <= workers <= 1024:
@@ -83,7 +83,7 @@ def _client(workers: int | None, scheduler: str | None) -> Iterator[Any]:
         'distributed.scheduler.allowed-failures': DEATHS,
         'distributed.comm.timeouts.connect': f'{CONNECT_S}s',
     }
-    # Its processes tell of each lost connection; what matters is said by us.
+    # Its processes log each lost connection; we report what matters.
     logging.getLogger('distributed').setLevel(logging.CRITICAL)
     logging.getLogger('distributed.nanny').setLevel(logging.CRITICAL)
     with dask.config.set(settings):
@@ -106,7 +106,7 @@ def _client(workers: int | None, scheduler: str | None) -> Iterator[Any]:
 
 
 class _Dispatcher:
-    """Keeps a few batches of cells under way for each worker, and writes their rows."""
+    """Keeps a few batches of cells in flight for each worker, and writes their rows."""
 
     def __init__(
         self, client: Any, campaign: Campaign, store: Store, progress: Progress, before: int
@@ -140,7 +140,7 @@ class _Dispatcher:
         return AHEAD * max(threads, 1) - len(self.under_way)
 
     def _size(self) -> int:
-        """Return how many cells the next batch has, by how long those so far took."""
+        """Return the number of cells of the next batch, from the time of those so far."""
         if not self.done:
             return 1
         mean = max(self.cell_seconds / self.done, 1e-3)
@@ -186,7 +186,7 @@ class _Dispatcher:
             rows = [empty_row(cells[0]) | {'failure': failure}]
         self.rows += rows
         self.done += len(rows)
-        # A failure that was cut off tells no time: the limit is the least it took.
+        # A cell that was cut off has no duration: the limit is a lower bound.
         limit = self.campaign.seconds
         taken = [row['cell_seconds'] for row in rows]
         self.cell_seconds += sum(each if each == each else limit for each in taken)

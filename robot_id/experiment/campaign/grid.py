@@ -19,7 +19,7 @@ from robot_id.yaml_text import YamlError, read_yaml
 
 SETTINGS = ('name', 'seed', 'repetitions', 'seconds', 'memory')
 MOST_CELLS = 10_000_000
-# Part of every cell: rows of another form are computed anew.
+# Part of every cell: rows of another form are computed again.
 FORM = 2
 Cell = dict[str, Any]
 

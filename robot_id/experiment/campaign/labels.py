@@ -1,4 +1,4 @@
-"""Short texts for the entries of a cell: what tables show and groups are made by."""
+"""Short texts for the entries of a cell, for tables and groups."""
 
 from __future__ import annotations
 

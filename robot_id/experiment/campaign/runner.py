@@ -1,5 +1,5 @@
 """
-The process that runs cells one after another, and may die of one.
+The process that runs cells one after another, and may be killed by one.
 
 `python -m robot_id.experiment.campaign.runner` reads one JSON line a cell from its input and
 answers with one JSON line a row. The time limit is the alarm of the system, which ends the process

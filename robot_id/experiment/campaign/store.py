@@ -24,7 +24,7 @@ NUMBERS = (
     'cell_seconds',
 )  # fmt: skip
 TEXTS = ('key', 'cell', *CONDITIONS, 'method', 'verdict', 'failure', 'versions')
-# What another machine or another day changes.
+# Columns that depend on the machine or the day.
 TIMES = ('seconds', 'cell_seconds')
 
 
@@ -72,7 +72,7 @@ class Store:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Keep other campaigns out of the folder; the system opens it when this one dies."""
+        """Lock the folder against other campaigns; the system unlocks it when this one ends."""
         with (self.folder / '.lock').open('w') as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -84,7 +84,7 @@ class Store:
             yield
 
     def append(self, rows: list[Row]) -> None:
-        """Write rows to a file of their own, whole or not at all."""
+        """Write rows to a new file, completely or not at all."""
         import pyarrow as pa
         from pyarrow import parquet
 

@@ -1,4 +1,4 @@
-"""The figures of a campaign: per condition and method, each with how well it is known."""
+"""The figures of a campaign: per condition and method, each with its uncertainty."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ class Group:
 
     :param condition: labels by column (see `labels`).
     :param runs: how many; success: the share that converged; all figures below are of those.
-    :param failures: what the others said, with how often.
+    :param failures: messages of the others, with their counts.
     :param parameter_error: median of 100 ||chi - truth|| / ||truth||.
     :param torque_error: median percent on the hold-out motion; torque_error_90: nine in ten runs
         are below.
-    :param bias: rms over the parameters of the mean error over the reported deviation, without
-        what so few runs scatter.
+    :param bias: rms over the parameters of the mean error over the reported deviation, without the
+        scatter of so few runs.
     :param scatter: rms over the parameters of the scatter of the runs over the reported deviation.
     :param bound_ratio: rms over the parameters of the rms error over the Cramer-Rao bound.
     :param coverage_68: share of parameters whose truth is within the 68 % interval.
@@ -98,7 +98,7 @@ class Group:
 @dataclass(frozen=True)
 class Summary:
     """
-    What a campaign found.
+    The result of a campaign.
 
     :param groups: ordered by condition, then by method as first seen in the order of names.
     :param runs: of all groups.

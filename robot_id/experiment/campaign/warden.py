@@ -1,4 +1,4 @@
-"""Runs cells in a process of its own and tells what became of them, also if it ended."""
+"""Runs cells in a separate process and returns their rows, also if that process ended."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def run_guarded(cell: Cell, seconds: float, memory: int) -> Row:
     """
     Return the row of a cell within its limits.
 
-    A process started once per thread runs the cells; one that a cell has ended is started anew.
+    A process started once per thread runs the cells; one that a cell has ended is started again.
 
     :param seconds: the cell may take.
     :param memory: bytes it may take.

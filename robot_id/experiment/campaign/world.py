@@ -1,4 +1,4 @@
-"""What a cell describes, built: the robot, what is known of it, its motion, its recording."""
+"""Builds what a cell describes: the robot, what is known of it, its motion, its recording."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from robot_id.trajectory.default import motion_of
 Array = NDArray[np.float64]
 # The motion that no fit sees; its seed is none that a grid would take.
 HOLDOUT_SECONDS, HOLDOUT_SEED = 5.0, 987_654_321
-# The estimator has no loop and must fit one to the reference, or has not even that.
+# The estimator has no loop and must fit one to the reference, or has no reference either.
 UNKNOWN = ('unknown', 'no_reference')
 # What a recording depends on.
 RECORDED = ('robots', 'motions', 'noise', 'rates', 'controller', 'seed')
@@ -158,7 +158,7 @@ def known_robot(cell: dict[str, Any]) -> Robot:
     if cell['starts'] is not None:
         changes['a_priori'] = _off(robot, cell['starts'], cell['seed'])
     known = Robot(robot.description.model_copy(update=changes), robot.kinematics, robot.urdf)
-    # Neither the loop nor a priori values have a part in them.
+    # They depend neither on the loop nor on a priori values.
     known.__dict__['base'] = robot.base
     return known
 

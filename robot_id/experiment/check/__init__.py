@@ -1,4 +1,4 @@
-"""The check before the fit: units, signs, clocks, columns, mounts and motions that are wrong."""
+"""The check before the fit: wrong units, signs, clocks, columns, mounts and motions."""
 
 from robot_id.experiment.check.checking import check
 from robot_id.experiment.check.finding import Finding, Findings, Remedy

@@ -1,4 +1,4 @@
-"""The bandwidth of the motion, whatever the noise and the steps of the encoders are."""
+"""The bandwidth of the motion, for any noise and any steps of the encoders."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Array = NDArray[np.float64]
 
 # Share of the power of the velocity that counts as motion.
 MOTION_SHARE = 0.99
-# Bands in which the spectrum is looked at: each this many times as wide as the one before it.
+# Bands of the spectrum: each is this many times as wide as the previous one.
 BAND_RATIO = 1.125
 # Samples that a spectrum needs.
 FEWEST = 400
@@ -24,7 +24,7 @@ def motion_bandwidth(run: Run) -> float:
     Return the bandwidth of the motion in cycles per sample.
 
     Below it lie 99 % of the power of the velocity of every moving joint. Means over more and more
-    samples are looked at until noise and steps of the encoders have less than that of the power.
+    samples are used until noise and steps of the encoders have less than 1 % of the power.
     """
     every = 1
     while True:
@@ -59,7 +59,7 @@ def _bandwidth(q: Array) -> tuple[float, float]:
     noise = floor * np.add.reduceat(shape, starts)[:, None]
     power = np.maximum(power - noise * (1 + 4 / np.sqrt(counts)), 0.0)
     total = power.sum(axis=0)
-    # What a resting joint shows is steps of its encoder, which are no white noise.
+    # A resting joint shows steps of its encoder, which are not white noise.
     moving = total > SLOWER_THAN_OTHERS**2 * total.max()
     if not moving.any():
         return 0.02, 0.0

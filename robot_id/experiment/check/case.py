@@ -1,4 +1,4 @@
-"""What the detectors look at, and what they propose."""
+"""The input of the detectors, and their proposals."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FREE_ALONE = 0.6
 @dataclass
 class Case:
     """
-    One recording with the robot it is said to be of.
+    One recording with its robot file.
 
     :param robot: as described.
     :param dataset: columns in the order of the robot's joints.
@@ -57,14 +57,14 @@ class Case:
 @dataclass(frozen=True)
 class Proposal:
     """
-    One change that may explain the recording better than it stands.
+    One change that may explain the recording better.
 
     :param hypothesis: the change.
-    :param screened: what it gains by the fast screening.
+    :param screened: its gain in the fast screening.
     :param threshold: gain it needs.
     :param finding: makes the finding when the proposal wins.
-    :param gain: what is gained by both models, see Explanation.gain; None before the last round.
-    :param after: what is left under it.
+    :param gain: gain by both models, see Explanation.gain; None before the last round.
+    :param after: what stays unexplained with it.
     """
 
     code: str
@@ -89,7 +89,7 @@ def proposal(
     threshold: float,
 ) -> Proposal:
     """
-    Return a change with what it gains by the fast screening.
+    Return a change with its gain in the fast screening.
 
     :param threshold: gain by both models that it needs; one model alone gains less.
     """
@@ -104,7 +104,7 @@ def percent(values: np.ndarray) -> str:
 
 
 def improvement(case: Case, found: Proposal) -> str:
-    """Return the figures of a proposal: what is left before and after, in percent."""
+    """Return the figures of a proposal: unexplained torque before and after, in percent."""
     before, after = case.models.nominal, found.after
     assert after is not None
     way = 'falls' if np.mean(after.free**2) < np.mean(before.free**2) else 'goes'

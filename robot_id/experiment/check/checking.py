@@ -9,7 +9,7 @@ from robot_id.experiment.check.finding import Finding, Findings
 from robot_id.model import Robot
 from robot_id.progress import Progress, silent
 
-# Gain of a change that is believed of a poor motion, where there are no inertias to compare with.
+# Gain that a change needs on a poor motion without inertias to compare with.
 CERTAIN = 3.0
 
 
@@ -17,9 +17,9 @@ def check(robot: Robot, dataset: Dataset, progress: Progress = silent) -> Findin
     """
     Return what is wrong with a recording, or with the robot file it is read with.
 
-    First what the channels alone tell (wrap-around, clock, saturation, rest), then whether the
-    motion says enough, then the one change that explains the torques better than they
-    stand, if there is one, then their size, and whether anything explains them at all.
+    First what the channels alone show (wrap-around, clock, saturation, rest), then whether the
+    motion is rich enough, then the one change that explains the torques better, if there is one,
+    then their size, and whether anything explains them at all.
 
     :param dataset: columns of the robot's joints, in any order.
     """
@@ -39,10 +39,10 @@ def check(robot: Robot, dataset: Dataset, progress: Progress = silent) -> Findin
 
 def _by_the_torques(case: Case, poor: list[Finding]) -> list[Finding]:
     """
-    Return what the torques tell.
+    Return the findings from the torques.
 
-    :param poor: what is said of a motion that tells little: then only a change after which the
-        inertias of the robot file explain everything is believed, or one that gains much.
+    :param poor: the finding of a poor motion, if any: then a change counts only if the inertias of
+        the robot file explain everything after it, or if it gains much.
     """
     if search.structure_is_right(case):
         sizes = torque_scale.look(case, case.models.nominal)

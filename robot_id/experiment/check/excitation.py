@@ -1,4 +1,4 @@
-"""A motion that says too little: parameters that act alike along it."""
+"""A motion that is not rich enough: parameters act alike along it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def look(case: Case) -> list[Finding]:
     """
     Compare the condition of the equations with that of a lively motion of the same robot.
 
-    Positions beyond what any joint turns are a matter of their unit, not of the motion.
+    Positions beyond the range of any joint are a problem of the unit, not of the motion.
     """
     if np.ptp(case.signals.q, axis=0).max() > position_unit.LARGEST:
         return []
@@ -61,6 +61,6 @@ def _condition(W: Array, size: Array) -> float:
     norms = np.linalg.norm(A, axis=0)
     live = norms > 1e-12 * norms.max()
     values = np.linalg.svd(A[:, live] / norms[live], compute_uv=False)
-    # Combinations that this gravity does not show at all are no matter of the motion.
+    # Combinations that this gravity does not show at all do not depend on the motion.
     values = values[values > 1e-9 * values[0]]
     return float(values[0] / values[-1])

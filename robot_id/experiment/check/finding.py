@@ -1,4 +1,4 @@
-"""A finding: what was seen, what it most likely means, what mends it, and how sure it is."""
+"""A finding: what was seen, its most likely cause, its fix, and its certainty."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Finding:
     One thing that is wrong with a recording or with the robot file it is read with.
 
     :param code: which kind of mistake, see doc/check.md.
-    :param joint: name of the joint, None where it is not a matter of one joint.
+    :param joint: name of the joint, None if it does not concern a single joint.
     :param certainty: 0 to 1.
-    :param message: what was seen (a figure) and what it most likely means.
-    :param fix: the exact key or option that mends it.
-    :param remedy: how `--fix` mends it, None where only a person can.
+    :param message: what was seen (a figure) and its most likely cause.
+    :param fix: the exact key or option that corrects it.
+    :param remedy: how `--fix` corrects it, None if only a person can.
     """
 
     code: str
@@ -40,7 +40,7 @@ class Finding:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what the JSON file holds."""
+        """Return the entry of the JSON file."""
         content = asdict(self)
         del content['remedy']
         content['certainty'] = round(self.certainty, 3)

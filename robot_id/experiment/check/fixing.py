@@ -1,4 +1,4 @@
-"""What mends the findings: the recording without its mistakes, and the robot file with them."""
+"""Correction of findings: the corrected recording and robot file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TORQUES = ('torque', 'control')
 
 
 def remedies(findings: Findings) -> list[Remedy]:
-    """Return what mends the findings that are certain enough."""
+    """Return the remedies of the findings that are certain enough."""
     return [f.remedy for f in findings if f.remedy is not None and f.certainty >= CERTAIN]
 
 
@@ -48,9 +48,9 @@ def corrected(dataset: Dataset, applied: Iterable[Remedy]) -> Dataset:
 
 def save_corrected(folder: Path, robot: Robot, dataset: Dataset, findings: Findings) -> list[Path]:
     """
-    Write what mends the findings into a folder: `data.npz`, and `robot.yaml` for a new gravity.
+    Write the corrections into a folder: `data.npz`, and `robot.yaml` for a new gravity.
 
-    :return: the files written, none where nothing can be mended.
+    :return: the files written, none if nothing can be corrected.
     """
     applied, files = remedies(findings), []
     if not applied:

@@ -1,4 +1,4 @@
-"""The zero of a joint: an encoder or a robot file that counts from elsewhere."""
+"""The zero of a joint: an encoder or a robot file with another zero."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ THRESHOLD = 1.0
 COARSE = np.deg2rad([-135.0, -90.0, -45.0, 45.0, 90.0, 135.0, 180.0])
 # Steps of the refinement around the best of these, rad.
 FINE = np.deg2rad([22.0, 11.0, 5.0, 2.0])
-# An offset of usual calibration errors is none of our business.
+# Offsets of the size of usual calibration errors are ignored.
 SMALLEST = np.deg2rad(8.0)
 
 

@@ -1,4 +1,4 @@
-"""Lengths of the robot file that are not those of the robot."""
+"""Wrong lengths in the robot file."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from robot_id.experiment.check.hypothesis import Hypothesis
 THRESHOLD = 1.0
 COARSE = (0.6, 0.75, 0.88, 1.13, 1.3, 1.6)
 FINE = (0.08, 0.04, 0.02)
-# Lengths that differ by less are a matter of calibration.
+# Smaller differences are calibration errors.
 SMALLEST = 0.1
-# The free model must gain so much too, or the prior model become as good as it.
+# The free model must gain this much too, or the prior model must become as good as it.
 FREE_GAIN, AS_GOOD = 0.3, 1.25
 # Masses that are a little off leave less of the torques than this.
 ROUGHLY = 0.1
@@ -48,7 +48,7 @@ def propose(case: Case) -> Iterator[Proposal]:
 
 
 def _believed(case: Case, best: Proposal) -> bool:
-    """Tell a wrong length from inertias of the robot file that are only roughly right."""
+    """Distinguish a wrong length from inertias of the robot file that are only roughly right."""
     nominal, after = case.models.nominal, case.models.explain(best.hypothesis)
     if np.log(nominal.free / after.free).sum() > FREE_GAIN:
         return True

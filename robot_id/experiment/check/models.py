@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 # No residual counts as smaller than this share of the torque: below it lies the filters' error.
 FLOOR = 0.004
-# A mistake of the structure spoils some joint: what is left of it falls by this factor.
+# A mistake of the structure affects some joint: its residual falls by this factor.
 HALVED = 1.8
 # A prior model that leaves this many times more than the free one is a poor one.
 ROUGH = 1.5
@@ -28,14 +28,15 @@ ROUGH = 1.5
 @dataclass(frozen=True)
 class Explanation:
     """
-    What is left of the torques under a hypothesis.
+    The unexplained torques under a hypothesis.
 
     :param free: (n,) rms of the residuals of the free model, relative to the torques.
     :param prior: (n,) the same of the prior model, None without usable inertias.
     :param scale: (n,) s_j of the prior model.
     :param scale_std: (n,) its deviations.
     :param chi: (b,) parameters of the free model.
-    :param moving: (n,) joints that count: what a resting one leaves is friction of no known sign.
+    :param moving: (n,) joints that count: the residual of a resting one is friction of unknown
+        sign.
     """
 
     free: Array
@@ -58,7 +59,7 @@ class Explanation:
         return better
 
     def decisive(self, before: Explanation) -> bool:
-        """Tell whether it halves what is left of some joint, by one of the models."""
+        """Return whether it halves the residual of some joint, by one of the models."""
         ratios = [before.free / self.free]
         if self.prior is not None and before.prior is not None:
             ratios.append(before.prior / self.prior)
@@ -101,8 +102,8 @@ class Models:
         """
         Return what a hypothesis gains, roughly and fast: by the prior model where there is one.
 
-        The prior model has few unknowns and sees nearly everything, so a change that it does not
-        welcome need not be tried on the free model.
+        The prior model has few unknowns and sees nearly everything, so a change that does not
+        improve it need not be tried on the free model.
         """
         nominal = self.nominal.free if self.prior is None else self.nominal.prior
         assert nominal is not None

@@ -69,7 +69,7 @@ def prior_inertia(robot: Robot) -> Array | None:
 
 
 def _same_everywhere(urdf: Path) -> bool:
-    """Tell whether most links of a URDF have one and the same mass and moments of inertia."""
+    """Return whether most links of a URDF have the same mass and moments of inertia."""
     found: Counter[tuple[float, ...]] = Counter()
     for inertial in ElementTree.parse(urdf).getroot().iter('inertial'):
         mass, inertia = inertial.find('mass'), inertial.find('inertia')

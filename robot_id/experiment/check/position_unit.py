@@ -20,9 +20,9 @@ from robot_id.experiment.check.hypothesis import Hypothesis
 THRESHOLD = 1.0
 TURNING = {'deg': pi / 180, 'mrad': 1e-3, 'rev': 2 * pi}
 SLIDING = {'mm': 1e-3, 'cm': 1e-2}
-# What a joint may turn or slide for its unit to be believed, rad and m.
+# Plausible range of a joint, rad and m.
 LARGEST, SMALLEST = 4 * pi, 0.02
-# What a joint usually moves: only less or more than that comes of a unit given in vain.
+# Usual range of a joint: only a range outside of it suggests a wrong unit.
 USUAL = (0.35, 2 * pi)
 
 

@@ -3,7 +3,7 @@ The prior model: the torques that the inertias of the robot file give, and each 
 
 tau_j = s_j tau_rigid_j(q, dq, ddq) + Ia_j ddq_j + Fv_j dq_j + Fc_j sign(dq_j) + Off_j, joint by
 joint, with s_j, Ia_j, Fv_j and Fc_j positive: bodies resist acceleration and friction takes power.
-The scale s_j says how the recorded torque compares with what it should be.
+The scale s_j is the ratio of the recorded torque to the expected one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from robot_id.model import Robot
 
 Array = NDArray[np.float64]
 
-# A scale is told by bodies that have this share of the torque; rotors and friction hide it else.
+# The scale is determined if the bodies have this share of the torque; otherwise rotors and
+# friction hide it.
 SMALLEST = 0.2
 
 

@@ -23,7 +23,7 @@ from robot_id.experiment.check import (
 from robot_id.experiment.check.case import Case, Proposal
 from robot_id.experiment.check.finding import Finding
 
-# What the channels alone tell; each mends its mistake for those after it.
+# Detectors that need the channels alone; each corrects its mistake for the next ones.
 CHANNELS: tuple[Callable[[Case], tuple[list[Finding], Case]], ...] = (
     wrap_around.look,
     stamps.look,

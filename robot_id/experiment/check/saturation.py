@@ -1,4 +1,4 @@
-"""Torques that are clipped: the model is asked to explain what was never applied or recorded."""
+"""Clipped torques: the model would have to explain torques that were not applied or recorded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search for the one change that explains a recording better than it stands."""
+"""The search for the one change that explains a recording better."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from robot_id.experiment.check import registry
 from robot_id.experiment.check.case import Case, Proposal
 from robot_id.experiment.check.models import Explanation
 
-# A recording that the inertias of the robot file explain so well has its structure right.
+# A recording that the inertias of the robot file explain this well has the right structure.
 EXPLAINED = 0.1
-# And nearly as well as the free model does, or to so little.
+# And nearly as well as the free model does, or with this small a residual.
 AS_GOOD, SMALL = 1.5, 0.03
 # What a model of the right structure leaves of most joints, and what a delay gains of each.
 LITTLE, EACH = 0.12, 0.12
-# So many proposals of the screening are judged by both models.
+# Number of proposals of the screening that both models judge.
 FINALISTS = 8
-# Of two that gain nearly the same the likelier mistake is believed, the one that needs less.
+# Of two with nearly the same gain, the more likely mistake is chosen.
 NEAR = 0.1
 
 
@@ -33,11 +33,10 @@ def best_proposal(case: Case) -> Proposal | None:
 
 def _believed(case: Case, found: Proposal) -> bool:
     """
-    Tell whether a change that is searched for does more than bend to what is not modelled.
+    Return whether a change does more than absorb unmodelled effects.
 
-    A spring or a counterbalance makes room for another gravity, and for a delay: these are
-    believed where they halve the error of a joint, a delay also where it helps every joint or
-    little is left.
+    A spring or a counterbalance can look like another gravity or a delay: these count if they
+    halve the error of a joint, a delay also if it helps every joint or leaves little error.
     """
     if found.code not in ('gravity_direction', 'torque_delay') or found.after is None:
         return True
@@ -49,12 +48,12 @@ def _believed(case: Case, found: Proposal) -> bool:
 
 
 def structure_is_right(case: Case) -> bool:
-    """Tell whether the inertias of the robot file already explain every joint."""
+    """Return whether the inertias of the robot file already explain every joint."""
     return explains(case.models.nominal)
 
 
 def explains(found: Explanation) -> bool:
-    """Tell whether the inertias of the robot file explain every joint, nearly as free ones do."""
+    """Return whether the inertias of the robot file explain all joints nearly as well as free ones."""
     if found.prior is None:
         return False
     as_good = np.maximum(AS_GOOD * found.free, SMALL)

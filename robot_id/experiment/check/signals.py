@@ -25,7 +25,7 @@ CUTOFF_MARGIN = 5.0
 OVERSAMPLING = 12.0
 # Rms speeds of a joint that rests: rad/s, and m/s.
 SLOWEST_TURN, SLOWEST_SLIDE = 0.03, 0.005
-# As many equations a joint at most: blocks of long recordings are spread over their length.
+# Largest number of equations per joint: blocks of long recordings are spread over their length.
 LARGEST = 1200
 BLOCKS = 6
 # Equations are filtered and one in this many is kept.

@@ -1,4 +1,4 @@
-"""Stamps of a logger: the reader rebuilt the robot's clock, and here it is said."""
+"""Stamps of a logger: reports that the reader rebuilt the robot's clock."""
 
 from __future__ import annotations
 

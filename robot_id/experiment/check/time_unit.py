@@ -9,15 +9,15 @@ import numpy as np
 from robot_id.experiment.check.case import Case
 from robot_id.experiment.check.finding import Finding, Remedy
 
-# What robots are recorded at, Hz.
+# Usual sampling rates of recordings, Hz.
 USUAL_RATE = (15.0, 30000.0)
 # Peak speeds of joints that move on purpose, rad/s or m/s.
 USUAL_SPEED = (0.01, 60.0)
 UNITS = {'ms': 1e-3, 'us': 1e-6, 'ns': 1e-9}
-# What most recordings have: rate in Hz and peak speed in rad/s, and the decades they spread over.
+# Rate in Hz and peak speed in rad/s of most recordings, and their spread in decades.
 TYPICAL_RATE, RATE_DECADES = 400.0, 1.0
 TYPICAL_SPEED, SPEED_DECADES = 1.5, 0.6
-# The other unit has to be so much nearer to that, in squared spreads.
+# The other unit must be closer to that by this much, in squared spreads.
 NEARER = 6.0
 
 

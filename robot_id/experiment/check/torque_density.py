@@ -1,9 +1,9 @@
 """
 The size of the torques where the robot file brings no inertias: arms are about equally dense.
 
-An arm of reach L behind a joint loads it with at most g rho L^3. Over thirty arms from 0.2 to
-1.5 m (example-robot-data) rho is 2.6 to 17 kg/m^3, with a lifting axis 63: small and large ones
-are built alike. A wrong unit, or torques of the motor side, lie decades beside that.
+An arm of reach L behind a joint loads it with at most g rho L^3. Over thirty arms from 0.2 to 1.5
+m (example-robot-data) rho is 2.6 to 17 kg/m^3, with a lifting axis 63: small and large ones are
+built alike. A wrong unit, or torques of the motor side, are decades away from that.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 # What arms have, kg/m^3, with room beyond what was seen; and their middle.
 LEAST, MOST, TYPICAL = 0.3, 150.0, 6.0
 # Between the densest arm in kN.m and the lightest one before gears of 50; between the densest in
-# N.cm and the lightest in N.mm, where these two are not told apart within a factor of 2.
+# N.cm and the lightest in N.mm, where these two cannot be distinguished within a factor of 2.
 KILO, MILLI = 0.03, 2100.0
 # Shorter arms than this are all housing, m; gravity must have this share of a torque to be known.
 SHORTEST, SHARE = 0.1, 0.3
@@ -29,7 +29,7 @@ POSTURES = 200
 
 
 def look(case: Case, explanation: Explanation) -> list[Finding]:
-    """Compare what gravity does in the recording with what it does to arms of this length."""
+    """Compare the gravity torques of the recording with those of arms of this length."""
     found = _density(case, explanation)
     if found is None:
         return []

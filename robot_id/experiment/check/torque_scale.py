@@ -28,7 +28,7 @@ def look(case: Case, explanation: Explanation) -> list[Finding]:
     """
     Compare the scales s_j of the prior model with one.
 
-    :param explanation: of the hypothesis that won, or of the recording as it stands.
+    :param explanation: of the hypothesis that won, or of the recording as it is.
     """
     if explanation.prior is None:
         return torque_density.look(case, explanation)
@@ -74,14 +74,14 @@ def _single(case: Case, decades: Array, known: NDArray[np.bool_]) -> list[Findin
 
 
 def _contradicts(case: Case, scale: tuple[float, ...]) -> bool:
-    """Tell whether free inertias explain the torques less when one of them is scaled."""
+    """Return whether free inertias explain the torques less well when one of them is scaled."""
     before, after = case.models.nominal, case.models.explain(Hypothesis(torque_scale=scale))
     gain = np.log(before.free / after.free)[before.moving].sum()
     return bool(gain < CONTRADICTS)
 
 
 def _all(case: Case, decades: Array, known: NDArray[np.bool_], middle: float) -> Finding:
-    """Name the unit, or the motor side, when all torques are far from what they should be."""
+    """Name the unit, or the motor side, when all torques are far from the expected ones."""
     spread = float(np.ptp(decades[known]))
     factor = 10**middle
     n = case.robot.n

@@ -8,7 +8,7 @@ from robot_id.experiment.check.case import Case, percent
 from robot_id.experiment.check.finding import Finding
 from robot_id.experiment.check.models import Explanation
 
-# Share of a torque that is left although every parameter was free: no model of a robot.
+# Unexplained share of a torque although every parameter was free: not a model of a robot.
 MOST = 0.6
 # A single joint counts where it carries this share of all torque.
 SHARE = 0.05
@@ -18,7 +18,7 @@ def look(case: Case, explanation: Explanation) -> list[Finding]:
     """
     Find torques of which even the free model leaves most.
 
-    :param explanation: of the hypothesis that won, or of the recording as it stands.
+    :param explanation: of the hypothesis that won, or of the recording as it is.
     """
     left, moving = explanation.free, case.signals.moving
     if not moving.any():

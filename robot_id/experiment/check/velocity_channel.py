@@ -21,11 +21,11 @@ from robot_id.experiment.check.hypothesis import Hypothesis
 
 Array = NDArray[np.float64]
 
-# The channel says so much where it goes with the position, and the joints agree to this.
+# Required correlation of the channel with the position, and agreement of the joints.
 ALIKE, AGREED = 0.98, 1.04
 # Less than this is a filter, a held sample or a clock that drifts.
 SMALLEST = 1.1
-# Factors of units: which channel has the wrong one is told by the torques alone.
+# Factors of units: only the torques show which channel has the wrong one.
 UNITS = (180 / pi, 1000.0, 100.0, 2 * pi, 30 / pi)
 # Gain of the change by the torques that makes it sure.
 CERTAIN = 0.3

@@ -1,8 +1,8 @@
 """
-What gears do between two recordings, so that it is not taken for a load.
+Changes of the gears between two recordings, so that they are not taken for a load.
 
 Friction and offsets drift with temperature from one recording to the next: each loaded recording
-has its own. Teeth that carry a load rub more, Fl_j sign(dq_j) |tau_j|: a load would otherwise look
+has its own. Loaded teeth have more friction, Fl_j sign(dq_j) |tau_j|: a load would otherwise look
 heavier one way and lighter the other.
 """
 
@@ -34,7 +34,7 @@ def coulomb_parameters(robot: Robot) -> list[tuple[int, int]]:
 
 
 def without_load_terms(robot: Robot) -> Robot:
-    """Return the robot without friction that grows with the load, which has columns of its own."""
+    """Return the robot without friction that grows with the load, which has separate columns."""
     loaded = {term.name for term, _ in COLUMNS if term.modulation == 'load'}
     kept = {joint.name: [t for t in joint.friction if t not in loaded] for joint in robot.joints}
     if all(len(kept[joint.name]) == len(joint.friction) for joint in robot.joints):
@@ -46,7 +46,7 @@ def rubbing(robot: Robot, W: Array, torque: Array) -> Array:
     """
     Return the columns of friction that grows with the load.
 
-    :param W: (M, n, b) rows, whose Coulomb columns tell the direction.
+    :param W: (M, n, b) rows, whose Coulomb columns give the direction.
     :param torque: (M, n) of rigid bodies, rotors and load.
     :return: (M, n, c) sign(dq_j) |torque_j| for each joint with Coulomb friction.
     """

@@ -1,4 +1,4 @@
-"""The load of a robot from recordings, by the way that the data allow."""
+"""The load of a robot from recordings, by the way that suits the data."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from robot_id.regression.settling import settle
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-# A value this many deviations below zero is no noise.
+# A value this many deviations below zero is not noise.
 SURE = 3.0
 # A possible body this many deviations from the fit is said to be another.
 MOVED = 0.1
@@ -44,12 +44,12 @@ class PayloadRequest:
     A load to be weighed.
 
     :param robot: without load.
-    :param loaded: recordings, each with a load of its own.
+    :param loaded: recordings, each with another load.
     :param unloaded: recording without it; not needed with `arm`.
     :param arm: identified parameters of the robot without load.
     :param places: frames that carry loads at the same time; empty for the last link.
     :param known: part of the load at the first place that is not to be identified.
-    :param way: a (same motion twice), b (arm model), c (all together); None lets the data say.
+    :param way: a (same motion twice), b (arm model), c (all together); None chooses by the data.
     :param check: look at the recordings before the fit (see `robot-id check`).
     """
 
@@ -167,7 +167,7 @@ def _fit(request: PayloadRequest, way: str) -> tuple[list[Fit], Robot]:
 
 
 def _findings(request: PayloadRequest, progress: Progress) -> list[str]:
-    """Return what the check finds in each recording; refuse what is another robot's."""
+    """Return what the check finds in each recording; refuse recordings of another robot."""
     found: list[str] = []
     named = [('loaded', data) for data in request.loaded]
     if request.unloaded is not None:
@@ -221,7 +221,7 @@ def _load(
 
 
 def _refuse_swapped(p: Array, covariance: Array, determined: Flags, way: str) -> None:
-    """Refuse what no load can be: a mass, or an inertia about an axis, clearly below zero."""
+    """Refuse an impossible load: a mass, or an inertia about an axis, clearly below zero."""
     deviations = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     if determined[9]:
         negative = p[9] < -SURE * deviations[9]

@@ -1,4 +1,4 @@
-"""The nearest body that exists."""
+"""The nearest physically possible body."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def nearest_possible(p: Array, covariance: Array, determined: NDArray[np.bool_])
 
     :param p: (10,).
     :param covariance: (10, 10).
-    :param determined: (10,) parameters that p and its covariance tell.
+    :param determined: (10,) parameters that p and its covariance determine.
     """
     if is_possible(p) or not determined.any():
         return p

@@ -1,4 +1,4 @@
-"""What a load weighs, where its centre is, and how well that is known."""
+"""Mass, centre and inertia of a load with their deviations."""
 
 from __future__ import annotations
 
@@ -33,11 +33,10 @@ class PayloadResult:
     """
     A load in the frame it is attached by.
 
-    :param values: (10,) mass, centre (3), inertia about the centre (6), NaN where the motion says
-        nothing.
+    :param values: (10,) mass, centre (3), inertia about the centre (6), NaN if not determined.
     :param deviations: (10,).
     :param standard: (10,) XX XY XZ YY YZ ZZ MX MY MZ M at the origin of the frame.
-    :param standard_deviations: (10,), NaN where the motion says nothing.
+    :param standard_deviations: (10,), NaN if not determined.
     :param way: a, b or c.
     :param frame: where it is attached.
     :param notes: one line each.
@@ -65,7 +64,7 @@ class PayloadResult:
         return tuple(name for name, ok in zip(NAMES, good) if ok)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON form, null where the motion says nothing."""
+        """Return the JSON form, null if not determined."""
         each = [_pair(v, s) for v, s in zip(self.values, self.deviations)]
         own = zip(STANDARD, self.standard, self.standard_deviations)
         return {

@@ -1,4 +1,4 @@
-"""The rows of recordings, each filtered as its own noise asks for, kept in memory."""
+"""The rows of recordings, each filtered for its own noise, kept in memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MEMORY_MB = 1024.0
 
 
 class TooShort(DataError):
-    """A recording that holds too little for what is asked of it."""
+    """A recording that is too short for its unknowns."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ def rows_of(robot: Robot, dataset: Dataset, settled: Settled, unknowns: int) -> 
     """
     Return the rows of a recording.
 
-    :param unknowns: parameters to find; twice as many rows are asked for, and twice as many values
-        as the band of a robot's torques holds in that time: oversampling tells nothing new.
+    :param unknowns: parameters to find; twice as many rows are needed, and twice as many values as
+        the band of a robot's torques holds in that time: oversampling adds no information.
     """
     observation = Observation(robot, dataset, settled.processing, settled.slope, MEMORY_MB)
     sigma = System(observation.factors()).joint_weights()[1]

@@ -1,4 +1,4 @@
-"""Least squares that says which parameters the rows determine, and what model errors cost."""
+"""Least squares with the determined parameters and the effect of model errors."""
 
 from __future__ import annotations
 
@@ -73,11 +73,11 @@ def tension(
     """
     Return by how much the joints disagree beyond noise, at least 1: a factor of the variances.
 
-    Errors of the model (friction that is none of its terms) go with the motion and do not average
-    out in time, but they differ from joint to joint and from run to run. Each of these groups g
-    pulls the estimate by T Z_g' rho_g, with orthonormal rows Z and the estimate T Z' y; the pulls
-    add up to zero. With white noise of variance s^2 their squares have the mean
-    s^2 T (H_g - H_g^2) T', H_g = Z_g' Z_g: what they have more is the tension.
+    Errors of the model (friction that none of its terms describes) follow the motion and do not
+    average out in time, but they differ from joint to joint and from run to run. Each of these
+    groups g pulls the estimate by T Z_g' rho_g, with orthonormal rows Z and the estimate T Z' y;
+    the pulls add up to zero. With white noise of variance s^2 their squares have the mean s^2 T
+    (H_g - H_g^2) T', H_g = Z_g' Z_g: what they have more is the tension.
 
     :param A: for each run (M, n, r) rows of full rank; residual (M, n).
     :param asked: (q, r) which combinations of the unknowns are asked for.

@@ -2,8 +2,8 @@
 The three ways from recordings to a load.
 
 In all of them each loaded recording has friction and offsets of its own beside the load, and
-friction that grows with the torque has a column of its own (see `gears`): what the arm's gears do
-is not taken for a load.
+friction that grows with the torque has a column of its own (see `gears`): changes of the arm's
+gears are not taken for a load.
 """
 
 from __future__ import annotations
@@ -112,8 +112,8 @@ def subtracted(robot: Robot, unloaded: Dataset, loaded: Dataset, places: Sequenc
     """
     Way a: Y_l - Y_u = W_l (F f + sum_k G_k p_k) + (W_l - W_u) chi at the same instants.
 
-    A load changes how the loop follows: what that small difference of the motions moves of the arm
-    is taken out with a fit of the unloaded recording.
+    A load changes how the loop follows: the effect of that small difference on the arm is removed
+    with a fit of the unloaded recording.
     """
     unloaded, loaded = same_motion(unloaded, loaded)
     settled, own = settle(robot, loaded), friction_parameters(robot)
@@ -168,8 +168,8 @@ def _twice(
     """
     Solve without the friction of the load, then with the load that was found.
 
-    :param doubt: what the friction of the load moved counts as a deviation; where the arm is not
-        fitted beside the load, little else shows that this friction is not known.
+    :param doubt: what the friction of the load moved counts as a deviation; if the arm is not
+        fitted too, little else shows that this friction is uncertain.
     """
     x = solve(design(None), y, deviations=False).x
     A = design(x)
@@ -185,7 +185,7 @@ def _with_arm(
     found: Solution, A: Sequence[Array], felt: Sequence[Array], covariance: Array
 ) -> Solution:
     """
-    Return a solution whose deviations know that the arm's parameters have some as well.
+    Return a solution whose deviations include those of the arm's parameters.
 
     :param felt: for each run (M, n, b) how the torques felt the arm's parameters.
     :param covariance: (b, b) of these, NaN where a parameter was left out.
