@@ -31,6 +31,6 @@ class MissingExtra(RobotIdError):
 
 
 def missing_extra(error: ModuleNotFoundError) -> MissingExtra | None:
-    """Return the error to show for a failed import, None when no extra would mend it."""
+    """Return the error to show for a failed import, None if no extra provides the module."""
     module = (error.name or '').partition('.')[0]
     return MissingExtra(module) if module in EXTRAS else None

@@ -1,7 +1,7 @@
 """
-Files that are whole or not there: written beside their place, brought to disk, then renamed.
+Files are replaced in one step: written beside their place, synced to disk, then renamed.
 
-A process that dies in the middle, or a disk that is full, leaves the file that stood there before.
+A process that dies in the middle, or a disk that is full, leaves the previous file.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ def replacing(path: str | Path, keep_previous: bool = False) -> Iterator[Path]:
     Yield a new file to write; at the end of the block it takes the place of `path`.
 
     When the block fails, `path` is as it was and the new file is gone. The draft keeps the endings
-    of the name, since writers choose the format by them. What is no plain file (a pipe, a
+    of the name, since writers choose the format by them. Anything but a plain file (a pipe, a
     terminal, /dev/null) is written directly.
 
-    :param keep_previous: keep what stood there as `path~`.
+    :param keep_previous: keep the previous file as `path~`.
     """
     path = Path(path)
     if path.exists() and not path.is_file():
@@ -63,7 +63,7 @@ def _mode(target: Path) -> int:
 
 
 def _keep(target: Path) -> None:
-    """Let the previous file have a second name; its own stays until the new one takes it."""
+    """Give the previous file a second name; it keeps its own until the new file replaces it."""
     backup = target.with_name(target.name + BACKUP)
     other = target.with_name(f'.{target.name}.{os.getpid()}{BACKUP}')
     try:

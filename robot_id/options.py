@@ -32,7 +32,7 @@ class Option:
     """
     One option of a method.
 
-    :param key: what stands before the equals sign.
+    :param key: the text before the equals sign.
     :param group: name of the nested dataclass field it lives in, '' for the method itself.
     :param type: its annotation, resolved.
     :param default: its default value.
@@ -47,13 +47,13 @@ class Option:
 
     @property
     def range(self) -> str:
-        """The numbers it may have, '' where it is bound to none."""
+        """The range of its value, '' if it has none."""
         bounds = range_of(self.type)
         return '' if bounds is None else str(bounds)
 
     @property
     def kind(self) -> str:
-        """The type in words a user reads."""
+        """The type in words."""
         return _describe(self.type)
 
 
@@ -133,7 +133,7 @@ def to_dict(options: Any) -> dict[str, Any]:
 
 
 def convert(value: Any, kind: Any, key: str) -> Any:
-    """Read a text as the type of its field (a value that is no text only has its type checked)."""
+    """Read a text as the type of its field (of other values only the type is checked)."""
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if origin is Annotated:
         made = convert(value, inner[0], key)

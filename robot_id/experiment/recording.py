@@ -1,4 +1,4 @@
-"""A recording of a robot that exists only in its file: its own loop, a motion, its noise."""
+"""A recording of a simulated robot: its own loop, a motion, its noise."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-A rehearsal: what an identification on a motion will know, from a simulated one.
+A rehearsal: predicted deviations of an identification, from a simulated one.
 
 White torque noise alone makes a prediction that is too good where it is small: quantised and noisy
 positions make errors of the derivatives, friction is not quite sign(dq), the loop is sampled. So

@@ -105,11 +105,11 @@ class Conditions:
         """
         Take over the options of an identification.
 
-        What counts samples (decimation, border) is derived anew for data of another rate.
+        What counts samples (decimation, border) is derived again for data of another rate.
 
         :param result: what was identified.
         :param rate: sampling frequency of the data to validate on, Hz.
-        :param overrides: options to set anew, by key.
+        :param overrides: options to replace, by key.
         """
         known = set(options.options_of(cls))
         if not np.isclose(result.extras.get('rate_hz', rate), rate, rtol=0.01):

@@ -1,5 +1,5 @@
 """
-The verdict on a result: may one use it?
+The verdict on a result: whether it may be used.
 
 Each judge looks at one thing and gives remarks; the worst of them is the verdict. A new judge is
 one function and one line in `JUDGES`.
@@ -34,10 +34,10 @@ NONSENSE_PERCENT, POOR_PERCENT = 40.0, 15.0
 OVERFITTED = 3.0
 # A joint of which less than half of the torque is explained, though it has a share of all torque.
 JOINT_PERCENT, JOINT_SHARE = 50.0, 0.02
-# Standard deviations beyond which a negative value is no chance.
+# Standard deviations beyond which a negative value is not chance.
 DEVIATIONS = 3.0
 POSTURES = 200
-# A time offset is left where it is longer than a sample and explains so much of the residual.
+# A time offset remains if it is longer than a sample and explains this share of the residual.
 OFFSET_SHARE = 0.15
 _NOT_NEGATIVE = re.compile(r'^(Fv|Fc|Fvm|Fcm|Ia)\d+[+-]?$')
 
@@ -56,7 +56,7 @@ class Verdict:
     How far a result can be trusted.
 
     :param level: usable, care or do_not_use.
-    :param reasons: one line each, worst first; empty where nothing speaks against it.
+    :param reasons: one line each, worst first; empty if there is no objection.
     """
 
     level: Level
@@ -79,7 +79,7 @@ class Case:
     :param dataset: the measurements, columns in the order of the robot's joints.
     :param result: the parameters.
     :param prediction: torques along these measurements.
-    :param holdout: what a fit without the last part makes of it, None where there is none.
+    :param holdout: errors on the last part of a fit without it, None if there is none.
     :param unseen_percent: error on other data, NaN without any.
     """
 
@@ -95,14 +95,14 @@ def judge(case: Case, others: Iterable[Remark] = ()) -> Verdict:
     """
     Return the verdict.
 
-    :param others: remarks of those who looked at something else, such as the check.
+    :param others: remarks of other checks.
     """
     remarks = [remark for one in JUDGES for remark in one(case)]
     return Verdict.of([*remarks, *others])
 
 
 def convergence(case: Case) -> list[Remark]:
-    """Judge whether the iterations came to rest."""
+    """Judge whether the iterations converged."""
     if case.result.converged:
         return []
     return [Remark('do_not_use', f'{case.result.method} has not converged')]
@@ -221,7 +221,7 @@ def negative_values(case: Case) -> list[Remark]:
 
 
 def possible(case: Case) -> list[Remark]:
-    """Judge whether a fit with physical=true had to leave what the data say."""
+    """Judge whether a fit with physical=true contradicts the data."""
     physical = case.result.physical
     if not physical or physical.get('consistent', True):
         return []
@@ -265,14 +265,14 @@ JUDGES: tuple[Callable[[Case], list[Remark]], ...] = (
 
 
 def _deviation(result: Result, w: Array, joint: int) -> float:
-    """Return the standard deviation of w' chi, autocorrelation of the residual allowed for."""
+    """Return the standard deviation of w' chi, with the autocorrelation of the residual."""
     known = np.isfinite(np.diag(result.covariance))
     C = np.where(known[:, None] & known, result.covariance, 0.0)
     return float(np.sqrt(np.maximum(w @ C @ w, 0.0))) * _deviation_factor(result, joint)
 
 
 def _deviation_factor(result: Result, joint: int | None = None) -> float:
-    """Return by how much the deviations may be too small, of a joint or at most."""
+    """Return the factor by which the deviations may be too small, of a joint or the largest."""
     factors = result.extras.get('residual', {}).get('deviation_factor') or [1.0]
     if joint is not None and joint < len(factors):
         return float(factors[joint] or 1.0)

@@ -1,4 +1,4 @@
-"""What a robot is: description files, kinematics, parameters, friction, drives, coupling."""
+"""The robot: description files, kinematics, parameters, friction, drives, coupling."""
 
 from robot_id.model.base import BaseParameters
 from robot_id.model.description import Loop, RobotDescription

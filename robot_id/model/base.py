@@ -29,7 +29,7 @@ ZERO = 1e-9
 @dataclass(frozen=True)
 class BaseParameters:
     """
-    Which standard columns are base columns, and what is regrouped into them.
+    The standard columns that are base columns, and the parameters regrouped into them.
 
     :param names: (b,) names, with the suffix R where something was regrouped.
     :param columns: (b,) indices into the standard parameters.
@@ -89,7 +89,7 @@ class BaseParameters:
 def preference_order(
     names: tuple[str, ...], last: frozenset[str] = frozenset()
 ) -> NDArray[np.int64]:
-    """Return the order in which the columns are offered to the base; friction comes late."""
+    """Return the order in which columns are tried for the base; friction comes late."""
 
     def rank(name: str) -> int:
         if name in last:
@@ -123,7 +123,7 @@ def find_base(
     norms = np.linalg.norm(W, axis=0)
     scale = norms.max()
     live = [i for i in order if norms[i] > ZERO * scale]
-    # Gram-Schmidt, twice for accuracy: what is left of a column is what it adds to the others.
+    # Gram-Schmidt, twice for accuracy: the remainder of a column is what it adds to the others.
     Q, basis = np.empty((W.shape[0], 0)), []
     rest, rounding = [], 0.0
     for i in live:
@@ -185,7 +185,7 @@ def _refuse_mixed_friction(
 
 
 def _clean(beta: Array) -> Array:
-    """Remove rounding: what is within 1e-9 of zero or of a whole number is that number."""
+    """Remove rounding: a value within 1e-9 of zero or of a whole number is that number."""
     beta = np.where(np.abs(beta) < 1e-9, 0.0, beta)
     whole = np.round(beta)
     return np.where(np.abs(beta - whole) < 1e-9, whole, beta)

@@ -1,4 +1,4 @@
-"""What a robot file may say about masses and centres: bounds that a physical fit keeps."""
+"""Bounds on masses and centres in a robot file, which a physical fit keeps."""
 
 from __future__ import annotations
 

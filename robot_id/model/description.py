@@ -170,7 +170,7 @@ class RobotDescription(_Strict):
     A whole robot file.
 
     :param coupling: (n, n) motor speeds = coupling * joint speeds; joint torques by its transpose.
-    :param snap: take rounded angles (1.5708), axes and lengths as what they obviously mean.
+    :param snap: correct rounded angles (1.5708), axes and lengths to the exact values.
     :param dh: a standard (distal) Denavit-Hartenberg table, in place of `mdh`.
     :param locked: joints of the URDF that do not move, with their position; 'others': all that
         are not under `joints`, at zero or the nearest limit.
@@ -183,7 +183,7 @@ class RobotDescription(_Strict):
     :param identification_slope: alpha of the plant that IDIM-IV, DIDIM and CLOE simulate, where
         the real friction is steeper than the one above; None: the same.
     :param reference_temperature: T0 of temperature-dependent friction, degrees Celsius.
-    :param motion: the trajectory that `simulate` plays when none is given (see trajectory room).
+    :param motion: the trajectory that `simulate` uses when none is given (see trajectory room).
     """
 
     name: str
@@ -210,7 +210,7 @@ class RobotDescription(_Strict):
     @model_validator(mode='before')
     @classmethod
     def _named(cls, content: Any) -> Any:
-        """Name the joints of a table alone joint1, joint2 and so on, where nobody does."""
+        """Name the joints of a table joint1, joint2 and so on, if no names are given."""
         if not isinstance(content, dict) or 'joints' in content or 'urdf' in content:
             return content
         rows = content.get('dh') or content.get('mdh')
@@ -243,7 +243,7 @@ class RobotDescription(_Strict):
         return self.mdh if self.dh is None else modified(self.dh)
 
     def check_sizes(self, n: int) -> None:
-        """Refuse lists that have not one entry per joint."""
+        """Refuse lists that do not have one entry per joint."""
         if self.table is not None and len(self.table) != n:
             key = 'mdh' if self.dh is None else 'dh'
             raise ValueError(f'{key} has {len(self.table)} rows for {n} joints')

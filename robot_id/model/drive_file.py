@@ -21,7 +21,7 @@ def write_drive_gains(
     robot: str | Path, gains: Mapping[str, float | None], path: str | Path
 ) -> None:
     """
-    Write the file of a robot anew, with its drive gains (comments are not kept).
+    Write a new file of a robot with its drive gains (comments are not kept).
 
     :param robot: a shipped name, a robot file or a URDF.
     :param gains: joint torque over control signal, by joint; None where it is not to be used.

@@ -28,7 +28,8 @@ def inertia_row(inertia: pin.Inertia) -> Array:
 
 def pinocchio_inertia(row: Array) -> pin.Inertia:
     """
-    Return a pinocchio inertia from our 10 parameters, also of an estimate that no body has.
+    Return a pinocchio inertia from our 10 parameters, also of an estimate that is not a possible
+    body.
 
     pinocchio stores the centre of mass, so only a body that is zero throughout may have no mass.
     """

@@ -1,4 +1,4 @@
-"""Numbers as JSON takes them: what is not finite becomes null."""
+"""Numbers for JSON: values that are not finite become null."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def finite_or_none(value: float) -> float | None:
 
 
 def finite(value: Any) -> Any:
-    """Return nested lists and dictionaries with None in place of what JSON has no number for."""
+    """Return nested lists and dictionaries with None in place of values that are not finite."""
     if isinstance(value, dict):
         return {key: finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

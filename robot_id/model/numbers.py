@@ -12,10 +12,10 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from robot_id.exceptions import shorten
 
-# Of an expression, in signs; and of a number: no length, mass or limit of a robot is larger.
+# Longest expression in characters; largest number: no length, mass or limit of a robot is larger.
 LONGEST = 200
 LARGEST = 1e15
-# What must not be zero is not so near to it that its inverse is no number to work with.
+# Smallest value of a number that must not be zero, so that its inverse is usable.
 SMALLEST = 1e-15
 
 _BINARY: dict[type[ast.operator], Callable[[float, float], float]] = {

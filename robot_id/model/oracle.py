@@ -32,10 +32,10 @@ def standard_regressor(
     """
     (N, n, s) standard regressor of (N, n) states, with sign(dq).
 
-    :param load: (s,) parameters that tell the load of load-dependent friction; None for ones.
+    :param load: (s,) parameters that determine the load of load-dependent friction; None for ones.
     :param heat: (N, n) temperatures less the reference temperature; None for zeros.
-    :param unit_constants: constants of friction terms count as 1: which columns depend on others
-        does not hang on them, and a small Stribeck velocity would hide its column.
+    :param unit_constants: constants of friction terms count as 1: the dependence of columns is the
+        same for all constants, and a small Stribeck velocity would hide its column.
     """
     A = robot.kinematics.expansion()
     model = to_pinocchio(robot.kinematics, robot.gravity, np.zeros((len(A), 10)))

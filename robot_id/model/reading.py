@@ -46,9 +46,9 @@ def parse_description(data: dict[str, Any], source: str) -> RobotDescription:
 
 
 def _first_problem(error: ValidationError) -> tuple[str, str | None, Any]:
-    """Return what is wrong in words, the key, and its value where that is no whole mapping."""
+    """Return what is wrong in words, the key, and its value unless that is a whole mapping."""
     problems = error.errors()
-    # A misspelt key is often also a missing one: the misspelling is the helpful half.
+    # A misspelt key is often also a missing one: the misspelling is the more helpful message.
     unknown = [p for p in problems if p['type'] == 'extra_forbidden']
     problem = (unknown or problems)[0]
     place = '.'.join(str(part) for part in problem['loc'])

@@ -44,9 +44,9 @@ class Robot:
         self.coupling: Array | None = (
             None if description.coupling is None else np.array(description.coupling, float)
         )
-        # (b,) parameters that tell the load of load-dependent friction in the regressor.
+        # (b,) parameters that determine the load of load-dependent friction in the regressor.
         self.load_parameters: Array | None = None
-        # Temperature less the reference temperature where no measurement tells it, K.
+        # Temperature minus the reference temperature, if it is not measured, K.
         self.heat = 0.0
         self.drives = Drives.of(self.joints, self.coupling)
         self.limits = Limits.of(self.joints, kinematics.limits)
@@ -66,7 +66,7 @@ class Robot:
 
     @property
     def drive_gains(self) -> dict[str, float]:
-        """Joint torque over control signal of the joints whose robot file says it."""
+        """Joint torque over control signal, for the joints that have a gain in the robot file."""
         return {
             joint.name: float(gain)
             for joint, gain in zip(self.joints, self.drives.gain)
@@ -176,7 +176,7 @@ class Robot:
         return self.base.from_standard(self.standard_vector(self.description.a_priori, 'a_priori'))
 
     def load_reference(self) -> Array:
-        """(b,) parameters that tell the load: given ones, the truth, a priori values, the URDF."""
+        """(b,) parameters for the load: given ones, the truth, a priori values, the URDF."""
         if self.load_parameters is not None:
             return self.load_parameters
         prior = self.standard_prior()

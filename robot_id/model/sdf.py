@@ -27,7 +27,7 @@ _KINDS = {
 @dataclass(frozen=True)
 class SdfModel:
     """
-    What was read.
+    The content of the file.
 
     :param model: one scalar joint for each joint that moves.
     :param dynamics: joint -> damping and friction.
@@ -70,7 +70,7 @@ class _Reader:
         return SdfModel(self.found, self.dynamics)
 
     def _add(self, link: str, joint: int, frame: pin.SE3) -> None:
-        """Give a link to a joint whose frame at zero is known, then all that hangs on it."""
+        """Attach a link to a joint whose frame at zero is known, then all that it carries."""
         place = self._place(link)
         body = _inertia(self.links[link])
         if body is not None:
@@ -102,7 +102,7 @@ class _Reader:
             self._add(_text(tag, 'child'), number, own)
 
     def _place(self, name: str, seen: tuple[str, ...] = ()) -> pin.SE3:
-        """Return where a link or joint stands in the model when all joints are at zero."""
+        """Return the pose of a link or joint in the model when all joints are at zero."""
         if name in ('', '__model__', 'world'):
             return pin.SE3.Identity()
         tag = self.links.get(name, self.joints.get(name))
@@ -138,7 +138,7 @@ def _pose(pose: ElementTree.Element | None) -> pin.SE3:
 
 
 def _inertia(link: ElementTree.Element) -> pin.Inertia | None:
-    """Return the body of a link in its frame; one without a mass is none."""
+    """Return the body of a link in its frame; None for one without a mass."""
     inertial = link.find('inertial')
     m = _number(inertial, 'mass')
     if inertial is None or m <= 0.0:

@@ -1,4 +1,4 @@
-"""Inertias from the shapes of a URDF, for links whose inertial tag says nothing."""
+"""Inertias from the shapes of a URDF, for links without an inertial tag."""
 
 from __future__ import annotations
 

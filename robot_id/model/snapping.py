@@ -1,5 +1,5 @@
 """
-Angles and lengths of a description, taken as what they obviously mean.
+Rounded angles and lengths of a description, corrected to the exact values.
 
 A URDF that says 1.5708 means pi/2. Taken literally, the rounding makes axes that are almost
 parallel or almost perpendicular, and the search for base parameters finds some that do not exist:
@@ -21,7 +21,7 @@ from robot_id.model.kinematics import Kinematics
 
 Array = NDArray[np.float64]
 
-# rad: what lies this near to a multiple of pi/6 or pi/4 is that multiple.
+# rad: an angle this close to a multiple of pi/6 or pi/4 is that multiple.
 ANGLE = 1e-4
 # m: shorter lengths are zero.
 LENGTH = 1e-6
@@ -30,7 +30,7 @@ _COMPONENTS = np.array([0.0, 0.5, math.sqrt(0.5), math.sqrt(0.75), 1.0])
 
 
 def snap_angle(angle: float) -> float:
-    """Return the multiple of pi/6 or pi/4 that an angle obviously means, else the angle."""
+    """Return the multiple of pi/6 or pi/4 next to an angle, or the angle if none is close."""
     for unit in (math.pi / 6.0, math.pi / 4.0):
         nearest = round(angle / unit) * unit
         if abs(angle - nearest) <= ANGLE:
@@ -39,7 +39,7 @@ def snap_angle(angle: float) -> float:
 
 
 def snap_axis(axis: Array) -> Array:
-    """(3,) -> (3,) a unit vector with the components that it obviously means."""
+    """(3,) -> (3,) a unit vector with exact components."""
     nearest = _COMPONENTS[np.abs(np.abs(axis)[:, None] - _COMPONENTS).argmin(axis=1)]
     if np.abs(np.abs(axis) - nearest).max() > ANGLE or abs(nearest @ nearest - 1.0) > 1e-9:
         return axis

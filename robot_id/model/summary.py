@@ -1,4 +1,4 @@
-"""What a robot is, as plain data for a table or a JSON file."""
+"""The description of a robot as plain data for a table or a JSON file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def summarise(robot: Robot) -> dict[str, Any]:
     """
     Return kinematics, limits, loops and base parameters with their groupings.
 
-    None stands for what is not given.
+    None stands for values that are not given.
     """
     description = robot.description
     truth = robot.truth() if description.truth else None

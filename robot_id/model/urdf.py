@@ -31,7 +31,7 @@ def from_urdf(
 
     :param locked: joints that do not move, with their position; 'others': all but the free ones.
     :param free: joints that move.
-    :param snap: take rounded angles and axes as what they obviously mean.
+    :param snap: correct rounded angles and axes to the exact values.
     """
     text, joints, notes = read_urdf(path, snap)
     model = _model(text, path)

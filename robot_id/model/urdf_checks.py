@@ -8,7 +8,7 @@ from pathlib import Path
 
 from robot_id.exceptions import DescriptionError, did_you_mean
 
-# Deep trees end in the stack of a parser.
+# Deep trees overflow the stack of a parser.
 DEEPEST_LINKS, MOST_LINKS = 500, 5000
 # No length, mass or inertia of a robot is larger; limits are sometimes written as 1e10.
 LARGEST, LARGEST_LIMIT = 1e9, 1e15
@@ -53,7 +53,7 @@ def _parents(path: Path, robot: ElementTree.Element, links: set[str]) -> dict[st
 
 
 def _check_tree(path: Path, parents: dict[str, str], root: str) -> None:
-    """Refuse links in a loop of their own, and chains that are too long for a parser's stack."""
+    """Refuse links in a closed loop, and chains that are too long for a parser's stack."""
     depth = {root: 0}
     for link in parents:
         chain: list[str] = []
@@ -83,7 +83,7 @@ def check_numbers(path: Path, robot: ElementTree.Element) -> None:
 
 
 def number(place: str, what: str, text: str, largest: float = LARGEST_LIMIT) -> float:
-    """Read a number of a tag; refuse what is none or beyond any robot."""
+    """Read a number of a tag; refuse one that is invalid or beyond any robot."""
     try:
         value = float(text)
     except ValueError as error:

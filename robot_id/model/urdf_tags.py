@@ -1,4 +1,4 @@
-"""What we read of a URDF ourselves, with mistakes that name the tag."""
+"""The part of a URDF that is read here, with errors that name the tag."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from robot_id.model.urdf_checks import check_links, check_numbers, number
 
 Array = NDArray[np.float64]
 
-# Files beyond these are damaged or no robots.
+# Larger files are damaged or not robots.
 LARGEST_FILE = 64 << 20
 DEEPEST_TAGS, MOST_TAGS = 100, 200_000
 
@@ -73,7 +73,7 @@ def read_urdf(path: Path, snap: bool = True) -> tuple[str, dict[str, JointTag], 
     """
     Return the text for pinocchio, the joints by name, and a line for each number that was snapped.
 
-    :param snap: take angles and lengths as what they obviously mean (see snapping.py).
+    :param snap: correct angles and lengths to the exact values (see snapping.py).
     """
     text = _read(path)
     try:
@@ -123,7 +123,7 @@ def _joint(place: str, element: ElementTree.Element, snap: bool) -> JointTag:
         tag = ElementTree.SubElement(element, 'limit')
     if tag is not None:
         for k, key in enumerate(('lower', 'upper', 'velocity', 'effort')):
-            # pinocchio insists on limits; what is not given becomes a zero.
+            # pinocchio needs limits; those that are not given become zero.
             tag.set(key, tag.get(key, '0'))
             limits[k] = number(place, f'limit {key}', tag.get(key, ''))
         # Zeros are what exporters write for 'unknown'.

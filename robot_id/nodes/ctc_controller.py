@@ -116,7 +116,7 @@ class CtcController(RobotLifecycleNode):
             self._states.followers.append(self._follower)
 
     def activate(self) -> None:
-        """Begin to answer joint states, unless another controller does."""
+        """Start to answer joint states, unless another controller does."""
         if self._alone is not None:
             self._alone.begin(max(LISTEN_S, self.settings['state_timeout_s']))
         self._control.restart()
@@ -124,7 +124,7 @@ class CtcController(RobotLifecycleNode):
         self._answered = None
         self._rate_watch.clear()
         self._stale, self._silent = True, False
-        # By a steady clock: a dead simulator takes the simulated one with it.
+        # By a steady clock: the simulated clock stops with a dead simulator.
         self._timeout_s = self.settings['state_timeout_s']
         self._heard = time.monotonic()
         self.ask_for_real_time()
@@ -132,7 +132,7 @@ class CtcController(RobotLifecycleNode):
         self._answer_pending()
 
     def _retire(self, other: str) -> None:
-        """Leave the robot to a controller that was there before, without a word to the robot."""
+        """Leave the robot to a controller that was there before, without a command."""
         if not self.active:
             return
         self.failure(
@@ -147,7 +147,7 @@ class CtcController(RobotLifecycleNode):
         return self.active and not self._stale
 
     def deactivate(self) -> None:
-        """Leave the robot without torque."""
+        """Send zero torque."""
         self.destroy_timer(self._watchdog)
         if not self._silent:
             self._send_zero()
@@ -155,7 +155,7 @@ class CtcController(RobotLifecycleNode):
             self._alone.end()
 
     def close(self) -> None:
-        """Leave the robot without torque and the learner without work."""
+        """Send zero torque and stop the learner."""
         super().close()
         self.cleanup()
 

@@ -1,4 +1,4 @@
-"""The model of the running `ctc_controller`: who sets it, what it learns, what it publishes."""
+"""The model of the running `ctc_controller`: services that set it, learning, publication."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 
 class ControllerModel:
     """
-    Leads the controller to new parameters, from a service or from ILIC.
+    Moves the controller to new parameters, from a service or from ILIC.
 
     :param node: the lifecycle node, which owns the topic and the services.
     :param control: the law.
@@ -59,7 +59,7 @@ class ControllerModel:
         self._publisher.publish(self._message())
 
     def learned(self, update: Update, ns: int) -> None:
-        """Use what a window led to, where that is wanted."""
+        """Use the update of a window, if learning is enabled."""
         node = self._node
         admitted = self._load.admits(update.payload, ns)
         if not update.accepted:
@@ -87,7 +87,7 @@ class ControllerModel:
         self._publisher.publish(self._message())
 
     def _use(self, chi: Array, blend_s: float) -> None:
-        """Lead the model to new parameters; at once when the robot is not under control."""
+        """Move the model to new parameters; at once when the robot is not under control."""
         controller = self._control.controller
         controller.set_parameters(chi, not self._node.under_control, blend_s)
         self._updates += 1

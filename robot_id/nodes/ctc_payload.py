@@ -1,4 +1,4 @@
-"""What the running `ctc_controller` carries: set by a service, or noticed and held back."""
+"""The load of the running `ctc_controller`: set by a service, or noticed and confirmed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ class CarriedLoad:
     Knows the load that the model of a controller has.
 
     Another load that the learner sees is published and logged. The model takes it over if its mass
-    is within `payload_bound_kg` of the one it has, and else once `~/set_payload` has confirmed it.
+    is within `payload_bound_kg` of the one it has, otherwise after `~/set_payload` has confirmed
+    it.
 
     :param node: the lifecycle node.
     :param use: called with (b,) change of the parameters and the time to take it over [s].
@@ -33,7 +34,7 @@ class CarriedLoad:
     def __init__(self, node: Any, robot: Robot, use: Any) -> None:
         self._node, self._robot, self._use = node, robot, use
         self._change, self._mass = np.zeros(len(robot.base)), 0.0
-        # (10,) what of the change a load on the last link would explain.
+        # (10,) the part of the change that a load on the last link would explain.
         self._load: Array = np.zeros(10)
         self._reported: NoticedLoad | None = None
         self._columns = payload_columns(robot)
@@ -42,7 +43,7 @@ class CarriedLoad:
         node.serve(SetPayload, '~/set_payload', self._set)
 
     def admits(self, load: NoticedLoad | None, ns: int) -> bool:
-        """Tell whether a model with a load may be taken over; publish and log the load."""
+        """Return whether a model with a load may be taken over; publish and log the load."""
         if load is None:
             return True
         frame = self._robot.joint_names[-1]
@@ -76,7 +77,7 @@ class CarriedLoad:
 
 
 def _apart(one: NoticedLoad, other: NoticedLoad) -> bool:
-    """Whether two loads are worth a line each."""
+    """Whether two loads differ enough for a new log line."""
     if one.mass is None or other.mass is None:
         return one.mass is not other.mass
     return abs(one.mass - other.mass) > max(3.0 * one.deviation, 0.1 * abs(other.mass))

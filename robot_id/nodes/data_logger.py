@@ -1,4 +1,4 @@
-"""The node `data_logger`: what a robot does, recorded so that nothing is lost."""
+"""The node `data_logger`: records joint states, reference and commands without loss."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from robot_id.ros.stamps import to_stamp
 from robot_id_msgs.msg import ErrorCode, RecordingStatus
 from robot_id_msgs.srv import StartRecording, StopRecording
 
-# The joint states come first: their stamps tell what is missing.
+# The joint states come first: their stamps show what is missing.
 TOPICS = (
     ('joint_states', JointState, 'sensor_msgs/msg/JointState'),
     ('reference', JointTrajectory, 'trajectory_msgs/msg/JointTrajectory'),
@@ -143,7 +143,7 @@ class DataLogger(NodeBase, Node):
         return name
 
     def _dated(self) -> str:
-        # The date on the wall, also where the robot lives in simulated time.
+        # The date of the wall clock, also with simulated time.
         stem = datetime.now().strftime('%Y-%m-%d_%H-%M-%S')
         name, number = stem, 1
         while (self._root / name).exists():
@@ -207,7 +207,7 @@ class DataLogger(NodeBase, Node):
             messages=bag.counts,
             samples=bag.counts[0],
             gaps=statistics.gaps,
-            # Two views of the same loss: what is missing, and what the middleware says.
+            # Two counts of the same loss: missing stamps, and the report of the middleware.
             lost=max(statistics.missing, lost),
             period_s=statistics.period_s,
             duration_s=statistics.duration_s,

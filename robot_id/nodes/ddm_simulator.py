@@ -1,4 +1,4 @@
-"""The node `ddm_simulator`: a robot that exists only in its file."""
+"""The node `ddm_simulator`: a simulated robot."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from robot_id.ros.stamps import to_stamp
 from robot_id.ros.wire import EFFORTS, POINT, STATE, Layout
 from robot_id_msgs.srv import ResetSimulation, SetPayload
 
-# In lock-step a state that nobody answers is sent again: when somebody has come, and else after
-# so many looks, in case an answer was lost while two nodes found each other.
+# In lock-step a state without an answer is sent again: when a subscriber has connected, otherwise
+# after this many checks, in case an answer was lost during discovery.
 REPEAT_S, PATIENCE = 0.25, 8
 
 
 class DdmSimulator(RobotLifecycleNode):
     """
-    Integrates the direct dynamic model and looks like a robot driver from outside.
+    Integrates the direct dynamic model, with the topics of a robot driver.
 
     With `use_sim_time` it owns the clock: its stamps start at zero and it publishes /clock.
     """
@@ -56,7 +56,7 @@ class DdmSimulator(RobotLifecycleNode):
         self._simulated: SimulatedRobot | None = None
         self._ticker: Any = None
         self._clocks: Any = None
-        # Sample, neighbours and number of times that nothing had moved, at the last look.
+        # Sample, subscribers and number of checks without a change, at the last check.
         self._seen = -1, 0, 0
 
     def configure(self) -> None:
@@ -136,7 +136,7 @@ class DdmSimulator(RobotLifecycleNode):
         self.destroy_timer(self._ticker)
 
     def cleanup(self) -> None:
-        """Let the robot go."""
+        """Release the robot."""
         self._simulated = self._clocks = None
 
     @property
@@ -194,7 +194,7 @@ class DdmSimulator(RobotLifecycleNode):
             self._clocks.publish(self._clock_message)
 
     def _repeat(self) -> None:
-        """Send a state that nobody answers again: soon to newcomers, to others now and then."""
+        """Repeat a state without an answer: soon to new subscribers, to others now and then."""
         around = self._states.get_subscription_count() + self._heard.publishers
         waits = self._robot.sample == self._seen[0] and not self._failed
         patience = self._seen[2] + 1 if waits else 0

@@ -160,7 +160,7 @@ class IdentificationServer(NodeBase, Node):
         time_limit_s: float,
     ) -> IdentificationResult:
         """
-        Check a request of the service or the action, and have the worker do it.
+        Check a request of the service or the action, and give it to the worker.
 
         :raises RobotIdError: with the reason why there is no result.
         """
@@ -200,7 +200,7 @@ class IdentificationServer(NodeBase, Node):
         report: Callable[[float, str], None] = lambda fraction, text: None,
         cancelled: Callable[[], bool] | None = None,
     ) -> dict[str, Any]:
-        """Have the worker do one thing; refused while it does another."""
+        """Give one task to the worker; refused while it is busy."""
         if not self._busy.acquire(blocking=False):
             raise Refusal(
                 ErrorCode.BUSY, f'{self._doing} is running: cancel it, or try again later'
@@ -220,7 +220,7 @@ class IdentificationServer(NodeBase, Node):
         for key in keys:
             if list(keys).count(key) > 1:
                 raise OptionError(f"option '{key}' is given more than once")
-        # A value that names a file, such as the start of an iteration, is one of ours.
+        # A value that names a file, such as the start of an iteration, is in the data directory.
         return {
             key: str(below(self.root, value)) if '/' in value or value.endswith('.json') else value
             for key, value in zip(keys, values)
@@ -283,7 +283,7 @@ class IdentificationServer(NodeBase, Node):
         return OK, 'waiting for requests', values
 
     def close(self) -> None:
-        """End the work that is under way."""
+        """End the current work."""
         self._ending = True
         with self._busy:
             self._worker.kill()

@@ -34,7 +34,7 @@ Send = Callable[[str, dict[str, Any]], None]
 
 def weigh_load(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """
-    Weigh what a robot carries and put the result next to the recording.
+    Identify the load of a robot and save the result next to the recording.
 
     :param request: robot, loaded, unloaded, params and mapping ('' for none), link, output.
     """
@@ -69,7 +69,7 @@ def weigh_load(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
 
 def answer(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """
-    Identify from a recording and put the result next to it.
+    Identify from a recording and save the result next to it.
 
     :param request: robot, data, method, options, mapping, output (folder of the results), plots.
     """
@@ -105,7 +105,7 @@ def answer(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
 
 
 def _free_stem(folder: Path, name: str) -> Path:
-    """Return where no earlier result lies: nothing is overwritten."""
+    """Return a path without an earlier result: nothing is overwritten."""
     folder.mkdir(parents=True, exist_ok=True)
     number, stem = 1, folder / name
     while stem.with_name(f'{stem.name}.json').exists():
@@ -127,7 +127,7 @@ def _answer(request: dict[str, Any], send: Send) -> None:
             request, lambda fraction, text='': send('progress', to_message(fraction, text))
         )
     except BrokenPipeError:
-        # Nobody listens any more: the server was killed.
+        # The server was killed.
         sys.exit(1)
     except RobotIdError as error:
         send('error', {'kind': type(error).__name__, 'text': ' '.join(str(error).split())})

@@ -32,7 +32,7 @@ TABLE = (
 
 
 class Failed(Exception):
-    """One of the others did not do its part."""
+    """Another node failed."""
 
 
 class IdentifyOnce(NodeBase, Node):
@@ -137,7 +137,7 @@ def _wait(future: Any, limit: float | None, what: str) -> Any:
 
 
 def main() -> None:
-    """Run the node until it is done; exit 1 when it could not do its work."""
+    """Run the node until it is done; exit 1 if it failed."""
     made: list[IdentifyOnce] = []
 
     def make() -> IdentifyOnce:

@@ -47,7 +47,7 @@ Array = NDArray[np.float64]
 
 
 class OnlineIdentifierNode(NodeBase, Node):
-    """Feeds the joint states to a recursive estimator and publishes what it knows."""
+    """Feeds the joint states to a recursive estimator and publishes its estimates."""
 
     def __init__(self) -> None:
         super().__init__('online_identifier')
@@ -79,7 +79,7 @@ class OnlineIdentifierNode(NodeBase, Node):
         self.event('ready', node=self.get_fully_qualified_name(), method=self.settings['method'])
 
     def _rehearse(self) -> None:
-        """Run everything once: wrong settings show at once, and the kernels are compiled."""
+        """Run everything once: wrong settings fail at once, and the kernels are compiled."""
         rate, n = self.settings['rate_hz'] or 1000.0, self._robot.n
         identifier = make_identifier(self._robot, self.settings, rate, self._start, self._sizes)
         t = np.arange(round(RECENT_S * rate)) / rate
@@ -120,7 +120,7 @@ class OnlineIdentifierNode(NodeBase, Node):
             self.refuse('reference', error)
 
     def _work(self) -> None:
-        """Give the estimator what has come since the last time."""
+        """Give the estimator the new samples."""
         for block in self._stream.blocks():
             if self._identifier is None:
                 rate = self._stream.rate_hz
@@ -167,7 +167,7 @@ class OnlineIdentifierNode(NodeBase, Node):
             self._loads.publish(self._load(self._arm))
 
     def _load(self, arm: Result) -> PayloadEstimate:
-        """Return what the estimate says of a load that the identified arm did not have."""
+        """Return the load that was added since the arm was identified."""
         assert self._identifier is not None
         after, covariance = self._identifier.estimate, self._identifier.covariance
         order = [arm.names.index(name) for name in self._robot.base.names]

@@ -23,7 +23,7 @@ FIND_S, ANSWER_S, CLOSE_S, LOOK_S = 10.0, 10.0, 20.0, 0.05
 
 class PayloadService:
     """
-    Weighs what a robot carries, from two recordings or from one that is made now.
+    Identifies the load of a robot, from two recordings or from one that is made now.
 
     :param server: the node; it has the data directory, the worker and its time limit.
     """

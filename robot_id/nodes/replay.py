@@ -1,4 +1,4 @@
-"""The node `replay`: a recording on the topics, as if the robot were there."""
+"""The node `replay`: a recording on the topics, as if the robot were running."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class Replay(NodeBase, Node):
             os.kill(os.getpid(), signal.SIGINT)
 
     def _wait_for_subscribers(self) -> None:
-        """Wait until joint_states has its listeners, and those of all topics are connected."""
+        """Wait until the subscribers of joint_states and of all topics are connected."""
         wanted = self.settings['wait_for_subscribers']
         begun = time.monotonic()
         seen, since = self._connected(), begun

@@ -82,7 +82,7 @@ class TrajectoryGenerator(NodeBase, Node):
         qos = STREAM
         if self.settings['lock_step']:
             qos = LOCK_STEP
-            # It works ahead of the loop: where cores are few, robot and controller go first.
+            # It works ahead of the loop: with few cores, robot and controller have priority.
             if listens:
                 os.nice(10)
         self._publisher = self.create_publisher(JointTrajectory, 'reference', qos)
@@ -116,7 +116,7 @@ class TrajectoryGenerator(NodeBase, Node):
         start = self._position
         if self._generator is not None:
             held = self._generator.at(now)[0]
-            # The robot stands at the end of the last motion: go on from the reference itself.
+            # The robot is at the end of the last motion: continue from the reference itself.
             start = held if np.abs(held - start).max() < NEAR else start
         generator.start(now, start)
         self._generator, self._wanted = generator, False
@@ -132,7 +132,7 @@ class TrajectoryGenerator(NodeBase, Node):
         if order is Order.RESTART:
             self._time_restarted()
         elif order is Order.DUPLICATE and self._generator is not None:
-            # A robot in lock-step waits for somebody who came late: say it again.
+            # A robot in lock-step may wait for a late subscriber: send it again.
             self._count = min(self._count, round((ns - self._zero) / self._period_ns))
         elif order is Order.LATE:
             return
@@ -155,7 +155,7 @@ class TrajectoryGenerator(NodeBase, Node):
             self._publish_until(now)
 
     def _time_restarted(self) -> None:
-        """End the motion; with autostart it begins anew."""
+        """End the motion; with autostart it starts again."""
         if self._generator is not None:
             self.event('time was reset', autostart=self.settings['autostart'])
         self._generator = None

@@ -1,4 +1,4 @@
-"""From measured samples to supervised parameters: what the ROS node runs."""
+"""From measured samples to supervised parameters: the estimator of the ROS node."""
 
 from __future__ import annotations
 
@@ -245,7 +245,7 @@ class OnlineIdentifier:
 
 
 class _Delay:
-    """Holds what belongs to the sample in the middle of a central difference."""
+    """Holds the values of the sample in the middle of a central difference."""
 
     def __init__(self) -> None:
         self._kept: dict[str, NDArray[Any]] = {}

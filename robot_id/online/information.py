@@ -1,4 +1,4 @@
-"""What the data in the observation window say, as square-root and as moment sums."""
+"""The information of the observation window, as square root and as moment sums."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the extended and the sigma-point Kalman filter have in common."""
+"""The common part of the extended and the sigma-point Kalman filters."""
 
 from __future__ import annotations
 

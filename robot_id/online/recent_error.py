@@ -25,7 +25,7 @@ def recent_error(
     coulomb_slope: float | None = None,
 ) -> float:
     """
-    Return 100 ||Y - W chi|| / ||Y|| of the last samples [%], NaN where they do not tell.
+    Return 100 ||Y - W chi|| / ||Y|| of the last samples [%], NaN if they do not determine it.
 
     :param chi: (b,) the estimate.
     :param position: (N, n) of samples that follow each other at the rate; torque likewise.

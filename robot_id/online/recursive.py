@@ -1,4 +1,4 @@
-"""What recursive least squares and recursive instrumental variables have in common."""
+"""The common part of recursive least squares and recursive instrumental variables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 class RecursiveEstimator(ABC):
     """
-    Takes samples y = W chi + e one by one or in blocks; the estimate is there at any time.
+    Takes samples y = W chi + e one by one or in blocks; the estimate is available at any time.
 
     Inside, parameters are divided by their sizes and equations by their noise. The estimate is
     held + B theta: B spans the directions that supervision lets move (all of them without it),
@@ -188,7 +188,7 @@ class RecursiveEstimator(ABC):
 
     @abstractmethod
     def _may_start(self) -> bool:
-        """Without supervision: are there enough data for all parameters at once."""
+        """Without supervision: whether there are enough data for all parameters at once."""
 
     @abstractmethod
     def _rebuild(self, columns: NDArray[np.intp] | None, basis: Array | None) -> None:

@@ -19,8 +19,8 @@ class RecursiveInstrumentalVariables(RecursiveEstimator):
     Solves sum Z'W chi = sum Z'Y (eq. 14 of paper 002) sample by sample.
 
     The instruments Z are the model functions of the reference trajectory: they carry the motion
-    but not the measurement noise, so noisy accelerations no longer bend the estimate. It starts
-    when the moments determine all parameters. Supervision judges the instruments.
+    but not the measurement noise, so noisy accelerations do not bias the estimate. It starts when
+    the moments determine all parameters. Supervision judges the instruments.
     """
 
     def reset(self) -> None:

@@ -18,7 +18,7 @@ class RecursiveLeastSquares(RecursiveEstimator):
     chi_k = chi_{k-1} + K (y - W chi_{k-1}) with P = U D U' (Bierman's update for every row).
 
     Without supervision and without `initial_std` it starts exactly: rows are collected in a
-    triangular factor until they determine all parameters, so no prior bends the estimate and
+    triangular factor until they determine all parameters, so no prior biases the estimate and
     after any number of samples it equals batch least squares.
 
     :param initial_std: (b,) or scalar, standard deviation of the start values in their own

@@ -1,4 +1,4 @@
-"""Options of an on-line estimator, said once: for recordings and for the running robot."""
+"""Options of an on-line estimator, for recordings and for the running robot."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ EQUATIONS_HZ = 100.0
 @dataclass(frozen=True)
 class OnlineSettings:
     """
-    What the methods rls, riv and integral have in common.
+    Options of the methods rls, riv and integral.
 
     :param filtering: 'model' filters the regressor and the torques alike, 'input' the positions
         only (biased, for comparison), 'none' nothing.
@@ -139,8 +139,8 @@ class OnlineSettings:
         """
         Return the estimator of a robot whose torques are not known yet.
 
-        What a recording tells is taken from the limits: torques are known to 1 % of their limit,
-        which is near 5 % of the rms torque of a usual motion.
+        Values that a recording would give are taken from the limits: torques are known to 1 % of
+        their limit, which is near 5 % of the rms torque of a usual motion.
         """
         limits = robot.limits.torque
         return self.identifier(

@@ -1,4 +1,4 @@
-"""What the sigma-point Kalman filters share: the points z, z +- h s_i, s_i the columns of S."""
+"""The common part of the sigma-point filters: points z, z +- h s_i, s_i the columns of S."""
 
 from __future__ import annotations
 

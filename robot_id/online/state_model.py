@@ -14,7 +14,7 @@ DISCRETISATIONS = ('euler', 'midpoint')
 
 
 class NotPositive(Exception):
-    """M(q) of an estimate is not positive definite: the direct model has no meaning there."""
+    """M(q) of an estimate is not positive definite: the direct model is undefined there."""
 
 
 class StateModel:

@@ -1,4 +1,4 @@
-"""What an on-line estimator says about itself at any time."""
+"""The status of an on-line estimator."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def structure_is_right(case: Case) -> bool:
 
 
 def explains(found: Explanation) -> bool:
-    """Return whether the inertias of the robot file explain all joints nearly as well as free ones."""
+    """Return whether the given inertias explain all joints nearly as well as free ones."""
     if found.prior is None:
         return False
     as_good = np.maximum(AS_GOOD * found.free, SMALL)

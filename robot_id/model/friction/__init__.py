@@ -1,4 +1,4 @@
-"""Friction, one file a term; see `term` for what a term is and `registry` for the list."""
+"""Friction, one file for each term; see `term` for the definition and `registry` for the list."""
 
 from robot_id.model.friction.registry import (
     COLUMNS,

@@ -1,5 +1,5 @@
 """
-The few functions of which friction is made, for numbers, arrays and symbolic scalars alike.
+The functions that friction terms are made of, for numbers, arrays and symbolic scalars.
 
 A friction term is written with these and with + - * / and abs(). The compiled kernels replace
 them by machine code (see robot_id.dynamics.friction); a symbolic scalar has to bring the methods

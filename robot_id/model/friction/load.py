@@ -1,8 +1,8 @@
 """
 Coulomb friction that grows with the load, tau = Fl sign(dq) |y|.
 
-y is the torque of rigid bodies and rotors at the joint: teeth press against each other as hard as
-the load does, so strain-wave and worm gears rub more under load. Fl has no unit and stays well
+y is the torque of rigid bodies and rotors at the joint: the load presses the teeth against each
+other, so strain-wave and worm gears have more friction under load. Fl has no unit and stays well
 below 1. Together with `coulomb` it reads (Fc + Fl |y|) sign(dq).
 """
 

@@ -1,7 +1,7 @@
 """
 An offset of the torque, tau = Off.
 
-It is the amplifier's, or Coulomb friction that differs by direction.
+It comes from the amplifier, or from Coulomb friction that differs by direction.
 """
 
 from __future__ import annotations

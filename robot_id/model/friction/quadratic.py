@@ -1,7 +1,7 @@
 """
 Quadratic viscous friction, tau = Fq dq |dq|.
 
-The drag of a lubricant that churns; it tells itself from Fv dq only where the speeds are high.
+The drag of a churning lubricant; it can be separated from Fv dq only at high speeds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The friction terms there are: a new one is a file in this folder and a line here."""
+"""The friction terms: a new one is a file in this folder and a line here."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """
-Coulomb friction with a slope of its own, tau = Fc 2/pi atan(alpha dq).
+Coulomb friction with its own slope, tau = Fc 2/pi atan(alpha dq).
 
-Real friction turns over within some speed instead of jumping. Here alpha is a constant of the
-joint, estimated by variable projection, the same in identification, simulation and control.
+Real friction changes sign over a range of speeds instead of jumping. Here alpha is a constant of
+the joint, estimated by variable projection, the same in identification, simulation and control.
 """
 
 from __future__ import annotations

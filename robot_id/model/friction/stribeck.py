@@ -1,7 +1,7 @@
 """
 Stribeck friction, tau = Fs sign(dq) exp(-(dq / vs)^2).
 
-What a joint rubs more at low speed, before a film of lubricant has built up; beside `coulomb`, the
+The additional friction at low speed, before a film of lubricant has built up; with `coulomb`, the
 friction at breakaway is Fc + Fs. The Stribeck velocity vs is not linear and is estimated by
 variable projection.
 """

@@ -2,8 +2,8 @@
 Viscous friction that changes with the temperature, tau = FvT (T - T0) dq.
 
 T is the temperature of the joint, T0 the reference temperature of the robot file; a lubricant
-grows thin as it warms, so FvT is negative. Together with `viscous` it reads
-(Fv + FvT (T - T0)) dq.
+becomes thinner as it warms up, so FvT is negative. Together with `viscous` it reads (Fv + FvT (T -
+T0)) dq.
 """
 
 from __future__ import annotations

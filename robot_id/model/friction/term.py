@@ -1,13 +1,13 @@
 """
-What a friction term is.
+The definition of a friction term.
 
 A term is one file: its equation, its columns, its functions and its constant. Each column is
 linear in one parameter,
 
     torque = parameter * f(x, s, c) * m,
 
-with the speed x = dq, the sign s of the speed (sharp, smooth, or averaged between samples: who
-calls decides), the constant c of the term, and a modulation m: 1, the load |tau_rigid| of the
+with the speed x = dq, the sign s of the speed (sharp, smooth, or averaged between samples, as the
+caller decides), the constant c of the term, and a modulation m: 1, the load |tau_rigid| of the
 joint, or the deviation of its temperature from the reference.
 """
 
@@ -77,7 +77,7 @@ class FrictionTerm:
     :param replaces: terms that it generalises; both together are refused.
     :param holds: terms whose column it spans; both together are refused.
     :param linear_in_speed: f is proportional to x.
-    :param not_negative: a negative parameter would be something else than this friction.
+    :param not_negative: a negative parameter would not be this friction.
     :param last: its parameter stands after all others of the joint.
     """
 
