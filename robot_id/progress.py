@@ -1,4 +1,4 @@
-"""How long work reports its progress: a callback that the doors supply."""
+"""Progress of long work: a callback given by the command line or a node."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Progress(Protocol):
 
 
 class Cancelled(Exception):
-    """Raised by a progress callback when the user no longer wants the result."""
+    """Raised by a progress callback when the user cancels the work."""
 
 
 class IterationText(str):
@@ -39,7 +39,7 @@ class IterationText(str):
 
 
 def to_message(fraction: float, text: str) -> dict[str, Any]:
-    """Return a report as a JSON object, for a process that listens."""
+    """Return a report as a JSON object, for another process."""
     message: dict[str, Any] = {'at': fraction, 'text': str(text)}
     if isinstance(text, IterationText):
         message['iteration'] = text.iteration
@@ -71,7 +71,7 @@ def part_of(progress: Progress, start: float, end: float, part: str = '') -> Pro
 
 
 def attempts(progress: Progress) -> Iterator[Progress]:
-    """Yield a callback for each attempt, of which nobody knows how many: half of what is left."""
+    """Yield a callback for each attempt, for half of what is left: their number is unknown."""
     start = 0.0
     while True:
         end = 0.5 * (start + 1.0)

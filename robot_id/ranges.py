@@ -1,11 +1,11 @@
 """
-Bounded numbers of options: the range stands once, in the type of the field.
+Bounded numbers of options: the range is given once, in the type of the field.
 
     cutoff_hz: Frequency | None = None
     passes: Annotated[int, Range(1, 100)] = 2
 
-`check(self)` in `__post_init__` refuses what lies outside, whoever made the object; texts of a
-command line, parameters of a node and the list of methods read the same range.
+`check(self)` in `__post_init__` refuses values outside, for every caller; texts of a command line,
+parameters of a node and the list of methods read the same range.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Range:
         return f'{self.low:g} to {self.high:g}'
 
     def check(self, value: Any, key: str, whole: bool = False) -> None:
-        """Refuse a number that lies outside or is none, naming its key."""
+        """Refuse a value that is outside or not a number, naming its key."""
         try:
             inside = self.low <= value <= self.high and not isinstance(value, bool)
             inside = bool(inside) and (not whole or value == int(value))
@@ -56,7 +56,7 @@ class OutOfRange(OptionError):
     """A number outside the range of its option."""
 
 
-# The numbers that options have; wide, but far from where a computation ends in noise.
+# The ranges of options; wide, but within what can be computed reliably.
 Frequency = Annotated[float, Range(1e-3, 1e6)]
 Seconds = Annotated[float, Range(1e-6, 1e7)]
 Slope = Annotated[float, Range(1e-6, 1e9)]

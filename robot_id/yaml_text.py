@@ -1,8 +1,8 @@
 """
-YAML from anywhere: plain tables of texts, numbers, lists and tables, within bounds.
+YAML from any source: plain tables of texts, numbers, lists and tables, within bounds.
 
-A key is a text and stands once; dates stay texts; what unfolds beyond the bounds (deep nesting,
-aliases of aliases) is refused before it is built.
+A key is a text and appears once; dates stay texts; content that expands beyond the bounds (deep
+nesting, aliases of aliases) is refused before it is built.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ DEEPEST = 50
 
 
 class YamlError(Exception):
-    """A text that is no YAML, or none that we take; the message is for the user."""
+    """A text that is not YAML or exceeds the bounds; the message is for the user."""
 
 
 class _Plain(yaml.SafeLoader):
-    """Without dates: an impossible one is no number, a possible one no date for us either."""
+    """Without dates: they stay texts, possible or not."""
 
 
 _Plain.yaml_implicit_resolvers = {
@@ -36,7 +36,7 @@ _Plain.yaml_implicit_resolvers = {
 
 def read_yaml(path: Path, largest: int = LARGEST_FILE) -> Any:
     """
-    Return what a YAML file holds.
+    Return the content of a YAML file.
 
     :param largest: bytes that it may have.
     :raises OSError: when it cannot be read.
@@ -52,7 +52,7 @@ def read_yaml(path: Path, largest: int = LARGEST_FILE) -> Any:
 
 
 def parse_yaml(text: str) -> Any:
-    """Return what a YAML text holds."""
+    """Return the content of a YAML text."""
     _check_brackets(text)
     try:
         loader = _Plain(text)
@@ -71,7 +71,7 @@ def parse_yaml(text: str) -> Any:
 
 
 def _check_brackets(text: str) -> None:
-    """Refuse thousands of brackets in one another at once: the parser takes its time over them."""
+    """Refuse thousands of nested brackets at once: the parser is slow on them."""
     depth = 0
     for found in re.finditer(r'[\[{\]}]', text):
         depth += 1 if found[0] in '[{' else -1
@@ -81,9 +81,10 @@ def _check_brackets(text: str) -> None:
 
 def _check(root: yaml.Node, most: int) -> None:
     """
-    Refuse keys that are no texts or stand twice, and trees that are deep, large or endless.
+    Refuse keys that are not texts or appear twice, and trees that are deep, large or endless.
 
-    :param most: entries, with every alias unfolded: more than the text has signs is a trap.
+    :param most: entries, with every alias expanded: more than the text has characters is an
+        attack.
     """
     sizes: dict[int, int] = {}
     open_nodes: set[int] = set()

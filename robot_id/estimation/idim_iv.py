@@ -76,7 +76,7 @@ class IdimIv(EstimatedLoopMethod):
                 break
         rest = [y - w @ chi for y, w in zip(Y, W)]
         error = relative_error(rest, Y)
-        # What the reversals took of the residual is put back.
+        # The part of the residual that the reversals removed is put back.
         rest = [r * np.sqrt(len(r) / max(len(r) - c, 1)) for r, c in zip(rest, problem.taken)]
         if self.deviations != 'classical':
             v, w, rho_w = (

@@ -1,1 +1,1 @@
-"""From a Dataset to W and Y, and from W and Y to a solution: the one place that does either."""
+"""From a Dataset to W and Y, and from W and Y to a solution: the only place for both."""

@@ -1,5 +1,5 @@
 """
-What holds for the data before any filter is chosen: how friction turns, and when the torque acts.
+Found before any filter is chosen: how friction changes sign, and the delay of the torque.
 
 Both are found on rows of a fixed, modest bandwidth, so that they do not depend on the options that
 are derived after them.
@@ -35,7 +35,7 @@ DECISIVE, BETTER, TRUSTED = 0.7, 0.975, 0.015
 @dataclass(frozen=True)
 class Alignment:
     """
-    How torque and motion of a recording belong together.
+    The slope of the friction and the time offset of the torque of a recording.
 
     :param slope: alpha of the friction 2/pi atan(alpha dq), None for sign(dq).
     :param slope_reason: why.
@@ -47,7 +47,7 @@ class Alignment:
     offset: TimeOffset | None
 
     def apply(self, processing: Processing) -> tuple[Processing, dict[str, str]]:
-        """Return a processing with the offset taken out, and the reason."""
+        """Return a processing that corrects the offset, and the reason."""
         if not processing.offset_open:
             return replace(processing, torque_offset_s=processing.torque_offset_s or 0.0), {}
         if self.offset is None:

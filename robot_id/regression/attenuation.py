@@ -1,12 +1,12 @@
 """
-What the noise of the positions in W takes from an estimate, and how it is put back.
+Attenuation of an estimate by the noise of the positions in W, and its correction.
 
 Least squares take W as exact. Noise u of the filtered motion makes it W + dW, and to second order
-the estimate moves by -(W'W)^-1 E[dW' dW] chi: what is inertia looks smaller (attenuation). The
-noise is seen in the data (fourth differences of the positions), so the same rows are made twice
-more, from positions with as much noise again, +u and -u. What is odd in u cancels in the mean of
-the two estimates; what is left is the attenuation of one share of noise (the first step of SIMEX,
-Cook and Stefanski 1994), and the data have one share of it.
+the estimate moves by -(W'W)^-1 E[dW' dW] chi: inertias look smaller (attenuation). The noise is
+seen in the data (fourth differences of the positions), so the same rows are made twice more, from
+positions with as much noise again, +u and -u. What is odd in u cancels in the mean of the two
+estimates; what is left is the attenuation of one share of noise (the first step of SIMEX, Cook and
+Stefanski 1994), and the data have one share of it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ROWS, LARGEST_PAIRS = 300, 4
 NEGLIGIBLE = 0.05
 # Noise above this share of the squared accelerations is not small.
 LARGEST_SHARE = 0.05
-# Interval of the accelerations that tell how lively a motion is.
+# Interval of the accelerations that measure how lively a motion is.
 COARSE_S = 0.02
 
 
@@ -40,7 +40,7 @@ def attenuation(
     solve: Callable[[Observation], Array],
 ) -> Array | None:
     """
-    Return (b,) by how much the noise of the positions moves an estimate.
+    Return (b,) the shift of an estimate by the noise of the positions.
 
     :param chi: (b,) the estimate.
     :param relative_std: of the parameter that is known best, deviation over value.

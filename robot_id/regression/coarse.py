@@ -1,4 +1,4 @@
-"""A smaller data set that tells the same about filters, friction and delays: thinned and cut."""
+"""A smaller data set, decimated and cut, to choose filters, friction and delays."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from robot_id.data.dataset import Dataset, Run
 from robot_id.data.processing import decimate, even_factor
 
-# More samples than these are looked at in pieces.
+# More samples than these are used in pieces.
 SAMPLES, PIECES = 30_000, 3
 
 
@@ -61,6 +61,6 @@ def _pieces(dataset: Dataset) -> Dataset:
 
 
 def _copied(run: Run) -> Run:
-    """Return a piece of its own, so that nobody holds the whole for it."""
+    """Return a copy of a piece, so that the whole can be freed."""
     warmth = None if run.temperature is None else run.temperature.copy()
     return Run(run.time.copy(), run.position.copy(), run.torque.copy(), temperature=warmth)

@@ -1,5 +1,5 @@
 """
-What a solution must obey beyond least squares, such as physical consistency.
+Constraints on a least-squares solution, such as physical consistency.
 
 `regression.physical.constraint` is one.
 """

@@ -1,4 +1,4 @@
-"""Covariance of a weighted solution when each joint has a noise of its own."""
+"""Covariance of a weighted solution when each joint has its own noise."""
 
 from __future__ import annotations
 

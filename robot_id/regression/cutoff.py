@@ -3,9 +3,9 @@ The cut-off of the position filter, from the data: noise of the derivatives agai
 
 Differentiating twice multiplies the noise of a position by the square of its frequency: a filter
 that passes much puts errors into W (errors in variables), one that passes little takes motion out
-of W that the torques still hold. Either way the torques are explained less well. So the same
-torques, in the same rows, are explained with each of some cut-offs, and the largest one is found
-that explains them nearly as well as the best: the least filtering that costs nothing.
+of W that the torques still hold. Both make the fit of the torques worse. So the same torques, in
+the same rows, are explained with each of some cut-offs, and the largest one is found that explains
+them nearly as well as the best: the weakest filter that does no harm.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ AS_GOOD = 1.1
 RIGID_HZ, NEARLY_AS_GOOD = 20.0, 1.02
 # The torques that all candidates explain lie below 0.4 of the largest cut-off, and below this.
 TORQUE_SHARE, TORQUE_HZ = 0.4, 8.0
-# The comparison looks at data of this rate at most, relative to the largest cut-off.
+# The comparison uses data of this rate at most, relative to the largest cut-off.
 RATE_PER_CUTOFF = 10.0
 
 
@@ -108,7 +108,7 @@ def fit_error(observation: Observation) -> float:
     Return the geometric mean over the joints of ||Y_j - W_j chi|| / ||Y_j||.
 
     It is what the likelihood of joints with unknown noise depends on. Directions that the motion
-    does not tell are left out, as they do not change the residual.
+    does not determine are left out, as they do not change the residual.
     """
     factors = observation.factors()
     R = factors.stack(System(factors).joint_weights()[0])

@@ -1,4 +1,4 @@
-"""The dead band, from the data: below which speed the direction of a joint is not known."""
+"""The dead band, from the data: the speed below which the direction of a joint is not known."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 DWELL_SPEED, DWELL_SHARE = 0.01, 0.05
 # Deviations of its noise that a speed must exceed for its sign to be known.
 NOISE_DEVIATIONS = 4.0
-# Nothing that moves is slower, rad/s or m/s: what is, is rounding.
+# Slower speeds are rounding, rad/s or m/s.
 ROUNDING = 1e-6
 # A joint whose range is this small beside the largest one is held, not moved.
 HELD = 1e-3
@@ -29,8 +29,8 @@ def derive_dead_band(dataset: Dataset, processing: Processing) -> tuple[Array, s
 
     It is 4 deviations of the noise of the velocity, or the speed at which the position changes by
     one step of its resolution in a period of what the filters pass. A joint that often dwells
-    holds or creeps below 1 % of its top speed, where friction is anything but sign(dq). A joint
-    that is held throughout has no row at all.
+    holds or creeps below 1 % of its top speed, where friction is not sign(dq). A joint that is
+    held throughout has no row at all.
 
     :param processing: resolved but for the dead band.
     """
@@ -124,7 +124,7 @@ def resolution(dataset: Dataset) -> Array:
 
 
 def passed_hz(rate: float, processing: Processing) -> float:
-    """Return what the filters of the positions and of the rows let pass, in Hz."""
+    """Return the bandwidth of the filters of the positions and of the rows, in Hz."""
     band = 0.4 * rate / (processing.decimation or 1)
     if processing.decimation_filter == 'none' or processing.decimation == 1:
         band = rate / 2.0

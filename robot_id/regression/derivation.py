@@ -1,8 +1,8 @@
 """
-What is not given of a Processing, derived from the data, each choice with its reason.
+Options of a Processing that are not given, derived from the data with a reason.
 
 Each option is derived from the data and from the values of those before it (cut-off, decimation,
-borders, dead band), never from whether they were given: a derived value given by hand changes
+borders, dead band), never from whether they were given: giving a derived value explicitly changes
 nothing.
 """
 
@@ -29,8 +29,8 @@ from robot_id.regression.dead_band import derive_dead_band
 # 40 Hz, the rows of W and Y up to 8 Hz; a slow loop moves the robot up to its bandwidth only.
 LARGEST_HZ, LARGEST_BAND_HZ = 40.0, 8.0
 CUTOFF_PER_BANDWIDTH, BAND_PER_BANDWIDTH = 5.0, 2.0
-# The position filter passes twice what is worth keeping, so that it does not bend the edge of the
-# rows, which hold what lies below a fifth of its cut-off.
+# The position filter passes twice what is worth keeping, so that it does not distort the rows,
+# whose band ends at a fifth of its cut-off.
 CUTOFF_MARGIN, BAND_PER_CUTOFF = 2.0, 0.2
 # Rows for each parameter that acts on a joint.
 ROWS_PER_PARAMETER = 3
@@ -42,7 +42,7 @@ class Derived:
     A Processing with nothing left to derive.
 
     :param processing: the options.
-    :param reasons: by option, why a derived one is what it is.
+    :param reasons: by option, the reason for a derived value.
     """
 
     processing: Processing
@@ -62,7 +62,7 @@ def derive(
     dead_band: bool = False,
 ) -> Derived:
     """
-    Fill in what is None.
+    Derive the options that are None.
 
     :param dataset: the measurements, columns in the order of the robot's joints.
     :param coulomb_slope: of the friction in W, None for sign(dq).
@@ -97,11 +97,11 @@ def derive_for_loop(
     motion: bool = False,
 ) -> Derived:
     """
-    Fill in what is None for methods that simulate the loop or filter the data themselves.
+    Derive the options that are None, for methods that simulate the loop or filter the data.
 
     Where the robot file has the loop, its bandwidth (at most 10 Hz) says what the rows hold.
 
-    :param motion: measured motion has a part in the equations: its cut-off comes from the data.
+    :param motion: the equations use measured motion: its cut-off comes from the data.
     """
     if 'default' not in robot.description.loops:
         return derive(processing, dataset, robot, coulomb_slope)

@@ -1,4 +1,4 @@
-"""Deviations that cover: the covariance of a fit from its residual, which is not white noise."""
+"""Deviations that hold: the covariance of a fit from its residual, which is not white noise."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def observed_covariance(
     """
     Return the (b, b) covariance of the weighted solution of an observation (NaN where not kept).
 
-    :param shifted: the time offset was estimated too: what it took of the freedom counts.
-    :param bootstrap: from blocks of rows that are drawn again and again, not by formula.
+    :param shifted: the time offset was estimated too: the freedom that it used counts.
+    :param bootstrap: from randomly resampled blocks of rows, not by formula.
     :return: None where the rows were too many to keep.
     """
     found = weighted_rows(observation, kept, weights)
@@ -68,7 +68,7 @@ def observed_covariance(
         return None
     p = int(kept.sum())
     G = [rows if shifted else rows[:, :, :p] for rows in found[0]]
-    # What the reversals took of the residual is put back.
+    # The part of the residual that the reversals removed is put back.
     rows_of = np.sum([np.any(rows != 0.0, axis=2).sum(axis=0) for rows in G], axis=0)
     back = np.sqrt(rows_of / np.maximum(rows_of - observation.taken, 1))
     residual = [back * (Y - rows[:, :, :p] @ chi[kept]) for rows, Y in zip(G, found[1])]
@@ -85,7 +85,7 @@ def least_squares_covariance(
 
     :param G: for each run (M, n, p) weighted rows of the n joints, zero where left out.
     :param residual: for each run (M, n) weighted residuals, zero where left out.
-    :param bootstrap: from blocks of rows that are drawn again and again, not by formula.
+    :param bootstrap: from randomly resampled blocks of rows, not by formula.
     """
     p = G[0].shape[2]
     R = triangle(np.concatenate([g.reshape(-1, p) for g in G]))

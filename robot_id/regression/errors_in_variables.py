@@ -67,7 +67,7 @@ class Likelihood:
         moved = np.einsum('rjic,cd->rjid', A, self.gains) * (self.position_std**2)[:, None]
         Sigma = np.einsum('rjid,rkid->rjk', moved, A)
         rho = (self.Y - self.W @ chi) * self.used
-        # The whole residual is known as it stands, so the torque has what is left of it.
+        # The variance of the whole residual is known: the torque has the remaining part.
         whole = self.variance * _mean(rho**2, self.used)
         own = whole - _mean(np.einsum('rjj->rj', Sigma), self.used)
         Sigma += np.diag(np.maximum(own, LEAST_TORQUE_SHARE * whole))
@@ -83,7 +83,7 @@ class Likelihood:
         return change, R
 
     def _change(self, u: Array) -> Array:
-        """(R, n, b) what the estimated states change of the rows."""
+        """(R, n, b) change of the rows by the estimated states."""
         if not u.any():
             return np.zeros_like(self.W)
         (q, dq, ddq), (uq, udq, uddq) = self.x, u

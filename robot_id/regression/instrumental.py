@@ -49,7 +49,7 @@ def instrumental_covariance(V: Array, W: Array, residual: Array, bootstrap: bool
 
     :param V: (M, n, b) weighted instruments, W (M, n, b) rows, zero where left out.
     :param residual: (M, n) weighted Y - W chi.
-    :param bootstrap: from blocks of rows that are drawn again and again, not by formula.
+    :param bootstrap: from randomly resampled blocks of rows, not by formula.
     """
     b = V.shape[2]
     scale = np.linalg.norm(W.reshape(-1, b), axis=0)

@@ -23,7 +23,7 @@ _DEPENDENT = 1e-8
 @dataclass(frozen=True)
 class Solution:
     """
-    A least-squares solution with what is known about it.
+    A least-squares solution with its covariance and condition.
 
     :param chi: (b,) estimates; 0 where a parameter was left out.
     :param covariance: (b, b) sigma^2 (W'W)^-1; NaN rows where a parameter was left out.
@@ -46,7 +46,7 @@ class Solution:
 @dataclass(frozen=True)
 class Deficiency:
     """
-    Which parameters the data cannot tell.
+    Parameters that the data do not determine.
 
     :param silent: names whose column is zero: nothing in the motion depends on them.
     :param repeated: name of a dependent column with the names it cannot be separated from.
@@ -60,7 +60,7 @@ class Deficiency:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What has to be left out for the rest to be unique."""
+        """Parameters to leave out so that the rest is unique."""
         return self.silent + tuple(name for name, _ in self.repeated)
 
     def __str__(self) -> str:

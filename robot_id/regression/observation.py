@@ -34,14 +34,14 @@ class Observation:
     The system Y_j = W_j chi + rho_j of every joint, from measured motion.
 
     The data are filtered, differentiated and decimated once: the rows are kept in memory when they
-    are small, else computed anew in each pass.
+    are small, otherwise computed again in each pass.
 
     :param robot: the Robot.
     :param dataset: the measurements, columns in the order of the robot's joints.
     :param processing: resolved for these data.
     :param coulomb_slope: slope of the smooth friction; None for sign(dq).
     :param memory_mb: rows are kept up to this size.
-    :param free: rows that are kept are freed from what the reversals of each joint leave in them.
+    :param free: remove the effect of the reversals of each joint from the rows that are kept.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Observation:
         self._free = free
         self._kept: list[Rows] | None = None
         self._freed: list[Rows] | None = None
-        # Times of the reversals of each run and joint, once they were looked for.
+        # Times of the reversals of each run and joint, once they were searched.
         self._turns: dict[int, list[Array]] = {}
         # Rows of each joint that its reversals took.
         self.taken = np.zeros(self.n, int)
@@ -112,7 +112,7 @@ class Observation:
             turns = self._turns[rows.run]
             for j, joint in enumerate(self.robot.joints):
                 if any(TERMS[term].constant is not None for term in joint.friction):
-                    # Terms such as Stribeck's show in just these moments.
+                    # Terms such as Stribeck's act in just these moments.
                     continue
                 fine = self.wide.coulomb_slope is not None
                 columns = reversal_columns(rows.time, turns[j], self.processing, run.step, fine)
@@ -123,7 +123,7 @@ class Observation:
         return freed, taken
 
     def _columns(self, s: States) -> Array:
-        """Return [W Y dY/dt] of states: the rate of the torques tells their time offset."""
+        """Return [W Y dY/dt] of states: the rate of the torques determines their time offset."""
         W = self.wide(s.q, s.dq, s.ddq, s.torque, s.temperature)
         return np.concatenate([W, self._torques(s)[:, self.n :]], axis=1)
 

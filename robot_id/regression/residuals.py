@@ -1,4 +1,4 @@
-"""Is the residual white? Its autocorrelation tells how optimistic the deviations are."""
+"""Whiteness of the residual: its autocorrelation shows how optimistic the deviations are."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Whiteness:
 
     @property
     def factor(self) -> float:
-        """By how much a standard deviation may be too small."""
+        """Factor by which a standard deviation may be too small."""
         return float(np.sqrt(self.inflation))
 
 

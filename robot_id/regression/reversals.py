@@ -1,12 +1,12 @@
 """
-Reversals of a joint: where filters cannot follow the friction, the rows say nothing about it.
+Reversals of a joint: where filters cannot follow the friction, the rows are not valid.
 
 When a joint turns, its friction changes sign within a millisecond or so. The position filter
-bends the velocity there, noise moves its zero, and samples are too coarse: the friction in W is
-wrong for a moment. After the low-pass of the rows all that is left of such a moment is an impulse
-response of unknown size and, since its time is known to a sample only, of unknown place: each
-reversal gets columns of its own, the response and (where friction is known to be smooth) its
-slope, and W and Y are freed from what lies along them.
+distorts the velocity there, noise moves its zero, and samples are too coarse: the friction in W is
+wrong for a moment. After the low-pass of the rows such a moment becomes an impulse response of
+unknown size and, since its time is known to a sample only, of unknown place: each reversal gets
+its own columns, the response and (where friction is known to be smooth) its slope, and the part of
+W and Y along these columns is removed.
 """
 
 from __future__ import annotations
@@ -86,7 +86,8 @@ def reversal_columns(
     time: Array, times: Array, processing: Processing, step: float, slopes: bool = True
 ) -> Array:
     """
-    Return (r, 2 c) what an impulse at each of c times leaves in rows at r times, and its slope.
+    Return (r, 2 c) the response of rows at r times to an impulse at each of c times, and its
+    slope.
 
     The two of a time stand side by side.
 
@@ -125,7 +126,7 @@ def _response(factor: int) -> tuple[Array, Array]:
 
 def without(rows: Array, columns: Array, used: Flags) -> tuple[Array, int]:
     """
-    Return (r, C) rows freed from what lies along the columns, and how many columns that were.
+    Return (r, C) rows without the part along the columns, and the number of columns used.
 
     :param rows: of one joint.
     :param columns: (r, 2 c) responses and slopes; where both take too many rows, the responses.

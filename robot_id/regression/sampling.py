@@ -124,7 +124,7 @@ def walk(
     Yield decimated rows of columns that are computed from the states.
 
     Neither filters nor decimation cross the border of a run, and the rows do not depend on the
-    chunk. Runs that are too short for the filters are passed over (see `long_enough`).
+    chunk. Runs that are too short for the filters are skipped (see `long_enough`).
 
     :param dataset: the measurements.
     :param processing: resolved for them.

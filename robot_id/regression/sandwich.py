@@ -78,8 +78,8 @@ def _spectral_sum(Z: Array, residual: Array) -> Array:
     """
     Return (b, b) Z' Gamma Z of one run.
 
-    What the fit took out of the residual at a frequency, its leverage sum_b |Z_b(f)|^2 / N, is
-    put back; rows that are left out lower the power by their share.
+    The part that the fit removed from the residual at a frequency, its leverage sum_b |Z_b(f)|^2 /
+    N, is put back; rows that are left out lower the power by their share.
     """
     N = len(residual)
     E: Complex = scipy.fft.rfft(residual, axis=0)

@@ -24,7 +24,7 @@ def eliminate(
     constraint: Constraint | None = None,
 ) -> tuple[Solution, list[str]]:
     """
-    Take out the parameter with the largest percent deviation while the error does not grow.
+    Remove the parameter with the largest percent deviation while the error does not grow.
 
     After k removals F = (RSS_k - RSS) / (k s^2) must stay below the quantile `level` of
     F(k, r - b); the first removal that breaks it is undone and ends the search.
@@ -36,7 +36,7 @@ def eliminate(
     :param level: quantile of the F distribution.
     :param inflation: variance inflation of the residual's autocorrelation (>= 1): r rows that
         repeat each other carry the information of r / inflation, so F is divided by it.
-    :param constraint: what every solution obeys.
+    :param constraint: constraint on every solution.
     :return: the reduced solution and the names in the order of their removal.
     """
     best = full

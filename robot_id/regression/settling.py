@@ -1,4 +1,4 @@
-"""What rows need, settled for a recording: how friction turns, the time offset, the filters."""
+"""The processing of a recording: slope of the friction, time offset, filters."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def settle(
     processing: Processing | None = None,
 ) -> Settled:
     """
-    Return the processing of a recording: what is given, and the rest from the data.
+    Return the processing of a recording: given options, and the rest from the data.
 
     :param dataset: the measurements, columns in the order of the robot's joints.
     :param slope: of the friction, None for sign(dq); 'auto' finds it.
-    :param processing: what is given; None for nothing.
+    :param processing: given options; None for none.
     """
     given = Processing() if processing is None else processing
     if isinstance(slope, str) or given.offset_open:

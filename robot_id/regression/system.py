@@ -21,7 +21,7 @@ class System:
 
     :param factors: the triangular factors of [W_j Y_j].
     :param kept: (b,) parameters to solve for; None: all.
-    :param constraint: what chi must obey, None for nothing.
+    :param constraint: constraint on chi, None for none.
     """
 
     factors: JointFactors

@@ -2,7 +2,7 @@
 The time offset between torque and motion, from the fit itself.
 
 A torque that is recorded delta late is Y(t) = tau(t - delta), so Y = W chi - delta dY/dt to first
-order: one more column, common to all joints, tells delta with its deviation. The zero-order hold
+order: one more column, common to all joints, gives delta with its deviation. The zero-order hold
 of a sampled controller acts half a sample after its command was recorded: delta = -T/2. With one
 such column for each joint the offsets of the joints are found, and whether they differ.
 """
@@ -21,19 +21,19 @@ from robot_id.regression.observation import Observation
 from robot_id.regression.triangular import triangle
 
 Array = NDArray[np.float64]
-# An offset within this many deviations is none.
+# An offset within this many deviations counts as zero.
 SIGNIFICANT = 3.0
 # Samples around -1/2 that mean the hold of a sampled controller: noise that the loop feeds back
 # into its torque moves the estimate by that much.
 HOLD = 0.25
-# Samples by which a joint must differ from the others to get an offset of its own.
+# Samples by which a joint must differ from the others to get its own offset.
 HALF = 0.5
 
 
 @dataclass(frozen=True)
 class TimeOffset:
     """
-    How late the recorded torque is.
+    The delay of the recorded torque.
 
     :param seconds: the estimate; negative where the torque is recorded early.
     :param deviation: its standard deviation, s.
@@ -62,7 +62,7 @@ class TimeOffset:
         return max([abs(self.seconds), *(abs(value) for value, _ in self.joints.values())])
 
     def plus(self, rest: TimeOffset) -> TimeOffset:
-        """Return this offset with what was left of it once it was taken out."""
+        """Return this offset plus the rest that was found after its correction."""
         before = dict(zip(self.joints, self.of_joints()))
         if not self.differ:
             before = dict.fromkeys(rest.joints, self.seconds)

@@ -135,7 +135,7 @@ class JointFactors:
             scaled = R[:, :-1] / np.where(norms > 0.0, norms, 1.0)
             columns = scaled.shape[1]
             if lapack.dtrcon(scaled[:columns])[0] > SURELY_FULL:
-                # Of full rank: what is left of Y stands in the corner.
+                # Of full rank: the residual of Y is in the corner.
                 sigmas.append(abs(R[-1, -1]) / np.sqrt(max(rows - columns, 1)))
                 continue
             U, s, _ = np.linalg.svd(scaled, full_matrices=False)

@@ -58,7 +58,7 @@ class WideRegressor:
         return rows[:, first:last], rows[:, len(self._flat) + joint]
 
     def places(self, joint: int) -> Indices:
-        """Return where rows have W_j, Y_j and what may follow of this joint (such as dY_j/dt)."""
+        """Return the places of W_j, Y_j and further columns of this joint (such as dY_j/dt)."""
         own = np.arange(self._ends[joint], self._ends[joint + 1])
         return np.concatenate([own, len(self._flat) + joint + np.array([0, self.n])])
 

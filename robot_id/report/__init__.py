@@ -1,1 +1,1 @@
-"""What people read: tables, plots, the HTML report, the papers' tables rebuilt."""
+"""Reports: tables, plots, the HTML report, the papers' tables."""

@@ -74,7 +74,7 @@ class Comparison:
 
 
 def side_by_side(results: Sequence[Result], files: Sequence[str | Path]) -> Comparison:
-    """Align results of one robot; the method names them where it tells them apart."""
+    """Align results of one robot; labelled by the method if all methods differ."""
     robots = sorted({result.robot for result in results})
     if len(robots) > 1:
         raise DataError(f'results of different robots cannot be compared: {", ".join(robots)}')

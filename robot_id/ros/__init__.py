@@ -1,1 +1,1 @@
-"""What the ROS nodes share: base classes, messages, quality of service, launch support."""
+"""Shared by the ROS nodes: base classes, messages, quality of service, launch support."""

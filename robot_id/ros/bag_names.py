@@ -54,5 +54,5 @@ def _listed_files(metadata: Path) -> list[str]:
         listed += [entry['path'] for entry in found.get('files') or []]
         return [str(part) for part in listed]
     except (OSError, ValueError, KeyError, TypeError, AttributeError, yaml.YAMLError):
-        # Reading the bag will say what is wrong with it.
+        # Reading the bag will report what is wrong with it.
         return []

@@ -1,4 +1,4 @@
-"""What all nodes share: parameters, diagnostics, logs as events, and a clean end."""
+"""Shared by all nodes: parameters, diagnostics, logs as events, and a clean end."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from robot_id.model import Robot
 
 SPIN_S = 0.05
-# Warnings that begin with the same letters are of one kind.
+# Warnings that begin with the same characters are of one kind.
 KIND, QUIET_S = 48, 1.0
 SIGNALS = signal.SIGINT, signal.SIGTERM
 
@@ -44,7 +44,7 @@ class NodeBase:
 
     :ivar settings: the declared parameters, `self.settings['rate_hz']`.
     :ivar diagnostics: reports on /diagnostics.
-    :ivar steady: a clock that never stands still or jumps, for watchdogs and pacing.
+    :ivar steady: a clock that never stops or jumps, for watchdogs and pacing.
     :ivar refused: messages that were refused; the last reason in `last_refusal`.
     """
 
@@ -64,7 +64,7 @@ class NodeBase:
         self.diagnostics = Diagnostics(self)
 
     def ask_for_real_time(self) -> None:
-        """Ask for what the parameter real_time_priority says, and log what was permitted."""
+        """Request the priority of the parameter real_time_priority, and log what was granted."""
         priority = self.settings[REAL_TIME_PRIORITY.name]
         if priority:
             self._scheduling = ask_for_real_time(priority)
@@ -78,7 +78,7 @@ class NodeBase:
 
     def robot_setting(self: Any) -> Robot:
         """Return the robot that the parameter names."""
-        # Here, so that nodes that know no robot start without pinocchio.
+        # Imported here, so that nodes without a robot start without pinocchio.
         from robot_id.model import load_robot
 
         name = self.settings['robot']
@@ -89,7 +89,7 @@ class NodeBase:
         return robot
 
     def driver_setting(self: Any, robot: Robot) -> DriverMapping:
-        """Return how the driver of a robot speaks, as the parameter `mapping` says."""
+        """Return topics, names and units of the driver, from the parameter `mapping`."""
         from robot_id.data.driver_mapping import DriverMapping
 
         return DriverMapping(self.settings[MAPPING.name], robot.joint_names, robot.drive_gains)
@@ -130,7 +130,8 @@ def run(*make: Callable[[], Node], executor: Callable[[], Executor] = fastest_ex
     Run nodes in one process until Ctrl-C or SIGTERM and return the exit code of the process.
 
     0 after a signal, 2 when the parameters cannot be used (one line on the log), 1 on a bug.
-    The signals are ours: the node still publishes its last, safe command before the context ends.
+    Signals are handled here: the node still publishes its last, safe command before the context
+    ends.
 
     :param make: each builds a node.
     :param executor: builds the executor of all of them.
@@ -169,7 +170,8 @@ def run(*make: Callable[[], Node], executor: Callable[[], Executor] = fastest_ex
         rclpy.logging.get_logger(name).fatal(traceback.format_exc())
         code = 1
     finally:
-        # `ros2 launch` and the terminal both send SIGINT: a second one must not spoil a clean end.
+        # `ros2 launch` and the terminal both send SIGINT: a second one must not disturb a clean
+        # end.
         for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)
         for node in reversed(nodes):
@@ -184,7 +186,7 @@ def end(code: int) -> NoReturn:
     End the process at once, with what `run` returned.
 
     Everything is closed by then; a thread that is in the middle of a window or still loads a
-    library must not hold up Ctrl-C for seconds.
+    library must not delay Ctrl-C for seconds.
     """
     sys.stdout.flush()
     sys.stderr.flush()
@@ -192,7 +194,7 @@ def end(code: int) -> NoReturn:
 
 
 class _Interrupted(BaseException):
-    """A signal came before the node was there."""
+    """A signal came before the node was built."""
 
 
 def _end(node: Any, loop: Executor) -> None:

@@ -14,7 +14,7 @@ DATA_DIRECTORY = Row(
 )
 
 
-# Longer names are no names: they are neither resolved nor repeated.
+# Longer names are refused: they are neither resolved nor repeated.
 LONGEST = 1000
 
 

@@ -1,4 +1,4 @@
-"""What a node reports on /diagnostics, once a second and whenever its health changes."""
+"""Reports of a node on /diagnostics, once a second and whenever its health changes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Diagnostics:
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._reports: dict[str, Callable[[], Report]] = {}
         self.hardware = ''
-        # Health is reported by the wall clock: a simulated clock may stand still.
+        # Health is reported by the wall clock: a simulated clock may stop.
         self._timer = node.create_timer(
             period_s, self.publish, clock=Clock(clock_type=ClockType.STEADY_TIME)
         )
@@ -38,7 +38,7 @@ class Diagnostics:
         self._reports[name] = report
 
     def clear(self) -> None:
-        """Report nothing any more."""
+        """Stop reporting."""
         self._reports.clear()
 
     def publish(self) -> None:
@@ -73,7 +73,7 @@ class RateMeter:
 
     def take(self) -> dict[str, float]:
         """
-        Return what the intervals say, in Hz and microseconds, and begin anew.
+        Return rate and jitter, in Hz and microseconds, and restart.
 
         Jitter is how far an interval is from their mean: its median, its 99th percentile, and as
         jitter_us its root mean square.
@@ -113,7 +113,7 @@ class LatencyMeter:
             self._asked = None
 
     def take(self) -> dict[str, float]:
-        """Return median and 99th percentile in microseconds, and begin anew."""
+        """Return median and 99th percentile in microseconds, and restart."""
         times, self._times = self._times, []
         median, p99 = np.percentile(times, (50.0, 99.0)) if times else (0.0, 0.0)
         return {'answer_median_us': float(1e6 * median), 'answer_p99_us': float(1e6 * p99)}

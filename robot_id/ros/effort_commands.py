@@ -3,7 +3,7 @@ Effort commands on the wire: std_msgs/Float64MultiArray, as a forward effort con
 
 `data` has one torque per joint. The label of the (last) dimension names the columns, 'a,b,c', so a
 reader that looks can match them by name; one that does not takes the order of its parameter. In
-lock-step a last column 'stamp' tells which state the torques answer, in seconds.
+lock-step a last column 'stamp' gives the stamp of the state that the torques answer, in seconds.
 """
 
 from __future__ import annotations

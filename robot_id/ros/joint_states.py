@@ -55,7 +55,7 @@ class JointStates:
             self._listener = hear(node, JointState, topic, self._on_message, STATE)
 
     def close(self) -> None:
-        """Hear nothing any more."""
+        """Stop listening."""
         if self._listener is not None:
             self._listener.close()
 

@@ -1,4 +1,4 @@
-"""What the launch files share: their arguments, and nodes that are brought up by transitions."""
+"""Shared by the launch files: their arguments, and nodes that are started by transitions."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def nodes_in_one_process(
 
 
 def plain_node(executable: str, parameters: dict[str, Any], **options: Any) -> Node:
-    """Return a node without states of its own."""
+    """Return a node without a lifecycle."""
     return Node(executable=executable, name=executable, **_common(parameters), **options)
 
 
@@ -195,7 +195,7 @@ def _is_installed(package: str) -> bool:
 
 
 def root_link(urdf: str) -> str:
-    """Return the link of a URDF that is no joint's child."""
+    """Return the root link of a URDF."""
     robot = ElementTree.fromstring(urdf)
     children = {child.get('link') for child in robot.iterfind('{*}joint/{*}child')}
     return next(

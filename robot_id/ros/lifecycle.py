@@ -111,7 +111,7 @@ class RobotLifecycleNode(NodeBase, LifecycleNode):
         """Read the parameters and build everything."""
 
     def activate(self) -> None:
-        """Begin to work."""
+        """Start working."""
 
     def deactivate(self) -> None:
         """Stop safely."""
@@ -136,7 +136,8 @@ class RobotLifecycleNode(NodeBase, LifecycleNode):
         if done is not SUCCESS:
             self.active = False
             super().on_deactivate(state)
-        # What is there by now stays: the collector need not go through it while the robot moves.
+        # Objects that exist now stay: the garbage collector need not scan them while the robot
+        # moves.
         gc.collect()
         gc.freeze()
         return done

@@ -1,4 +1,4 @@
-"""Subscriptions that put up with any publisher: reliable, best effort, early or late."""
+"""Subscriptions that work with any publisher: reliable, best effort, early or late."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Listener:
     Hears a topic as bytes, reliably where its publishers are reliable.
 
     "Best available" looks at the publishers that are there when the subscription is made; when a
-    best-effort publisher comes later, the subscription is made anew.
+    best-effort publisher comes later, the subscription is made again.
 
     :param node: the node.
     :param kind: type of the messages.
@@ -68,7 +68,7 @@ class Listener:
         return found
 
     def close(self) -> None:
-        """Hear nothing any more."""
+        """Stop listening."""
         self._node.destroy_subscription(self._subscription)
 
     def _subscribe(self, reliability: ReliabilityPolicy) -> None:
@@ -83,8 +83,8 @@ class Listener:
         )
 
     def _hear(self, data: bytes) -> None:
-        # By the clock on the wall, as `ros2 bag record` does: a simulated one may stand still.
-        # (The events executor of Jazzy fails on callbacks that ask for the message's information.)
+        # By the clock on the wall, as `ros2 bag record` does: a simulated one may stop. (The
+        # events executor of Jazzy fails on callbacks that ask for the message's information.)
         self._callback(time.time_ns(), data)
 
     def _on_lost(self, event: Any) -> None:
@@ -93,7 +93,7 @@ class Listener:
     def _on_incompatible(self, event: Any) -> None:
         # Not here: the subscription must outlive its own callback.
         if self._timer is None:
-            # By a steady clock: a simulated one may stand still until we hear its robot.
+            # By a steady clock: a simulated one may stop until its robot is heard.
             self._timer = self._node.create_timer(
                 0.0, self._accept_best_effort, clock=Clock(clock_type=ClockType.STEADY_TIME)
             )
@@ -117,7 +117,7 @@ def hear(
     depth: int = DEPTH,
 ) -> Listener:
     """
-    Hear a topic as messages; bytes that are none are refused by the node.
+    Hear a topic as messages; invalid bytes are refused by the node.
 
     :param node: a NodeBase.
     :param callback: called with each message, which it must not keep: the next one fills it again.

@@ -42,11 +42,11 @@ class ForbiddenPath(RobotIdError):
 
 
 class WrongState(RobotIdError):
-    """Something that the node cannot do now."""
+    """A request that the node cannot fulfil in its state."""
 
 
 def error_code(error: RobotIdError) -> int:
-    """Return the code that tells what kind of error it was."""
+    """Return the error code of an exception."""
     if isinstance(error, ForbiddenPath):
         return ErrorCode.FORBIDDEN_PATH
     if isinstance(error, WrongState):

@@ -1,4 +1,4 @@
-"""Options of a dataclass as parameters of a node: type, default, choices and text are its own."""
+"""Options of a dataclass as parameters of a node: with its type, default, choices and text."""
 
 from __future__ import annotations
 

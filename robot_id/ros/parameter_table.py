@@ -42,11 +42,11 @@ class Row:
     """
     One parameter.
 
-    :param default: its value when nobody gives one; its type is the type of the parameter.
+    :param default: its value if none is given; its type is the type of the parameter.
     :param description: one line with the unit.
     :param lower: smallest value of a number; `upper` the largest.
     :param choices: the texts that are allowed; () allows any.
-    :param live: whether a running node follows a change; else it is refused while running.
+    :param live: whether a running node accepts a change; otherwise it is refused while running.
     :param items: type of the items where the default is an empty list.
     """
 
@@ -127,8 +127,8 @@ class ParameterTable:
     """
     The declared parameters of one node.
 
-    Overrides of the wrong type or out of range, and names that look like a slip of the pen, end in
-    an OptionError with one line.
+    Overrides of the wrong type or out of range, and names that look misspelt, end in an
+    OptionError with one line.
 
     :param node: the node that gets them.
     :param rows: the table.

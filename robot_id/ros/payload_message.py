@@ -58,7 +58,7 @@ def weighed_message(found: Mapping[str, Any], robot: str, stamp: Time) -> Payloa
 
 
 def running_message(change: Change, robot: str, frame: str, stamp: Time) -> PayloadEstimate:
-    """Return what a running estimate says of the load."""
+    """Return the message of a load that a running estimator has noticed."""
     p, s = change.standard, change.standard_deviations
     mass = float('nan') if change.mass is None else change.mass
     weighed = change.significant and change.mass is not None

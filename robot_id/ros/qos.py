@@ -8,7 +8,8 @@ DEPTH = 10
 STREAM = QoSProfile(
     history=HistoryPolicy.KEEP_LAST, depth=DEPTH, reliability=ReliabilityPolicy.RELIABLE
 )
-# In lock-step nobody waits for those who only listen: a longer history lets them fall behind.
+# In lock-step nothing waits for subscribers that only listen: a longer history lets them fall
+# behind.
 LOCK_STEP = QoSProfile(
     history=HistoryPolicy.KEEP_LAST, depth=1000, reliability=ReliabilityPolicy.RELIABLE
 )
@@ -16,7 +17,7 @@ LOCK_STEP = QoSProfile(
 SERVICE = QoSProfile(
     history=HistoryPolicy.KEEP_LAST, depth=1000, reliability=ReliabilityPolicy.RELIABLE
 )
-# The last message waits for those who come later.
+# The last message is kept for late subscribers.
 LATCHED = QoSProfile(
     history=HistoryPolicy.KEEP_LAST,
     depth=1,

@@ -1,4 +1,4 @@
-"""Errors that name their code by themselves, and the code of any error."""
+"""Errors with their own code, and the code of any error."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from robot_id.ros.messages import error_code
 
 class Refusal(RobotIdError):
     """
-    Something a node does not do.
+    A request that a node refuses.
 
     :param code: of robot_id_msgs/ErrorCode.
     :param text: one line with the reason and the way out.

@@ -1,4 +1,4 @@
-"""One controller on a robot: whoever is not the first to send commands stays silent."""
+"""One controller on a robot: only the first one sends commands."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ POLL_S = 0.005
 LISTENING = QoSProfile(
     history=HistoryPolicy.KEEP_LAST, depth=1, reliability=ReliabilityPolicy.BEST_EFFORT
 )
-# Of several owners the last word of each.
+# The last message of each of several owners.
 CLAIMS = QoSProfile(
     history=HistoryPolicy.KEEP_LAST,
     depth=20,
@@ -33,9 +33,10 @@ class SoleSender:
     """
     The right to send commands on a topic.
 
-    Who begins listens first: another one that sends is heard. Two that begin together, or have not
-    found each other yet, tell since when they send, on TOPIC/owner (std_msgs/Header: stamp and
-    name; no name: sends no more); the later one retires as soon as it hears of the earlier one.
+    A new controller listens first and hears another one that sends. Two that start together, or
+    have not discovered each other yet, publish since when they send, on TOPIC/owner
+    (std_msgs/Header: stamp and name; no name: sends no more); the later one stops as soon as it
+    hears the earlier one.
 
     :param kind: type of the commands.
     :param topic: full name of their topic.
@@ -52,10 +53,10 @@ class SoleSender:
 
     def begin(self, listen_s: float) -> None:
         """
-        Take the right; the caller must be silent still.
+        Take the right; the caller must not have sent yet.
 
         :param listen_s: how long to listen where others could send.
-        :raises WrongState: with the name of who sends.
+        :raises WrongState: with the name of the sender.
         """
         others = self._other_publishers()
         if others and self._hears_another(listen_s):

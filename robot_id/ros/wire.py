@@ -29,7 +29,7 @@ STAMP = struct.Struct('<iI')
 HEAD, STAMPED = 4, 12
 # The last moment that a stamp can hold.
 LATEST_NS = 2**31 * 1_000_000_000 - 1
-# A sender whose messages never look alike is not worth the search.
+# A sender whose messages always differ is not worth the search.
 PATIENCE = 20
 
 
@@ -121,7 +121,7 @@ class Stream:
         """
         Return the message.
 
-        :raises DataError: on bytes that are none.
+        :raises DataError: on bytes that are not one.
         """
         if self._layout is not None and self._layout.read(data):
             self._misses = 0
@@ -129,7 +129,8 @@ class Stream:
         try:
             message = deserialize_message(data, self._kind)
         except Exception as error:
-            # Anybody may publish bytes, and the middleware raises many kinds of errors on them.
+            # Any node may publish invalid bytes, and the middleware raises many kinds of errors on
+            # them.
             raise DataError(f'{len(data)} bytes that are no {self._kind.__name__}') from error
         if self._misses < PATIENCE:
             self._misses += 1

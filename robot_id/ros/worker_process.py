@@ -1,4 +1,4 @@
-"""A worker that can be asked, watched and killed."""
+"""A worker process that can be asked, watched and killed."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ WORKER = sys.executable, '-m', 'robot_id.nodes.identification_worker'
 
 class WorkerProcess:
     """
-    Runs one identification at a time in a process of its own.
+    Runs one identification at a time in a separate process.
 
-    The process is started ahead of the first request, so that its imports cost no waiting, and
-    started anew after it was killed.
+    The process is started before the first request, so that its imports cause no delay, and
+    started again after it was killed.
     """
 
     def __init__(self) -> None:

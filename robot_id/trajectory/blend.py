@@ -1,4 +1,4 @@
-"""Smooth ways from a posture into a motion and back out of it."""
+"""Smooth approach moves from a posture into a motion, and return moves."""
 
 from __future__ import annotations
 
@@ -81,9 +81,9 @@ def blend(
     Return the motion with a way from rest in `posture` to its start, and back from its end.
 
     Position, velocity and acceleration are continuous, so a motion that does not start at rest is
-    met in full flight. The result is one-shot.
+    joined at speed. The result is one-shot.
 
-    :param posture: (n,) where the robot stands.
+    :param posture: (n,) the present position of the robot.
     :param velocity: (n,) bound on |dq| of the ways, or one number; `acceleration` bounds |ddq|.
     :param lower: (n,) lowest position of the ways, `upper` the highest.
     :param back: whether to return to the posture.

@@ -1,4 +1,4 @@
-"""From a moving reference to rest, when nobody says how to go on."""
+"""From a moving reference to rest, when no further reference comes."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from robot_id.trajectory.trajectory import Array, Extremes, Trajectory
 
 class Concatenation(Trajectory):
     """
-    Plays its parts in turn, one pass of each; position and velocity must meet where they join.
+    Runs its parts in turn, one pass of each; position and velocity must meet where they join.
 
     :param parts: the motions, of the same joints. The same part may stand there several times.
     :param periodic: whether the whole goes on cycle after cycle.

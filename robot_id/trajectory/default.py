@@ -1,4 +1,4 @@
-"""The motion of a robot when nobody names another one."""
+"""The motion of a robot if no other one is named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finite Fourier series, with rest at both ends where asked."""
+"""Finite Fourier series, at rest at both ends if wanted."""
 
 from __future__ import annotations
 

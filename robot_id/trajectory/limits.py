@@ -20,7 +20,7 @@ STANDSTILL = 1e-9
 @dataclass(frozen=True)
 class MotionLimits:
     """
-    What a motion may use of the joints' limits, (n,) each.
+    The part of the joints' limits that a motion may use, (n,) each.
 
     Positions and velocities are always finite; acceleration or torque may be infinite, not both.
     """

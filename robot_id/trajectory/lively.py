@@ -8,7 +8,7 @@ from robot_id.exceptions import TrajectoryError
 from robot_id.model import Limits
 from robot_id.trajectory.fourier import Fourier
 
-# Where a robot gives no limit.
+# For a robot without limits.
 USUAL_REACH, USUAL_VELOCITY, USUAL_ACCELERATION = 1.5, 2.0, 10.0
 # Each sample takes all harmonics: a longer motion has no more of them, and is slower.
 LONGEST_S = 600.0

@@ -1,4 +1,4 @@
-"""Piecewise polynomials: what trapezoids, quintics, blends and sampled motions are made of."""
+"""Piecewise polynomials, the basis of trapezoids, quintics, blends and sampled motions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sampled reference: what the simulator, the controller and the ROS node follow."""
+"""A sampled reference, for the simulator, the controller and the ROS node."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class Header(Protocol):
 
 
 class Point(Protocol):
-    """What a trajectory_msgs/JointTrajectoryPoint holds."""
+    """The fields of a trajectory_msgs/JointTrajectoryPoint."""
 
     positions: Sequence[float]
     velocities: Sequence[float]
@@ -32,7 +32,7 @@ class Point(Protocol):
 
 
 class ReferenceMessage(Protocol):
-    """What a trajectory_msgs/JointTrajectory holds."""
+    """The fields of a trajectory_msgs/JointTrajectory."""
 
     header: Header
     joint_names: Sequence[str]
@@ -43,8 +43,8 @@ class ReferenceBuffer:
     """
     Points of a reference by their stamps, in the robot's order of joints.
 
-    Who publishes a reference stamps it with the time at which it is to be reached, mostly a little
-    ahead. Between two points the earlier one is carried on: q + dq t + ddq t^2 / 2.
+    A publisher stamps a reference with the time at which it must be reached, usually a little
+    ahead. Between two points the earlier one is extrapolated: q + dq t + ddq t^2 / 2.
 
     :param joint_names: of the robot.
     :param length: points that are kept.
@@ -70,7 +70,7 @@ class ReferenceBuffer:
         self._points.clear()
 
     def forget_beyond(self, stamp: int) -> None:
-        """Forget points later than a stamp: they are of a time that was put back."""
+        """Forget points later than a stamp, after time was set back."""
         at = bisect_right(self._stamps, stamp)
         del self._stamps[at:], self._points[at:]
 
@@ -102,7 +102,7 @@ class ReferenceBuffer:
         """Keep a point (3, n): position, velocity and acceleration at a stamp [ns]."""
         stamps = self._stamps
         if stamps and stamp < stamps[-1] - SECOND:
-            # Time has started anew.
+            # Time was reset.
             self.clear()
         at = bisect_right(stamps, stamp)
         if at and stamps[at - 1] == stamp:
@@ -122,7 +122,7 @@ class ReferenceBuffer:
         """
         Return (3, n) position, velocity and acceleration at a time.
 
-        :param longest_ns: how far a point may be carried on; None is returned beyond.
+        :param longest_ns: longest extrapolation of a point; None is returned beyond.
         """
         at = bisect_right(self._stamps, stamp) - 1
         if at < 0:

@@ -39,7 +39,7 @@ def write_reference_csv(
 
 
 def is_reference_csv(path: str | Path) -> bool:
-    """Tell whether a file is a csv of a reference and nothing measured."""
+    """Return whether a file is a csv of a reference without measurements."""
     path = Path(path)
     if path.suffix != '.csv' or not os.path.isfile(path):
         return False

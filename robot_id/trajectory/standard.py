@@ -1,4 +1,4 @@
-"""Motions of the papers, ready to play."""
+"""Motions of the papers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every trajectory can do: exact sampling, extremes, its own description as data."""
+"""The interface of all trajectories: exact sampling, extremes, description as data."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Trajectory(ABC):
         if cycles > 1 and not self.periodic:
             raise TrajectoryError(f'{cycles} cycles of a one-shot {self.kind}: it does not close')
         wanted = self.duration * cycles * rate_hz
-        # Time, three arrays, and about as much again for those who evaluate them.
+        # Time, three arrays, and about as much again for their evaluation.
         if not wanted * (1 + 6 * self.n) * 8 <= budget.memory_for():
             raise TrajectoryError(
                 f'{self.duration * cycles:g} s at {rate_hz:g} Hz are {wanted:.2g} samples, more '
@@ -121,7 +121,7 @@ class Trajectory(ABC):
         return Reference(time, *self.sample(inside))
 
     def ends_at_rest(self, tolerance: float = 1e-9, acceleration: bool = True) -> bool:
-        """Tell whether velocity (and acceleration) vanish at both ends against their peaks."""
+        """Return whether velocity (and acceleration) vanish at both ends against their peaks."""
         _, dq, ddq = self._evaluate(np.array([0.0, self.duration]))
         peak = self.extremes()
         still = bool(np.all(np.abs(dq) <= tolerance * np.maximum(peak.velocity, 1e-12)))
@@ -150,7 +150,7 @@ class Trajectory(ABC):
 
 
 def as_matrix(values: ArrayLike, what: str, columns: int | None = None) -> Array:
-    """Return a finite (rows, columns) float array or say in one line what is wrong with it."""
+    """Return a finite (rows, columns) float array; refuse others in one line."""
     try:
         matrix = np.array(values, dtype=float)
     except (TypeError, ValueError, OverflowError) as error:

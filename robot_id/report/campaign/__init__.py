@@ -1,4 +1,4 @@
-"""The report of a campaign: tables, pictures, and in words which method to use when."""
+"""The report of a campaign: tables, pictures, and advice which method to use when."""
 
 from robot_id.report.campaign.advice import advice
 from robot_id.report.campaign.markdown import to_markdown

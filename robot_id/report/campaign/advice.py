@@ -1,4 +1,4 @@
-"""Which method to use when, read off the figures."""
+"""Advice which method to use when, from the figures."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from robot_id.report.html.markup import number
 
 # A method that fails more often than this is not advised.
 ENOUGH_SUCCESS = 0.95
-# Errors this near to the smallest one are as good.
+# Errors this close to the smallest one count as equal.
 AS_GOOD = 1.1
 
 
 def advice(summary: Summary) -> list[str]:
-    """Return one line a condition."""
+    """Return one line per condition."""
     return [_condition(groups) for groups in summary.conditions()]
 
 
@@ -33,7 +33,7 @@ def front(groups: Sequence[Group]) -> list[Group]:
 
 
 def honest(group: Group) -> bool:
-    """Whether the reported 95 % intervals cover what they say, as far as the runs can tell."""
+    """Whether the reported 95 % intervals hold, within the uncertainty of the runs."""
     return group.coverage_95.low <= 0.95 <= group.coverage_95.high
 
 

@@ -8,7 +8,7 @@ from robot_id.report.campaign.columns import HEADS, LEGEND, cells
 
 
 def to_markdown(summary: Summary) -> str:
-    """Return the text of `report.md`: a table a condition, failures, and which method to use."""
+    """Return the text of `report.md`: one table per condition, failures, and advice."""
     lines = [f'# {summary.name}: {summary.runs} runs', '', LEGEND, '', '## Which method', '']
     lines += [f'- {line}' for line in advice(summary)]
     for groups in summary.conditions():

@@ -30,7 +30,7 @@ def coverage_picture(groups: Sequence[Group]) -> str:
 
 
 def time_picture(groups: Sequence[Group]) -> str:
-    """Draw the torque error against the time; the line joins the methods that nobody beats."""
+    """Draw the torque error against the time; the line joins the undominated methods."""
     known = [g for g in groups if g.torque_error > 0.0 and g.seconds > 0.0]
     if not known:
         return ''

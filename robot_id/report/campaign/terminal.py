@@ -11,7 +11,7 @@ from robot_id.report.campaign.columns import HEADS, cells
 
 
 def to_table(groups: Sequence[Group]) -> Table:
-    """Return the table of one condition, a line a method."""
+    """Return the table of one condition, one line per method."""
     table = Table(title=groups[0].title, title_justify='left')
     for k, head in enumerate(HEADS):
         table.add_column(head, justify='right' if k else 'left')

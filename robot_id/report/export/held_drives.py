@@ -1,5 +1,5 @@
 """
-What a simulator's file holds of the drives: of every joint, and of every coupled motor's shaft.
+The part of the drives that a simulator's file can hold, for joints and coupled motors.
 
 A motor that turns with several joints, at c . dq, adds J c c^T to M(q): a shaft. Its share of the
 joints' own parameters, Ia_i = sum_m c_mi^2 J_m and Fv_i likewise, is taken out of them where the
@@ -38,12 +38,12 @@ class Shaft:
 @dataclass(frozen=True)
 class HeldDrives:
     """
-    What the file holds.
+    The content of the file.
 
     :param armature: (n,) rotor inertias, damping (n,), dry (n,) friction, offset (n,).
     :param shafts: of coupled motors.
     :param lost: names of the parameters that are not zero and have no place.
-    :param notes: what is written otherwise than it was identified, one line each.
+    :param notes: values that differ from the identified ones, one line each.
     """
 
     armature: Array
@@ -68,7 +68,7 @@ def held_drives(
     bodies: Bodies, *, rotors: bool = False, shafts: bool = False, offsets: bool = False
 ) -> HeldDrives:
     """
-    Return what a file holds of the drives of a possible robot.
+    Return the drives of a possible robot as a file can hold them.
 
     :param rotors: it has a place for rotor inertias, shafts: for coupled motors, offsets: for
         constant torques.
@@ -144,7 +144,7 @@ def _viscous(robot: Robot) -> NDArray[np.bool_]:
 
 
 def _shaft(bodies: Bodies, m: int, c: Array, dry: float, notes: list[str]) -> Shaft:
-    """Return the shaft of a motor; more dry friction than its joint has in all is not passive."""
+    """Return the shaft of a motor, with at most the dry friction of its joint (passive)."""
     name = f'Fcm{m + 1}'
     wanted = max(bodies.value(name), 0.0)
     if wanted > dry:

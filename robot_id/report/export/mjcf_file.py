@@ -24,14 +24,15 @@ from robot_id.report.export.sidecar import lost, sidecar
 # Steps in s. MuJoCo's own integrators are of first order: a position that is half a step off is
 # felt by a stiff loop (2 % of the torque of a TX40's wrist); its RK4 is not.
 STEP = 0.00025
-# Time constant of friction loss, s: MuJoCo's own 20 ms let a joint turn over far too softly. It
-# raises ours to two of its steps. Impedance: a joint at rest creeps with 1 - this of its push.
+# Time constant of friction loss, s: with MuJoCo's default of 20 ms friction changes sign far too
+# softly. It raises ours to two of its steps. Impedance: a joint at rest creeps with 1 - this of
+# its push.
 SHARP, HOLD = 0.0001, 0.999
 FRICTION = f'solreffriction="{SHARP} 1" solimpfriction="{HOLD} {HOLD} 0.001"'
 
 
 def write(request: Request) -> Exported:
-    """Return the MuJoCo model; it has no shapes, they stay in the robot's own files."""
+    """Return the MuJoCo model; it has no shapes, shapes stay in the robot's own files."""
     bodies = bodies_of(request)
     held = held_drives(bodies, rotors=True, shafts=True, offsets=True)
     notes = (*bodies.notes, *lost(held, 'MJCF'))
@@ -65,7 +66,7 @@ def fastest_rate(bodies: Bodies, held: HeldDrives) -> float:
     """
     Return the largest rate of damping in 1/s, the largest eigenvalue of M(q)^-1 D.
 
-    D holds the damping of joints and shafts, M is looked at in some postures. An explicit step
+    D holds the damping of joints and shafts, M is evaluated in some postures. An explicit step
     much longer than its inverse blows up.
     """
     robot = bodies.robot
@@ -156,7 +157,7 @@ def _equalities(bodies: Bodies) -> list[str]:
 
 
 def _actuators(bodies: Bodies, held: HeldDrives) -> list[str]:
-    """Return one actuator a joint: force = ctrl - offset, ctrl within the torque limits."""
+    """Return one actuator per joint: force = ctrl - offset, ctrl within the torque limits."""
     lines = []
     for j, name in enumerate(bodies.robot.joint_names):
         limit = float(bodies.robot.limits.torque[j])

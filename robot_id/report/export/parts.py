@@ -1,4 +1,4 @@
-"""What a format is asked for, and what it hands back."""
+"""The input and the output of a format."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from robot_id.model import Robot
 @dataclass(frozen=True)
 class Request:
     """
-    What a format gets.
+    The input of a format.
 
     :param result: what was identified.
     :param name: the robot as the user named it: a shipped name or a file.
@@ -40,14 +40,14 @@ class Request:
 @dataclass(frozen=True)
 class Exported:
     """
-    What a format hands back.
+    The output of a format.
 
     :param text: the file.
     :param others: more files beside it, by the ending that takes the place of its own ('.h').
     :param folder: the files of a format that is a folder, by name; then there is no text.
     :param notes: what the format cannot hold, one line each.
-    :param check: reads the finished file again and returns one line on how well it agrees, or
-        raises; None where there is nothing to compare.
+    :param check: reads the finished file back and returns one line on how well it agrees, or
+        raises; None if there is nothing to compare.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""What the model formats write: bodies and drives of a result that can exist."""
+"""Input of the model formats: possible bodies and drives of a result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Bodies:
     :param robot: the Robot.
     :param x: (s,) standard parameters.
     :param rows: (nb, 10) inertial parameters of the bodies, direct rotors included.
-    :param notes: how it came about.
+    :param notes: how it was found.
     """
 
     robot: Robot

@@ -1,4 +1,4 @@
-"""Reading an exported model again, and comparing its torques with those of the result."""
+"""Reading an exported model back, and comparing its torques with those of the result."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def check_urdf(text: str, bodies: Bodies, held: HeldDrives) -> str:
     """
     Return one line on how a URDF's torques agree, by pinocchio and by MuJoCo.
 
-    The robot was identified with angles as they are meant (1.5708 is a right angle); the file
-    keeps them as they are written. MuJoCo reads it so, and is compared with pinocchio on that.
+    The robot was identified with exact angles (1.5708 is a right angle); the file keeps the
+    written ones. MuJoCo reads it so, and is compared with pinocchio on that.
     """
     states = random_states(bodies)
     expected = wanted(bodies, states, held)
@@ -136,7 +136,7 @@ def urdf_torques(text: str, bodies: Bodies, states: States, as_written: bool = F
     """
     (1000, n) torques of a URDF's text in pinocchio, with its own damping and friction.
 
-    :param as_written: take rounded angles as they stand.
+    :param as_written: keep rounded angles.
     """
     robot = bodies.robot
     locked, snap = dict(robot.kinematics.locked), robot.description.snap and not as_written
@@ -170,6 +170,6 @@ def tree_torques(
 
 
 def without_shapes(text: str) -> str:
-    """Return a URDF without visual and collision tags: meshes need not be at hand."""
+    """Return a URDF without visual and collision tags: meshes need not be available."""
     text = re.sub(r'<(visual|collision)\b[^>]*/>', '', text)
     return re.sub(r'<(visual|collision)\b.*?</\1\s*>', '', text, flags=re.S)

@@ -20,7 +20,8 @@ class Format:
     :param writer: 'module' in this folder whose `write(request)` returns an Exported.
     :param help: one line for the command line.
     :param needs_robot: the Robot must be loaded; else its name alone will do.
-    :param moves_robots: a controller starts from it: a result not to be used is refused.
+    :param moves_robots: a controller starts from it: a result with the verdict do_not_use is
+        refused.
     """
 
     writer: str
@@ -58,7 +59,7 @@ def export(
     :param kind: name of the format.
     :param source: the file of the result.
     :param robot: shipped name, robot file or URDF; None takes the name in the result.
-    :param force: hand a result that must not be used to a controller all the same.
+    :param force: export a result for a controller although it must not be used.
     """
     chosen, name = FORMATS[kind], robot or result.robot
     module = importlib.import_module(f'{__package__}.{chosen.writer}')

@@ -18,7 +18,7 @@ def write(request: Request) -> Exported:
     Return the file; refuse parameters that no robot should move with.
 
     The controller reads the values from the result itself, so that nothing is rounded and names
-    are checked; the file lists them for the reader.
+    are checked; the file lists them for information.
     """
     result, source = request.result, request.source
     if not result.converged:

@@ -1,4 +1,4 @@
-"""SDF: the bodies and joints of a robot for Gazebo, and whatever else reads SDFormat."""
+"""SDF: the bodies and joints of a robot for Gazebo, and other programs that read SDFormat."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from robot_id.report.export.sidecar import lost_without_rotors, sidecar
 
 
 def write(request: Request) -> Exported:
-    """Return the SDF model; it has no shapes, they stay in the robot's own files."""
+    """Return the SDF model; it has no shapes, shapes stay in the robot's own files."""
     bodies = bodies_of(request)
     held = held_drives(bodies)
     notes = (*bodies.notes, *lost_without_rotors(bodies, held, 'SDF'))
@@ -101,7 +101,7 @@ def _joint(bodies: Bodies, held: HeldDrives, i: int) -> list[str]:
 
 
 def _limit(bodies: Bodies, j: int) -> str:
-    """Return the limits that are known; what SDF does not find is unlimited."""
+    """Return the limits that are known; limits that are missing in SDF are infinite."""
     limits = bodies.robot.limits
     values = {
         'lower': limits.lower[j],

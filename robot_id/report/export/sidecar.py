@@ -1,4 +1,4 @@
-"""The YAML beside a model file: every parameter, also those that the file has no place for."""
+"""The YAML beside a model file: every parameter, also those that the model file cannot hold."""
 
 from __future__ import annotations
 

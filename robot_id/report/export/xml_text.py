@@ -1,7 +1,7 @@
 """
-Changing attributes of an XML text in place: what is not changed stays as it is, byte for byte.
+Changing attributes of an XML text in place: the rest stays the same, byte for byte.
 
-The parser says where each element starts and ends; the text between is never written anew.
+The parser says where each element starts and ends; the text between is never rewritten.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class Edits:
                 self._edits.append((place, place, f' {name}="{value}"'.encode()))
 
     def remove(self, element: Element) -> None:
-        """Take an element out, with the white space before it."""
+        """Remove an element, with the white space before it."""
         start = element.start
         while start and self.content[start - 1 : start] in (b' ', b'\t'):
             start -= 1

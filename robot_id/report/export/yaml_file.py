@@ -1,4 +1,4 @@
-"""YAML: every parameter by its name, with what one needs to judge it."""
+"""YAML: every parameter by its name, with its deviation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of an identification: one HTML file that needs nothing else."""
+"""The report of an identification: one self-contained HTML file."""
 
 from robot_id.report.html.page import write_report
 from robot_id.report.html.provenance import Provenance

@@ -1,7 +1,7 @@
 """
 The section about the links: masses, centres and inertia ellipsoids, identified beside the URDF's.
 
-Drawn is the homogeneous ellipsoid with the mass and inertia of a body: its semi-axes are
+The drawing shows the homogeneous ellipsoid with the mass and inertia of a body: its semi-axes are
 sqrt(5 e_k / m), with e_k the principal second moments about the centre.
 """
 
@@ -78,7 +78,7 @@ def _rows(
 
 
 def mass_shares(robot: Robot, result: Result) -> Array:
-    """(nb,) how much of every body's mass the data tell, 0 to 1."""
+    """(nb,) share of the data in every body's mass, 0 to 1."""
     shares = {p['name']: p['data_share'] for p in result.standard_parameters or ()}
     masses = [robot.standard_names[k] for k in robot.inertial_index[:, 9]]
     return np.array([float(shares.get(name, 0.0)) for name in masses])

@@ -68,5 +68,5 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def details(title: str, content: str) -> str:
-    """Return what opens on demand."""
+    """Return a part that opens on demand."""
     return f'<details><summary>{escape(title)}</summary>{content}</details>'

@@ -67,7 +67,7 @@ def _right_side(grouping: str) -> str:
 
 
 def residual_section(prediction: Prediction) -> str:
-    """Is what is left over noise?"""
+    """Return the section on whether the residuals are noise."""
     judged = judge(prediction)
     rows, pictures = [], []
     norms = prediction.residual_norms()
@@ -128,7 +128,7 @@ def convergence_section(result: Result) -> str:
 
 
 def correlation_section(result: Result) -> str:
-    """Return which parameters the data can hardly tell apart."""
+    """Return which parameters the data can hardly separate."""
     known = np.flatnonzero(np.isfinite(np.diag(result.covariance)) & (result.std > 0.0))
     if len(known) < 2:
         return ''

@@ -1,4 +1,4 @@
-"""What one needs to repeat a run: command line, versions, and which files were read."""
+"""Data to repeat a run: command line, versions and the files that were read."""
 
 from __future__ import annotations
 

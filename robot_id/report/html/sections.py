@@ -30,7 +30,7 @@ def prismatic(robot: Robot) -> list[bool]:
 
 
 def robot_section(robot: Robot) -> str:
-    """What the robot is."""
+    """Return the section about the robot."""
     limits, rows = robot.limits, []
     for j, (joint, slides) in enumerate(zip(robot.joints, prismatic(robot))):
         span = f'{number(limits.lower[j], 3)} … {number(limits.upper[j], 3)}'
@@ -56,7 +56,7 @@ def robot_section(robot: Robot) -> str:
 
 
 def data_section(robot: Robot, dataset: Dataset, result: Result) -> str:
-    """What was measured and what was done to it."""
+    """Return the section about the measurements and their processing."""
     dataset = dataset.select(robot.joint_names)
     seconds = sum(run.duration for run in dataset.runs)
     rows = []
@@ -136,7 +136,7 @@ def validation_section(validation: Validation) -> str:
 
 
 def repetition_section(result: Result, source: Provenance) -> str:
-    """Everything one needs to run it again."""
+    """Return the section with everything needed to run it again."""
     options = {k: _text(v) for k, v in result.options.items()}
     content = f'<pre class="command">{escape(source.command)}</pre>'
     content += '<h3>Options</h3>' + markup.facts(options.items())

@@ -1,4 +1,4 @@
-"""A claim of a paper and what our figures say to it."""
+"""A claim of a paper and whether our figures agree."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Claim:
     :param text: what the paper says.
     :param holds: whether our figures agree.
     :param evidence: these figures, and why when they do not.
-    :param ground: what they rest on.
+    :param ground: their basis.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""What a reproduced table consists of: sections with columns and rows, and honest notes."""
+"""The parts of a reproduced table: sections with columns and rows, and notes."""
 
 from __future__ import annotations
 

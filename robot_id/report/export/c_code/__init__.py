@@ -34,6 +34,6 @@ def write(request: Request) -> Exported:
 
 
 def identifier(name: str) -> str:
-    """Return a robot's name as C can have it."""
+    """Return a robot's name as a C identifier."""
     text = re.sub(r'[^0-9a-zA-Z]+', '_', name).strip('_').lower() or 'robot'
     return text if text[0].isalpha() else f'robot_{text}'

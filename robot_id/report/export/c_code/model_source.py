@@ -70,7 +70,7 @@ class ModelSource:
         self.functions = dict(LIBRARY)
         self.notes: tuple[str, ...] = ()
         if takes_load(robot):
-            # Its columns depend on the parameters, so there is no regressor to hand out.
+            # Its columns depend on the parameters, so there is no regressor to export.
             del self.functions['regressor']
             self.notes = ('friction grows with the load: no regressor function is written',)
 
@@ -162,7 +162,7 @@ class ModelSource:
 
 
 def _comment(text: str) -> str:
-    """Return a name that cannot end the comment it stands in."""
+    """Return a name that cannot end its comment."""
     return ' '.join(text.split()).replace('*/', '* /').replace('/*', '/ *')
 
 
