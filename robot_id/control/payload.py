@@ -50,6 +50,14 @@ class PayloadEstimate:
         apart = self.rows[:, -1] - self.rows[:, :-1] @ load
         return bool(apart @ apart > 1.0)
 
+    def clearly_differs_from(self, other: PayloadEstimate) -> bool:
+        """Whether the masses differ by more than 3 deviations and 10 %, or only one is known."""
+        if self.mass is None or other.mass is None:
+            return self.mass is not other.mass
+        return abs(self.mass - other.mass) > max(
+            SIGNIFICANT * self.deviation, 0.1 * abs(other.mass)
+        )
+
     def __str__(self) -> str:
         if self.mass is not None:
             return f'payload: {self.mass:.3g} kg +- {self.deviation:.2g} kg'
@@ -93,6 +101,11 @@ def estimate_payload(
     else:
         significant = fit.y @ fit.y > SIGNIFICANT**2 * fit.rank
     return PayloadEstimate(mass, float(spread[MASS]), changes, bool(significant), p, spread)
+
+
+def load_of_change(robot: Robot, change: Array) -> Array:
+    """(10,) the smallest load on the last link that explains a change (b,), by least squares."""
+    return np.asarray(np.linalg.lstsq(payload_columns(robot), change, rcond=1e-12)[0], float)
 
 
 def inertial_parameters(robot: Robot) -> NDArray[np.bool_]:

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.control import PayloadEstimate as NoticedLoad
+from robot_id.control.payload import load_of_change
 from robot_id.model import Robot, payload_parameters
-from robot_id.model.payload import payload_columns
 from robot_id.ros.payload_message import payload_of, running_message
 from robot_id.ros.qos import LATCHED
 from robot_id.ros.stamps import to_stamp
@@ -37,7 +37,6 @@ class CarriedLoad:
         # (10,) the part of the change that a load on the last link would explain.
         self._load: Array = np.zeros(10)
         self._reported: NoticedLoad | None = None
-        self._columns = payload_columns(robot)
         self.held = 0
         self._publisher = node.tell(PayloadEstimate, '~/payload', LATCHED, always=True)
         node.serve(SetPayload, '~/set_payload', self._set)
@@ -54,7 +53,7 @@ class CarriedLoad:
             self._reported = None
             return True
         self.held += 1
-        if not self._reported or _apart(load, self._reported):
+        if not self._reported or load.clearly_differs_from(self._reported):
             self._reported = load
             self._node.warning(
                 f'the load has changed from {self._mass:.3g} kg, {load}: the model waits for '
@@ -70,14 +69,7 @@ class CarriedLoad:
             change = payload_parameters(self._robot, payload, request.link or None)
         self._use(change - self._change, blend)
         self._change, self._mass, self._reported = change, float(request.inertia.m), None
-        self._load = np.asarray(np.linalg.lstsq(self._columns, change, rcond=1e-12)[0])
+        self._load = load_of_change(self._robot, change)
         self._node.event(
             'payload set', mass=self._mass, link=request.link or 'last', blend_s=blend
         )
-
-
-def _apart(one: NoticedLoad, other: NoticedLoad) -> bool:
-    """Whether two loads differ enough for a new log line."""
-    if one.mass is None or other.mass is None:
-        return one.mass is not other.mass
-    return abs(one.mass - other.mass) > max(3.0 * one.deviation, 0.1 * abs(other.mass))

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
-from robot_id.control.payload import estimate_payload
 from robot_id.data.stamps import SECOND
-from robot_id.estimation.parameters import load_for_robot, parameters_for
+from robot_id.estimation.added_load import added_load
+from robot_id.estimation.parameters import load_for_robot
 from robot_id.estimation.result import Result
 from robot_id.exceptions import DataError, RobotIdError
 from robot_id.nodes.online_settings import TABLE, a_priori_or_none, make_identifier
@@ -169,17 +169,8 @@ class OnlineIdentifierNode(NodeBase, Node):
     def _load(self, arm: Result) -> PayloadEstimate:
         """Return the load that was added since the arm was identified."""
         assert self._identifier is not None
-        after, covariance = self._identifier.estimate, self._identifier.covariance
-        order = [arm.names.index(name) for name in self._robot.base.names]
-        of_arm = arm.covariance[np.ix_(order, order)]
-        known = np.isfinite(np.diag(covariance)) & np.isfinite(np.diag(of_arm))
-        change = estimate_payload(
-            self._robot,
-            parameters_for(self._robot, arm),
-            after,
-            np.nan_to_num(covariance) + np.nan_to_num(of_arm),
-            known,
-        )
+        now = self._identifier
+        change = added_load(self._robot, arm, now.estimate, now.covariance)
         if change.significant != self._carries:
             self._carries = change.significant
             self.event(f'load noticed, {change}' if self._carries else 'no load')

@@ -1,32 +1,14 @@
 """Which reference the controller follows, and when it holds, brakes or stops."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
+from reference_message import point
 
 from robot_id.control import ComputedTorque
 from robot_id.control.torque_control import Mode, TorqueControl
 from robot_id.model import load_robot
 
 MS = 1_000_000
-
-
-def point(stamp, q, dq=0.0, ddq=0.0):
-    """Return what a trajectory_msgs/JointTrajectory of one point holds."""
-    return SimpleNamespace(
-        header=SimpleNamespace(stamp=time_of(stamp)),
-        joint_names=['carriage'],
-        points=[
-            SimpleNamespace(
-                positions=[q], velocities=[dq], accelerations=[ddq], time_from_start=time_of(0)
-            )
-        ],
-    )
-
-
-def time_of(ns):
-    return SimpleNamespace(sec=ns // 10**9, nanosec=ns % 10**9)
 
 
 def control(**options):

@@ -57,7 +57,7 @@ def test_aliases_rename_and_the_robot_orders(bag, write, recorded):
 def test_without_an_alias_the_message_shows_how(bag, write):
     with pytest.raises(DataError, match=r"no joint 'elbow'.*'joints: \{RECORDED_NAME: elbow\}'"):
         data.load(bag, joint_names=('elbow',))
-    with pytest.raises(DataError, match="'joints' are without 'elbow' of the robot"):
+    with pytest.raises(DataError, match="'joints' lack 'elbow' of the robot"):
         data.load(bag, write(joints=list(RECORDED)), joint_names=('elbow',))
     with pytest.raises(DataError, match="no joint 'axis_9'"):
         data.load(bag, write(joints={'axis_9': 'elbow'}))

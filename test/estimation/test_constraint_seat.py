@@ -41,5 +41,5 @@ def test_system_asks_the_constraint():
 def test_rank_is_checked_before_the_constraint():
     W = np.ones((10, 2))
     factors = JointFactors.of_rows('ab', [(W, W[:, 0])])
-    with pytest.raises(IdentificationError, match='does not tell'):
+    with pytest.raises(IdentificationError, match='does not separate'):
         System(factors, constraint=Through(np.ones(2))).solve()

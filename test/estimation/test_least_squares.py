@@ -88,7 +88,7 @@ def test_repeated_columns_are_named_together_with_what_they_repeat():
     assert len(lacking.names) == 1
     ((name, others),) = lacking.repeated
     assert {name, *others} == {'a', 'b', 'd'}
-    assert 'does not tell' in str(lacking)
+    assert 'does not separate' in str(lacking)
 
 
 def test_badly_scaled_columns_are_not_called_deficient():

@@ -1,32 +1,14 @@
 """References by their stamps, and from a moving reference to rest."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
+from reference_message import point
 
 from robot_id.exceptions import DataError
 from robot_id.trajectory.braking import Brake
 from robot_id.trajectory.reference_buffer import ReferenceBuffer
 
 MS = 1_000_000
-
-
-def point(stamp, q, dq=0.0, ddq=0.0):
-    """Return what a trajectory_msgs/JointTrajectory of one point holds."""
-    return SimpleNamespace(
-        header=SimpleNamespace(stamp=time_of(stamp)),
-        joint_names=['carriage'],
-        points=[
-            SimpleNamespace(
-                positions=[q], velocities=[dq], accelerations=[ddq], time_from_start=time_of(0)
-            )
-        ],
-    )
-
-
-def time_of(ns):
-    return SimpleNamespace(sec=ns // 10**9, nanosec=ns % 10**9)
 
 
 def test_a_reference_is_found_by_its_stamp_and_carried_on():

@@ -176,7 +176,3 @@ class Watch:
                 self._late.append(torque)
             else:
                 self.longest_s = max(self.longest_s, acted / 1e9)
-
-
-def _many(torques: list[float]) -> str:
-    return f'{len(torques)} torques up to {max(map(abs, torques)):.5g}'
