@@ -129,7 +129,7 @@ def test_a_hopeless_start_is_refused_safely(emps):
     run = run_ilic(emps, emps.truth(), emps_cycle(), 3, start=[1000.0, 0, 0, 0])
     for update in run.updates:
         assert not update.accepted
-        assert "joint 'carriage' stood at its limit" in update.reason
+        assert "joint 'carriage' was at its limit" in update.reason
         np.testing.assert_array_equal(update.parameters, [1000.0, 0, 0, 0])
 
 

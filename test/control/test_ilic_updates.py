@@ -183,7 +183,7 @@ def test_torques_at_their_limit_teach_nothing(emps):
     (update,) = ilic_of(emps, emps.a_priori(), 6.2, torque_limit=100.0).feed(
         q, dq, ddq, np.clip(tau, -100.0, 100.0)
     )
-    assert 'stood at its limit' in update.reason
+    assert 'was at its limit' in update.reason
 
 
 def test_cleared_window_starts_anew(emps):

@@ -105,5 +105,5 @@ def test_two_laws_cannot_share_the_name_of_their_numbers():
         kp: np.ndarray
 
     law_named('pd')
-    with pytest.raises(TypeError, match="calls its numbers 'PdSettings' too"):
+    with pytest.raises(TypeError, match="already uses the name 'PdSettings'"):
         torque_kernel(PdSettings)(lambda: None)

@@ -74,7 +74,7 @@ def test_rows_and_seconds_split_a_bag(bag, write, recorded):
     assert [len(run) for run in named.runs] == [50, 50]
     whole = data.load(bag, write(rows={'other': [1, 2]}))
     assert len(whole) == N
-    assert any("'rows' are those of other" in note for note in whole.notes)
+    assert any("'rows' belong to other" in note for note in whole.notes)
     (part,) = data.load(bag, write(seconds=[0.5, 1.0])).runs
     np.testing.assert_array_equal(part.position, q[50:101])
     with pytest.raises(DataError, match='rows 290 to 301 are not within the rows 1 to 300'):
