@@ -224,7 +224,7 @@ def test_files_match_joints_by_name(tmp_path) -> None:
         load_trajectory(path, ['a', 'b', 'd'])
     with pytest.raises(TrajectoryError, match='No such file'):
         load_trajectory(tmp_path / 'none.yaml')
-    with pytest.raises(TrajectoryError, match='ends in'):
+    with pytest.raises(TrajectoryError, match='must end in'):
         save_trajectory(trajectory, tmp_path / 'motion.txt')
     (tmp_path / 'broken.yaml').write_text('kind: [')
     with pytest.raises(TrajectoryError, match='not a YAML'):
