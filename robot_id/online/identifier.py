@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robot_id.data.stamps import GAP
+from robot_id.dynamics.temperature import feels_temperature
 from robot_id.exceptions import DataError, OptionError, did_you_mean
 from robot_id.model import Robot
 from robot_id.online.energy import EnergyModel
@@ -79,10 +80,15 @@ class OnlineIdentifier:
             raise OptionError(f'rate_hz = {rate_hz}, must be positive')
         if decimation < 1 or decimation != int(decimation):
             raise OptionError(f'decimation = {decimation}, must be 1 or more')
+        if feels_temperature(robot):
+            raise OptionError(
+                f'{robot.name}: friction that changes with the temperature cannot be followed '
+                'on-line, since joint states have no temperature: choose other friction terms'
+            )
         self.robot, self.rate_hz, self.method = robot, float(rate_hz), method
         self.filtering, self.decimation = filtering, int(decimation)
         self.coulomb_slope, self.held_torque = coulomb_slope, held_torque
-        self._model = model_of(robot)
+        self._model = model_of(robot, linear=True)
         self._slope = 0.0 if coulomb_slope is None else float(coulomb_slope)
         step = 1.0 / self.rate_hz
         self._differences, self._reference_delay = Differences(step), _Delay()

@@ -35,6 +35,7 @@ class Model(NamedTuple):
     :param rigid: (b,) 1 for parameters of rigid bodies and rotors, 0 for friction and offset.
     :param code: (4,) addresses of the generated direct model, derivatives, regressor and inertia
         matrix, 0 for the generic kernels.
+    :param load: (b,) parameters that tell the load of friction, empty where none grows with it.
     """
 
     tree: Tree
@@ -44,18 +45,20 @@ class Model(NamedTuple):
     factor: Array
     rigid: Array
     code: NDArray[np.int64]
+    load: Array
 
 
 _CODE = ('direct_dynamics', 'derivatives', 'regressor', 'inertia_matrix')
 DIRECT, DERIVATIVES, REGRESSOR, INERTIA = range(len(_CODE))
 
 
-def model_of(robot: Robot, slope: float | None = None) -> Model:
+def model_of(robot: Robot, slope: float | None = None, linear: bool = False) -> Model:
     """
     Return the arrays of a robot.
 
     :param slope: of the friction in a filter that will run for long, which uses generated code;
         None for the generic kernels.
+    :param linear: for `regressor`: the load of friction is that of reference parameters.
     """
     units = [robot.base.to_standard(chi) for chi in np.eye(len(robot.base))]
     forms = [np.concatenate([u[robot.inertial_index].ravel(), u[robot.term_index]]) for u in units]
@@ -66,15 +69,19 @@ def model_of(robot: Robot, slope: float | None = None) -> Model:
         found = [code_for(robot, name, slope) for name in _CODE]
         if all(found):
             code[:] = [each.address for each in found if each is not None]
-    return Model(
-        tree_of(robot), np.array(forms), bodies, terms, np.array(robot.base.factor), rigid, code
-    )
+    load = np.empty(0)
+    if linear and takes_load(robot):
+        load = rigid_parameters(robot, robot.load_reference())
+    factor = np.array(robot.base.factor)
+    return Model(tree_of(robot), np.array(forms), bodies, terms, factor, rigid, code, load)
 
 
 def regressor(model: Model, q: Array, dq: Array, ddq: Array, slope: float) -> Array:
     """Return what dynamics.regressor does, (N, n, b), with less to do per call for one sample."""
     W = np.zeros((q.shape[0], q.shape[1], model.factor.size))
     regressor_kernel(model.tree, model.bodies, model.terms, q, dq, ddq, slope, W)
+    if model.load.size:
+        load_kernel(model.tree, model.terms, model.load, np.empty(0), False, dq, slope, W)
     W /= model.factor
     return W
 

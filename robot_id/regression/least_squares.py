@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -43,6 +44,10 @@ class Solution:
     freedom: int
 
 
+# Parameters of friction that changes with the temperature.
+_WARM = re.compile(r'F[vc]T\d')
+
+
 @dataclass(frozen=True)
 class Deficiency:
     """
@@ -65,10 +70,18 @@ class Deficiency:
 
     def __str__(self) -> str:
         parts = []
-        if self.silent:
-            parts.append(f'the motion does not excite {_listing(self.silent)}')
+        warm = [name for name in self.silent if _WARM.match(name)]
+        still = [name for name in self.silent if name not in warm]
+        if still:
+            parts.append(f'the motion does not excite {_listing(still)}')
+        if warm:
+            parts.append(
+                f'the temperature stays at its reference, {_listing(warm)} cannot be told'
+            )
         for name, others in self.repeated[:3]:
-            parts.append(f'the motion does not separate {name} from {_listing(others)}')
+            warm = any(_WARM.match(each) for each in (name, *others))
+            what = 'the temperature changes too little to' if warm else 'the motion does not'
+            parts.append(f'{what} separate {name} from {_listing(others)}')
         if len(self.repeated) > 3:
             parts.append(f'nor {_listing([name for name, _ in self.repeated[3:]])} from others')
         return '; '.join(parts)
