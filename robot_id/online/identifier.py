@@ -70,21 +70,7 @@ class OnlineIdentifier:
         supervisor: Rule | None = None,
         **options: object,
     ):
-        for key, value, known in (
-            ('method', method, METHODS),
-            ('filtering', filtering, FILTERINGS),
-        ):
-            if value not in known:
-                raise OptionError(f"no {key} '{value}': {did_you_mean(str(value), known)}")
-        if not rate_hz > 0:
-            raise OptionError(f'rate_hz = {rate_hz}, must be positive')
-        if decimation < 1 or decimation != int(decimation):
-            raise OptionError(f'decimation = {decimation}, must be 1 or more')
-        if feels_temperature(robot):
-            raise OptionError(
-                f'{robot.name}: friction that changes with the temperature cannot be followed '
-                'on-line, since joint states have no temperature: choose other friction terms'
-            )
+        _check(robot, method, filtering, rate_hz, decimation)
         self.robot, self.rate_hz, self.method = robot, float(rate_hz), method
         self.filtering, self.decimation = filtering, int(decimation)
         self.coulomb_slope, self.held_torque = coulomb_slope, held_torque
@@ -247,6 +233,25 @@ class OnlineIdentifier:
             status,
             rejected=status.rejected + self.refused,
             rejected_reason=self.refused_reason or status.rejected_reason,
+        )
+
+
+def _check(robot: Robot, method: str, filtering: str, rate_hz: float, decimation: int) -> None:
+    """Refuse what no estimator can have."""
+    for key, value, known in (
+        ('method', method, METHODS),
+        ('filtering', filtering, FILTERINGS),
+    ):
+        if value not in known:
+            raise OptionError(f"no {key} '{value}': {did_you_mean(str(value), known)}")
+    if not rate_hz > 0:
+        raise OptionError(f'rate_hz = {rate_hz}, must be positive')
+    if decimation < 1 or decimation != int(decimation):
+        raise OptionError(f'decimation = {decimation}, must be 1 or more')
+    if feels_temperature(robot):
+        raise OptionError(
+            f'{robot.name}: friction that changes with the temperature cannot be followed '
+            'on-line, since joint states have no temperature: choose other friction terms'
         )
 
 

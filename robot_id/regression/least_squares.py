@@ -79,8 +79,8 @@ class Deficiency:
                 f'the temperature stays at its reference, {_listing(warm)} cannot be told'
             )
         for name, others in self.repeated[:3]:
-            warm = any(_WARM.match(each) for each in (name, *others))
-            what = 'the temperature changes too little to' if warm else 'the motion does not'
+            heat = any(_WARM.match(each) for each in (name, *others))
+            what = 'the temperature changes too little to' if heat else 'the motion does not'
             parts.append(f'{what} separate {name} from {_listing(others)}')
         if len(self.repeated) > 3:
             parts.append(f'nor {_listing([name for name, _ in self.repeated[3:]])} from others')
