@@ -84,6 +84,10 @@ class IdentificationError(RobotIdError):
     """An estimator that cannot give a reliable answer on these data."""
 
 
+class OutOfTimeError(IdentificationError):
+    """An estimator that its own time limit ended."""
+
+
 class SimulationError(RobotIdError):
     """A simulation that diverged, with the time and the joint."""
 

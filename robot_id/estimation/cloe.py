@@ -16,6 +16,7 @@ from robot_id.estimation.loop_method import LoopMethod
 from robot_id.estimation.loop_problem import LoopProblem
 from robot_id.estimation.loop_steps import (
     EXACT,
+    best_so_far,
     careful_step,
     first_simulation,
     has_settled,
@@ -23,7 +24,12 @@ from robot_id.estimation.loop_steps import (
 )
 from robot_id.estimation.outcome import Outcome
 from robot_id.estimation.result import Iteration, history_text
-from robot_id.exceptions import IdentificationError, OptionError, SimulationError
+from robot_id.exceptions import (
+    IdentificationError,
+    OptionError,
+    OutOfTimeError,
+    SimulationError,
+)
 from robot_id.model import Robot
 from robot_id.progress import Progress
 from robot_id.ranges import Count, Range
@@ -59,9 +65,9 @@ class Cloe(LoopMethod):
 
     def solve(self, problem: LoopProblem, start: Array, progress: Progress) -> Outcome:
         """Minimise the output error."""
+        self._check_reference(problem)
         # The gains of a loop that nobody knows are those for the inertia of the start.
-        known = 'default' in problem.robot.description.loops or self.loop != 'default'
-        own = problem.controller(None if known else start)
+        own = problem.controller(None if problem.kind == 'known' else start)
         if own.law.feedback(own) is None:
             raise OptionError(
                 f"loop '{self.loop}' has the law '{own.law.name}': {self.name} needs a PD loop"
@@ -69,9 +75,9 @@ class Cloe(LoopMethod):
         fit = _OutputError(problem, own, self.output)
         if self.optimizer == 'nelder_mead':
             chi, history, converged = self._simplex(fit, start, progress)
+            simulations = problem.simulate(chi, fit.controller)
         else:
-            chi, history, converged = self._gauss_newton(fit, start, progress)
-        simulations = problem.simulate(chi, fit.controller)
+            chi, simulations, history, converged = self._gauss_newton(fit, start, progress)
         solution = fit.linear(chi, simulations)
         covariance = fit_covariance(
             problem, fit.jacobian(chi, simulations), fit.residual(simulations), self.deviations
@@ -86,35 +92,56 @@ class Cloe(LoopMethod):
             residuals=rho,
             history=tuple(history),
             converged=converged,
+            must_explain=True,
             extras=extras,
+        )
+
+    def _check_reference(self, problem: LoopProblem) -> None:
+        """
+        Refuse data that say nothing of what the loop was told.
+
+        Where the recorded position stands in for the reference, the best loop is one with nothing
+        to carry: ||q - q_s|| falls with the torques, and the parameters go to zero.
+        """
+        if problem.recorded or (self.output == 'torque' and problem.kind == 'known'):
+            return
+        raise IdentificationError(
+            f'{self.name} needs the reference that the loop of the robot followed, and the data '
+            "have none: give 'reference_position' in the mapping, or use didim, idim_iv or "
+            'idim_wls'
         )
 
     def _gauss_newton(
         self, fit: _OutputError, start: Array, progress: Progress
-    ) -> tuple[Array, list[Iteration], bool]:
+    ) -> tuple[Array, list[Simulation], list[Iteration], bool]:
         chi, simulations = start, first_simulation(fit.problem, start, fit.controller)
         cost = fit.cost(simulations)
         history: list[Iteration] = []
         for k in range(self.iterations):
             progress(k / self.iterations, history_text(history))
             solution = fit.linear(chi, simulations)
-            step = 1.0
+            step, done = 1.0, False
             while True:
-                new, trial, kept = careful_step(
-                    fit.problem, chi, chi + step * solution.chi, fit.controller
-                )
+                try:
+                    new, trial, kept = careful_step(
+                        fit.problem, chi, chi + step * solution.chi, fit.controller
+                    )
+                except OutOfTimeError as late:
+                    best_so_far(fit.problem, k, late)
+                    return chi, simulations, history, False
                 step *= kept
                 lower = fit.cost(trial)
                 steady = fit.error(trial) <= EXACT or abs(cost - lower) <= self.tolerance * cost
                 settled = has_settled(new - chi, solution.covariance, self.settled, chi)
-                if lower <= cost or (steady and settled):
+                done = steady and settled
+                if lower <= cost or done:
                     break
                 step *= 0.5
             history.append(Iteration(new, 100.0 * fit.error(trial), step))
             chi, simulations, cost = new, trial, lower
-            if steady and settled:
-                return chi, history, True
-        return chi, history, False
+            if done:
+                break
+        return chi, simulations, history, done
 
     def _simplex(
         self, fit: _OutputError, start: Array, progress: Progress

@@ -20,6 +20,7 @@ from robot_id.estimation.loop_jacobian import (
 from robot_id.estimation.loop_problem import LoopProblem
 from robot_id.estimation.loop_steps import (
     ShortSteps,
+    best_so_far,
     careful_step,
     first_motion,
     has_settled,
@@ -28,6 +29,7 @@ from robot_id.estimation.loop_steps import (
 )
 from robot_id.estimation.outcome import Deviations, Outcome
 from robot_id.estimation.result import Iteration, history_text
+from robot_id.exceptions import OutOfTimeError
 from robot_id.progress import Progress
 from robot_id.regression.deviations import least_squares_covariance
 from robot_id.regression.least_squares import Solution
@@ -80,8 +82,12 @@ class Didim(EstimatedLoopMethod):
             free = proposal
             if fitter is not None:
                 proposal = fitter.project(free, solution.covariance).chi
-            gains = own if exact else None
-            new, simulations, step = careful_step(problem, chi, proposal, gains)
+            try:
+                gains = own if exact else None
+                new, simulations, step = careful_step(problem, chi, proposal, gains)
+            except OutOfTimeError as late:
+                best_so_far(problem, k, late)
+                break
             creeping.note(step)
             motions = problem.states(simulations)
             rho = [y - s for y, s in zip(Y, simulated_torque(problem, motions))]
@@ -120,7 +126,13 @@ def known_gains(problem: LoopProblem, chi: Array) -> Controller | None:
 
 
 def has_sensitivities(problem: LoopProblem, chi: Array) -> bool:
-    """Return whether the control law has sensitivities; otherwise the paper's Jacobian is used."""
+    """
+    Return whether the control law has sensitivities; otherwise the paper's Jacobian is used.
+
+    That of a rigid loop is exact: its motion does not depend on the parameters.
+    """
+    if problem.kind == 'rigid':
+        return False
     own = problem.controller(chi)
     return own.law.feedback(own) is not None
 

@@ -14,11 +14,15 @@ from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing
 from robot_id.estimation.block_jackknife import BlockJackknife, information_of
 from robot_id.estimation.filter_start import (
+    NOISE,
     Start,
     guard_of,
     start_from_wls,
     torque_per_interval,
+    warnings_of,
 )
+from robot_id.estimation.filter_tries import TRIES, WORSE, Try
+from robot_id.estimation.idim_wls import IdimWls
 from robot_id.estimation.outcome import Outcome, assemble, confined
 from robot_id.estimation.result import Iteration, Result
 from robot_id.estimation.track import Track, thinned
@@ -28,9 +32,11 @@ from robot_id.online.ekf import ExtendedKalmanFilter
 from robot_id.online.kalman import KalmanFilter
 from robot_id.online.settings import per_item
 from robot_id.online.sizes import nominal_sizes
-from robot_id.progress import Progress, part_of, silent
+from robot_id.progress import Progress, attempts, part_of, silent
 from robot_id.ranges import Anything, Deviation, Frequency, NotNegative, Range, Slope, check
-from robot_id.regression.prediction import predict
+from robot_id.regression.alignment import Alignment
+from robot_id.regression.derivation import Derived
+from robot_id.regression.prediction import Prediction, predict
 from robot_id.regression.settling import settle_for_filter
 
 Array = NDArray[np.float64]
@@ -98,18 +104,56 @@ class Ekf:
         """
         started = time.perf_counter()
         dataset = dataset.select(robot.joint_names)
-        alignment, derived = settle_for_filter(robot, dataset, self.coulomb_slope, self.processing)
-        slope, processing = alignment.slope, derived.processing
+        settled = settle_for_filter(robot, dataset, self.coulomb_slope, self.processing)
+        slope, derived = settled[0].slope, settled[1]
+        wls = self._least_squares(robot, dataset, slope, part_of(progress, 0.0, 0.1, 'start'))
+        # A setting that was given is meant.
+        given = (self.parameter_std, self.process_std)
+        tries = TRIES if wls is not None and given == (None, None) else TRIES[:1]
+        found: list[tuple[Outcome, Prediction]] = []
+        failure: IdentificationError | None = None
+        for attempt, part in zip(tries, attempts(part_of(progress, 0.1, 1.0))):
+            start = self._start(robot, dataset, wls, attempt)
+            try:
+                outcome = self._filtered(robot, dataset, settled, start, attempt, part)
+            except IdentificationError as error:
+                failure = failure or error
+                continue
+            prediction = predict(robot, outcome.chi, dataset, derived.processing, slope)
+            found.append((outcome, prediction))
+            begun = predict(robot, start.chi, dataset, derived.processing, slope)
+            if prediction.relative_error_percent <= WORSE * begun.relative_error_percent:
+                break
+        if not found:
+            assert failure is not None
+            raise failure
+        outcome, prediction = min(found, key=lambda pair: pair[1].relative_error_percent)
+        progress(1.0, 'done')
+        return assemble(self, robot, dataset, derived, outcome, prediction, started)
+
+    def _filtered(
+        self,
+        robot: Robot,
+        dataset: Dataset,
+        settled: tuple[Alignment, Derived],
+        start: Start,
+        attempt: Try,
+        progress: Progress,
+    ) -> Outcome:
+        """Filter all passes from a start."""
+        alignment, derived = settled
         factor = max(int(np.ceil(dataset.rate / self.highest_rate_hz - 1e-6)), 1)
-        start = self._start(robot, dataset, slope, part_of(progress, 0.0, 0.1, 'start values'))
-        setting = self._noise(robot, dataset, processing, factor, start)
+        given = {key: getattr(self, key) for key in NOISE}
+        step = dataset.runs[0].step * factor
+        setting = start.noise(robot, dataset, derived.processing, step, given)
+        setting['process_std'] = attempt.process * setting['process_std']
         held, guard = torque_per_interval(dataset, alignment), guard_of(dataset)
-        chi, step = start.chi, dataset.runs[0].step * factor
         history, tracks, moved, filtering = [], [], 0, 0.0
+        chi = start.chi
         for k in range(self.passes):
-            kalman = self._filter(robot, step, chi, start.spread, slope, guard, setting)
-            share = 0.9 / self.passes
-            part = part_of(progress, 0.1 + k * share, 0.1 + (k + 1) * share, f'pass {k + 1}')
+            kalman = self._filter(robot, step, chi, start.spread, alignment.slope, guard, setting)
+            share = 1.0 / self.passes
+            part = part_of(progress, k * share, (k + 1) * share, f'pass {k + 1}')
             before = time.perf_counter()
             track, blocks = self._run(kalman, held, factor, part)
             tracks.append(track)
@@ -118,19 +162,18 @@ class Ekf:
             moved += kalman.moved_back
             history.append(Iteration(chi, float('nan')))
         nis = kalman.status().noise_std ** 2
-        progress(1.0, 'done')
         covariance = None
         if self.deviations == 'robust' and not np.any(self.drift_std):
             covariance = blocks.covariance(start.std)
-        classical = covariance is None
+        careful = () if attempt == TRIES[0] else (attempt.words(),)
         found = Outcome(
             chi,
             kalman.covariance if covariance is None else covariance,
             history=tuple(history),
             iterations=self.passes,
             must_explain=True,
-            options={'coulomb_slope': slope},
-            warnings=_warnings(moved, nis, dataset, factor, classical),
+            options={'coulomb_slope': alignment.slope},
+            warnings=careful + warnings_of(moved, nis, dataset, factor, covariance is None),
             extras={
                 'equations': kalman.samples * robot.n,
                 'track': [track.to_dict() for track in tracks],
@@ -143,10 +186,16 @@ class Ekf:
                 'parameter_std': [float(v) for v in start.spread],
             },
         )
-        if self.physical:
-            found = confined(found, robot)
-        prediction = predict(robot, found.chi, dataset, processing, slope)
-        return assemble(self, robot, dataset, derived, found, prediction, started)
+        return confined(found, robot) if self.physical else found
+
+    def _least_squares(
+        self, robot: Robot, dataset: Dataset, slope: float | None, progress: Progress
+    ) -> Result | None:
+        """Return the IDIM-WLS result of the same data, where the start asks for it."""
+        if self.start != 'good' or self.start_values is not None:
+            return None
+        wls = IdimWls(processing=self.processing, coulomb_slope=slope)
+        return wls.estimate(robot, dataset, progress)
 
     def _filter(
         self,
@@ -212,9 +261,7 @@ class Ekf:
             'larger process_std, if not run robot-id check on the data'
         )
 
-    def _start(
-        self, robot: Robot, dataset: Dataset, slope: float | None, progress: Progress
-    ) -> Start:
+    def _start(self, robot: Robot, dataset: Dataset, wls: Result | None, attempt: Try) -> Start:
         """Return the start values."""
         names, b = robot.base.names, len(robot.base)
         chi, spread = np.zeros(b), np.full(b, np.sqrt(1e5))
@@ -224,8 +271,8 @@ class Ekf:
                 raise OptionError(f'start_values: {len(self.start_values)} numbers, expected {b}')
             chi = np.array(self.start_values, float)
             spread = nominal_sizes(names, chi) if chi.any() else spread
-        elif self.start == 'good':
-            known = start_from_wls(robot, dataset, self.processing, slope, progress)
+        elif wls is not None:
+            known = start_from_wls(robot, dataset, wls, attempt)
             chi, spread = known.chi, known.spread
         elif self.start == 'rough':
             prior = robot.a_priori()
@@ -240,48 +287,3 @@ class Ekf:
         if known is not None:
             return replace(known, spread=spread)
         return Start(chi, spread, spread, None)
-
-    def _noise(
-        self,
-        robot: Robot,
-        dataset: Dataset,
-        processing: Processing,
-        factor: int,
-        start: Start,
-    ) -> dict[str, Array]:
-        """Return the standard deviations of state, process and measurement."""
-        derived = start.noise(robot, dataset, processing, dataset.runs[0].step * factor)
-        joints = robot.joint_names
-        doubled = [f'{what} of {joint}' for what in ('dq', 'q') for joint in joints]
-        for key, names in (
-            ('state_std', doubled),
-            ('process_std', doubled),
-            ('measurement_std', joints),
-        ):
-            given = getattr(self, key)
-            if given is not None:
-                derived[key] = per_item(key, given, names)
-            floor = 1e-9 if key == 'measurement_std' else 0.0
-            derived[key] = np.maximum(derived[key], floor)
-        return derived
-
-
-def _warnings(
-    moved: int, nis: float, dataset: Dataset, factor: int, classical: bool
-) -> tuple[str, ...]:
-    found = []
-    if moved:
-        found.append(f'the estimate was moved back {moved} times to keep M(q) positive definite')
-    if classical and nis < 0.1:
-        found.append(
-            f'innovations are far below what Q and R expect (ratio {nis:.2g}): the standard '
-            'deviations show the Q and R that were chosen, not the noise of the data'
-        )
-    if classical and nis > 10.0:
-        found.append(
-            f'innovations are far above what Q and R expect (ratio {nis:.2g}): the standard '
-            'deviations are too small; raise process_std or measurement_std'
-        )
-    if factor > 1:
-        found.append(f'the recording of {dataset.rate:g} Hz was thinned by {factor}')
-    return tuple(found)

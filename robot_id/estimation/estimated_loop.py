@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from robot_id.estimation.admissible import admissible
 from robot_id.estimation.idim_wls import IdimWls
 from robot_id.estimation.loop_fit import LoopFit, can_fit, fit_loop, words
-from robot_id.estimation.loop_method import LoopMethod
+from robot_id.estimation.loop_method import LoopMethod, rigid_statement
 from robot_id.estimation.loop_problem import LoopProblem
 from robot_id.estimation.outcome import Outcome
 from robot_id.exceptions import IdentificationError, RobotIdError, SimulationError
@@ -40,10 +40,16 @@ class EstimatedLoopMethod(LoopMethod):
     ) -> tuple[LoopProblem, Outcome]:
         """Solve with the given loop, see whether it moves as the robot did, else estimate it."""
         # A bandwidth that is scaled on purpose (section 4.5 of paper 000) is meant.
-        if self.bandwidth_factor != 1.0 or not can_fit(problem, start):
-            return problem, self.solve(problem, start, progress)
         tries = attempts(progress)
-        given: Outcome | None = None
+        if self.bandwidth_factor != 1.0 or not can_fit(problem, start):
+            try:
+                return problem, self.solve(problem, start, next(tries))
+            except IdentificationError:
+                last = self.last_resort(problem, start, next(tries))
+                if last is None:
+                    raise
+                return last
+        given, found = None, None
         failure: IdentificationError | None = None
         if self.fit_loop == 'never' or (known and self.fit_loop == 'auto'):
             try:
@@ -54,17 +60,52 @@ class EstimatedLoopMethod(LoopMethod):
                 return problem, given
         if self.fit_loop != 'never':
             found = self._estimated(problem, known, tries)
-            if found is not None:
+            if found is not None and (found[1].converged or given is not None):
                 return found
-        if failure is not None:
+        if given is not None:
+            problem.warnings += (
+                'the loop of the robot file does not move as the recording did: parameters and '
+                "their deviations are wrong if it is; correct the robot file's loop or set "
+                'fit_loop=auto',
+            )
+            return problem, replace(given, extras={**given.extras, 'loop_contradicted': True})
+        return self._in_the_end(problem, start, tries, found, failure)
+
+    def _in_the_end(
+        self,
+        problem: LoopProblem,
+        start: Array,
+        tries: Iterator[Progress],
+        found: tuple[LoopProblem, Outcome] | None,
+        failure: IdentificationError | None,
+    ) -> tuple[LoopProblem, Outcome]:
+        """
+        Return the best there is where no loop led to an end.
+
+        :param found: with an estimated loop, not converged; None where there was none.
+        :param failure: with the given loop; None where it was not tried.
+        """
+        if failure is None and found is None:
+            try:
+                return problem, self.solve(problem, start, next(tries))
+            except IdentificationError as error:
+                failure = error
+        best = self.last_resort(problem, start, next(tries)) or found
+        if best is None:
+            assert failure is not None
             raise failure
-        if given is None:
-            return problem, self.solve(problem, start, next(tries))
-        problem.warnings += (
-            'the loop of the robot file does not move as the recording did: parameters and their '
-            "deviations are wrong if it is; correct the robot file's loop or set fit_loop=auto",
-        )
-        return problem, replace(given, extras={**given.extras, 'loop_contradicted': True})
+        return best
+
+    def last_resort(
+        self, problem: LoopProblem, start: Array, progress: Progress
+    ) -> tuple[LoopProblem, Outcome] | None:
+        """Return what is found where the loop leads nowhere: of an assumed one, by its limit."""
+        rigid = problem.rigid
+        if rigid is None:
+            return None
+        why = 'is no way to the estimate (inertias or frictions that cannot be told from zero)'
+        rigid.warnings += (rigid_statement(why),)
+        return rigid, self.solve(rigid, start, progress)
 
     def _estimated(
         self, problem: LoopProblem, known: bool, tries: Iterator[Progress]
@@ -108,7 +149,8 @@ class EstimatedLoopMethod(LoopMethod):
         """(b,) parameters that no loop has a part in, and their covariance."""
         wls = IdimWls(processing=self.processing).estimate(problem.robot, problem.dataset)
         motions = [run.position for run in problem.dataset.runs]
-        return admissible(problem.robot, wls.values, motions), wls.covariance
+        chi = admissible(problem.robot, wls.values, motions, wls.covariance)
+        return chi, wls.covariance
 
 
 def best_loop(problem: LoopProblem, chi: Array, covariance: Array, known: bool) -> LoopFit:

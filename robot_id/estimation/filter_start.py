@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,15 +12,16 @@ from robot_id import dynamics
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing, differentiate
 from robot_id.data.torque_times import torque_at_samples
-from robot_id.estimation.admissible import admissible
-from robot_id.estimation.idim_wls import IdimWls
+from robot_id.estimation.filter_tries import Try, start_of
+from robot_id.estimation.result import Result
 from robot_id.model import Robot
+from robot_id.online.settings import per_item
 from robot_id.online.sizes import nominal_sizes
-from robot_id.progress import Progress
 from robot_id.regression.alignment import Alignment
 from robot_id.regression.dead_band import position_noise, resolution, white_noise
 
 Array = NDArray[np.float64]
+NOISE = ('state_std', 'process_std', 'measurement_std')
 # Configurations along the recording at which every estimate must have M(q) > 0.
 GUARDS = 32
 # The steps of an encoder are no white noise, and the loop moves with them: positions are trusted
@@ -45,9 +47,32 @@ class Start:
     torque_noise: Array | None
 
     def noise(
+        self,
+        robot: Robot,
+        dataset: Dataset,
+        processing: Processing,
+        step: float,
+        given: Mapping[str, float | Sequence[float] | None],
+    ) -> dict[str, Array]:
+        """
+        Return the deviations state_std, process_std (2n,) and measurement_std (n,).
+
+        :param given: those that are not derived from the data.
+        """
+        derived = self._derived(robot, dataset, processing, step)
+        doubled = [f'{what} of {joint}' for what in ('dq', 'q') for joint in robot.joint_names]
+        for key in NOISE:
+            value = given.get(key)
+            if value is not None:
+                names = robot.joint_names if key == 'measurement_std' else doubled
+                derived[key] = per_item(key, value, names)
+            floor = 1e-9 if key == 'measurement_std' else 0.0
+            derived[key] = np.maximum(derived[key], floor)
+        return derived
+
+    def _derived(
         self, robot: Robot, dataset: Dataset, processing: Processing, step: float
     ) -> dict[str, Array]:
-        """Return the deviations state_std, process_std (2n,) and measurement_std (n,)."""
         wide = wide_noise(dataset, processing, step)
         if self.torque_noise is None:
             return wide
@@ -63,16 +88,9 @@ class Start:
         }
 
 
-def start_from_wls(
-    robot: Robot,
-    dataset: Dataset,
-    processing: Processing,
-    slope: float | None,
-    progress: Progress,
-) -> Start:
-    """Return the IDIM-WLS estimate, moved where M(q) is positive definite along the motion."""
-    result = IdimWls(processing=processing, coulomb_slope=slope).estimate(robot, dataset, progress)
-    chi = admissible(robot, result.values, [run.position for run in dataset.runs])
+def start_from_wls(robot: Robot, dataset: Dataset, result: Result, attempt: Try) -> Start:
+    """Return an IDIM-WLS estimate, or a robot near it with M(q) > 0 along the motion."""
+    chi = start_of(robot, result, [run.position for run in dataset.runs], attempt.eased)
     spread = np.maximum(3.0 * result.std, 0.03 * np.abs(chi))
     spread = np.where(spread > 0.0, spread, 0.01 * nominal_sizes(robot.base.names, chi))
     left = np.zeros(robot.n)
@@ -80,7 +98,7 @@ def start_from_wls(
         used = sum(run.used.sum(axis=0) for run in result.prediction.runs)
         left = result.prediction.residual_norms() / np.sqrt(np.maximum(used, 1))
     above = white_noise([run.torque for run in dataset.runs])
-    return Start(chi, spread, result.std, np.hypot(left, above))
+    return Start(chi, attempt.spread * spread, result.std, np.hypot(left, above))
 
 
 def torque_per_interval(dataset: Dataset, alignment: Alignment) -> Dataset:
@@ -131,3 +149,25 @@ def guard_of(dataset: Dataset) -> Array:
     """(K, n) recorded positions at which every estimate must have M(q) > 0."""
     positions = np.concatenate([run.position for run in dataset.runs])
     return positions[np.linspace(0, len(positions) - 1, GUARDS).astype(int)]
+
+
+def warnings_of(
+    moved: int, nis: float, dataset: Dataset, factor: int, classical: bool
+) -> tuple[str, ...]:
+    """Return one line for each thing that a user of the filter should know."""
+    found = []
+    if moved:
+        found.append(f'the estimate was moved back {moved} times to keep M(q) positive definite')
+    if classical and nis < 0.1:
+        found.append(
+            f'innovations are far below what Q and R expect (ratio {nis:.2g}): the standard '
+            'deviations show the Q and R that were chosen, not the noise of the data'
+        )
+    if classical and nis > 10.0:
+        found.append(
+            f'innovations are far above what Q and R expect (ratio {nis:.2g}): the standard '
+            'deviations are too small; raise process_std or measurement_std'
+        )
+    if factor > 1:
+        found.append(f'the recording of {dataset.rate:g} Hz was thinned by {factor}')
+    return tuple(found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -12,14 +12,17 @@ from robot_id.estimation.estimated_loop import EstimatedLoopMethod
 from robot_id.estimation.loop_problem import LoopProblem
 from robot_id.estimation.loop_steps import (
     ShortSteps,
+    best_so_far,
     careful_step,
     first_motion,
     has_settled,
     is_steady,
     relative_error,
 )
+from robot_id.estimation.nearest_instrument import nearest_motions
 from robot_id.estimation.outcome import Outcome
 from robot_id.estimation.result import Iteration, history_text
+from robot_id.exceptions import IdentificationError, OutOfTimeError
 from robot_id.progress import Progress
 from robot_id.regression.instrumental import instrumental_covariance, instrumental_solution
 from robot_id.regression.physical import Fitter
@@ -36,6 +39,8 @@ class IdimIv(EstimatedLoopMethod):
 
     V has no measurement noise, so noise in W leaves no bias, filtered or not. The reported error
     is ||Y - V chi|| / ||Y|| as in the paper; the deviations use Y - W chi, the noise that V sees.
+    Any V that goes with W and not with its noise will do: where the estimate has no direct model,
+    V comes from the possible robot nearest to it, and the result says so.
     """
 
     name: ClassVar[str] = 'idim_iv'
@@ -43,11 +48,7 @@ class IdimIv(EstimatedLoopMethod):
 
     def solve(self, problem: LoopProblem, start: Array, progress: Progress) -> Outcome:
         """Iterate the instruments until the estimate settles."""
-        names = problem.robot.base.names
-        measured = problem.measured_states()
-        torque = problem.joint_rows(problem.rows(lambda s: s.torque, measured))
-        Y, W = problem.freed(torque), problem.freed(problem.regressor_rows(measured))
-        chi = start
+        data, chi = _Rows(problem), start
         V = problem.freed(problem.regressor_rows(first_motion(problem, start)))
         history: list[Iteration] = []
         error, converged = np.inf, False
@@ -55,42 +56,115 @@ class IdimIv(EstimatedLoopMethod):
         creeping = ShortSteps()
         for k in range(self.iterations):
             progress(k / self.iterations, history_text(history))
-            weights, _ = System(JointFactors.of_rows(names, list(zip(V, Y)))).joint_weights()
-            free, covariance, condition = instrumental_solution(
-                [w * v for w, v in zip(weights, V)],
-                [w * x for w, x in zip(weights, W)],
-                [w * y for w, y in zip(weights, Y)],
-            )
+            solved = data.solved(V)
+            free, covariance = solved.free, solved.covariance
             proposal = free if fitter is None else fitter.project(free, covariance).chi
-            new, simulations, step = careful_step(problem, chi, proposal)
+            try:
+                new, simulations, step = careful_step(problem, chi, proposal)
+            except OutOfTimeError as late:
+                best_so_far(problem, k, late)
+                break
             creeping.note(step)
             rows = problem.regressor_rows(problem.states(simulations))
             V = problem.freed(rows)
-            rho = [y - v @ new for y, v in zip(torque, rows)]
-            last, error = error, relative_error(rho, torque)
+            rho = [y - v @ new for y, v in zip(data.torque, rows)]
+            last, error = error, relative_error(rho, data.torque)
             history.append(Iteration(new, 100.0 * error, step))
             change, chi = new - chi, new
             steady = is_steady(last, error, self.tolerance)
             if step == 1.0 and steady and has_settled(change, covariance, self.settled, chi):
                 converged = True
                 break
-        rest = [y - w @ chi for y, w in zip(Y, W)]
-        error = relative_error(rest, Y)
+        found = self._outcome(data, chi, V, rho, solved)
+        known = free if step == 1.0 else None
+        return replace(found, history=tuple(history), converged=converged, free=known)
+
+    def last_resort(
+        self, problem: LoopProblem, start: Array, progress: Progress
+    ) -> tuple[LoopProblem, Outcome] | None:
+        """Return the estimate with the instrument of the nearest possible robot, or rigid."""
+        rigid = super().last_resort(problem, start, progress)
+        if rigid is not None:
+            return rigid
+        data, found = _Rows(problem), list[tuple[float, Outcome]]()
+        try:
+            free = data.solved(data.W)
+            for motion in nearest_motions(problem, free.free, free.covariance, data.W, data.Y):
+                V = problem.freed(problem.regressor_rows(motion))
+                solved = data.solved(V)
+                chi = solved.free
+                rest = [y - w @ chi for y, w in zip(data.Y, data.W)]
+                along = relative_error([y - v @ chi for y, v in zip(data.Y, V)], data.Y)
+                history = (Iteration(chi, 100.0 * relative_error(rest, data.Y), 1.0),)
+                outcome = self._outcome(data, chi, V, rest, solved)
+                found.append((along, replace(outcome, history=history, free=chi)))
+        except IdentificationError:
+            return None
+        if not found:
+            return None
+        problem.warnings += (
+            'the estimate has no direct model (inertias or frictions that cannot be told from '
+            'zero): the instrument is the motion of the nearest possible robot or the reference, '
+            'the estimate is free, and the error is that along the measured motion',
+        )
+        return problem, min(found, key=lambda pair: pair[0])[1]
+
+    def _outcome(
+        self, data: _Rows, chi: Array, V: list[Array], rho: list[Array], solved: _Solved
+    ) -> Outcome:
+        """
+        Return the estimate with its deviations.
+
+        :param rho: residuals along the simulated motion.
+        """
+        problem, covariance = data.problem, solved.covariance
+        rest = [y - w @ chi for y, w in zip(data.Y, data.W)]
+        error = relative_error(rest, data.Y)
         # The part of the residual that the reversals removed is put back.
         rest = [r * np.sqrt(len(r) / max(len(r) - c, 1)) for r, c in zip(rest, problem.taken)]
         if self.deviations != 'classical':
             v, w, rho_w = (
-                problem.whole([g * x for g, x in zip(weights, parts)]) for parts in (V, W, rest)
+                problem.whole([g * x for g, x in zip(solved.weights, parts)])
+                for parts in (V, data.W, rest)
             )
             drawn = self.deviations == 'bootstrap'
             covariance = instrumental_covariance(v, w, rho_w, drawn)
         return Outcome(
             chi,
             covariance,
-            condition,
+            solved.condition,
             residuals=rho,
-            history=tuple(history),
-            converged=converged,
-            free=free if step == 1.0 else None,
             extras={'relative_error_percent_measured_motion': 100.0 * error},
         )
+
+
+@dataclass(frozen=True)
+class _Solved:
+    """One solution: (b,) estimate, (b, b) covariance for white noise, (n,) weights."""
+
+    free: Array
+    covariance: Array
+    condition: float
+    weights: Array
+
+
+class _Rows:
+    """The measured side: W and Y of every joint, and its torque before its reversals left it."""
+
+    def __init__(self, problem: LoopProblem) -> None:
+        self.problem = problem
+        measured = problem.measured_states()
+        self.torque = problem.joint_rows(problem.rows(lambda s: s.torque, measured))
+        self.Y = problem.freed(self.torque)
+        self.W = problem.freed(problem.regressor_rows(measured))
+
+    def solved(self, V: list[Array]) -> _Solved:
+        """Solve V' Y = V' W chi, each joint weighted by its residual."""
+        factors = JointFactors.of_rows(self.problem.robot.base.names, list(zip(V, self.Y)))
+        weights, _ = System(factors).joint_weights()
+        solution = instrumental_solution(
+            [w * v for w, v in zip(weights, V)],
+            [w * x for w, x in zip(weights, self.W)],
+            [w * y for w, y in zip(weights, self.Y)],
+        )
+        return _Solved(*solution, weights)

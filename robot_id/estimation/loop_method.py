@@ -114,9 +114,8 @@ class LoopMethod(ABC):
         self._check_rate(loop.rate_hz, dataset.rate)
         alignment = align(robot, dataset, self.coulomb_slope or 'auto')
         slope = alignment.slope or self._slope(robot, dataset, known)
-        processing, reasons = self.processing, dict[str, str]()
-        if self.measured_torque:
-            processing, reasons = alignment.apply(processing)
+        aligned = alignment.apply(self.processing)
+        processing, reasons = aligned if self.measured_torque else (self.processing, {})
         derived = derive_for_loop(processing, dataset, robot, slope, self.measured_torque)
         derived = Derived(derived.processing, {**derived.reasons, **reasons})
         processing = derived.processing
@@ -134,6 +133,7 @@ class LoopMethod(ABC):
             self.bandwidth_factor,
             0.0 if assumed is None else assumed.delay_s,
             self.time_limit_s,
+            kind='known' if known else 'assumed',
         )
         problem.smooth = alignment.slope is not None
         if assumed is not None:
@@ -197,7 +197,8 @@ class LoopMethod(ABC):
             return robot.a_priori()
         if start == 'wls':
             wls = IdimWls(processing=self.processing).estimate(robot, dataset, progress)
-            return admissible(robot, wls.values, [run.position for run in dataset.runs])
+            motions = [run.position for run in dataset.runs]
+            return admissible(robot, wls.values, motions, wls.covariance)
         if not Path(start).suffix:
             raise OptionError(
                 f"start: '{start}' is none of regular, a_priori, wls, auto, a .json file",
@@ -211,7 +212,8 @@ def simulable(problem: LoopProblem, start: Array) -> LoopProblem:
     Return the problem with an assumed loop that can be simulated.
 
     A light joint beside heavy ones, or one whose inertia changes much with the posture, needs a
-    faster controller than its own bandwidth asks for, or a slower loop.
+    faster controller than its own bandwidth asks for, or a slower loop. Parameters that no loop
+    holds, such as those with negative friction, have the limit of a stiff one: a rigid loop.
     """
     for slower, faster in TRIED:
         update = {
@@ -229,4 +231,16 @@ def simulable(problem: LoopProblem, start: Array) -> LoopProblem:
                 'its bandwidth is',
             )
         return tried
-    return problem
+    rigid = problem.rigid
+    if rigid is None:
+        return problem
+    rigid.warnings += (rigid_statement('cannot be simulated with the start'),)
+    return rigid
+
+
+def rigid_statement(why: str) -> str:
+    """Return the line that says that a rigid loop is taken."""
+    return (
+        f'the assumed loop {why}: a rigid one is taken instead, whose motion is the filtered '
+        'position itself (little is gained over idim_wls)'
+    )

@@ -10,25 +10,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 import scipy.linalg as sl
 from numpy.typing import NDArray
 
 from robot_id.control import tune
-from robot_id.data.dataset import Dataset, Run
+from robot_id.data.dataset import Dataset
 from robot_id.data.processing import (
     Processing,
     decimate,
     differentiate,
     end_rows,
     torque_at_samples,
-    usable,
 )
-from robot_id.dynamics import Controller, Simulation, simulate
-from robot_id.estimation.loop_reference import LoopRun, reference_of
-from robot_id.exceptions import DataError, IdentificationError, OptionError
+from robot_id.dynamics import Controller, Simulation, positive_on_motion
+from robot_id.estimation.loop_reference import loop_run
+from robot_id.estimation.simulated_run import Kind, on_reference, simulated_run
+from robot_id.exceptions import OptionError, OutOfTimeError
 from robot_id.model import Loop, Robot
 from robot_id.regression.decimated import decimated
 from robot_id.regression.reversals import reversal_columns, reversal_times, without
@@ -54,6 +53,7 @@ class LoopProblem:
     :param delay_s: by which the reference acts late.
     :param time_limit_s: no simulation starts after this time [s].
     :param settled_s: seconds that each run needs to forget its start; None: those of the loop.
+    :param kind: whose loop it is.
     """
 
     def __init__(
@@ -68,8 +68,10 @@ class LoopProblem:
         delay_s: float = 0.0,
         time_limit_s: float = float('inf'),
         settled_s: float | None = None,
+        kind: Kind = 'known',
     ) -> None:
         self.robot = robot
+        self.kind = kind
         self.processing = processing
         self.loop = loop
         self.slope = slope
@@ -89,12 +91,16 @@ class LoopProblem:
         self.wide = WideRegressor(robot, row_slope)
         self.factor = processing.decimation or 1
         indices, self.warnings = long_enough(dataset, processing)
-        if any(dataset.runs[k].reference_position is None for k in indices):
+        # Whether every run has the reference that its controller followed.
+        self.recorded = all(dataset.runs[k].reference_position is not None for k in indices)
+        if not self.recorded:
             self.warnings += (
                 'the data have no reference: the zero-phase filtered position stands in for it',
             )
         self.dataset = dataset
-        self.runs = [self._prepare(dataset.runs[k]) for k in indices]
+        self.runs = [
+            loop_run(dataset.runs[k], processing, loop, self.settled_s, delay_s) for k in indices
+        ]
         self.torque = self.rows(
             lambda s: s.torque, [States(*4 * (r.run.torque,)) for r in self.runs]
         )
@@ -111,6 +117,7 @@ class LoopProblem:
         delay_s: float | None = None,
         same_rows: bool = False,
         slope: float | None = None,
+        kind: Kind | None = None,
     ) -> LoopProblem:
         """
         Return the same problem with another loop (delay of the reference, slope of the friction).
@@ -129,6 +136,7 @@ class LoopProblem:
             self.delay_s if delay_s is None else delay_s,
             self.time_limit_s,
             self.settled_s if same_rows else None,
+            kind or self.kind,
         )
         made.started, made.simulations = self.started, self.simulations
         made.warnings, made.smooth = self.warnings, self.smooth
@@ -142,25 +150,43 @@ class LoopProblem:
         """
         if controller is None and self._last is not None and np.array_equal(self._last[0], chi):
             return self._last[1]
+        if self.kind == 'rigid':
+            # The torques are those of the rows.
+            slope = self.slope if self.row_slope is None else self.row_slope
+            return [on_reference(self.robot, chi, r.reference, slope) for r in self.runs]
         sims = []
         for r in self.runs:
             if time.monotonic() - self.started > self.time_limit_s:
-                raise IdentificationError(
+                raise OutOfTimeError(
                     f'no result after {self.time_limit_s:g} s and {self.simulations} simulations: '
                     'run robot-id check on the data, use idim_wls, or raise time_limit_s',
                     key='time_limit_s',
                     bound=self.time_limit_s,
                 )
             law = controller or self.controller(chi)
-            # An estimate far from the robot asks for other torques: it is not saturated.
-            law = replace(
-                law, rate_hz=r.reference.rate, torque_limit=np.full(self.robot.n, np.inf)
-            )
-            sims.append(simulate(self.robot, chi, r.reference, law, coulomb_slope=self.slope))
+            stiff = self.kind == 'assumed' and not self.recorded
+            sims.append(simulated_run(self.robot, chi, r.reference, law, self.slope, stiff))
             self.simulations += 1
         if controller is None:
             self._last = np.array(chi), sims
         return sims
+
+    def allows(self, chi: Array) -> bool:
+        """Whether chi has a direct model along the motion, where one is needed."""
+        motions = [r.reference.position for r in self.runs]
+        return self.kind == 'rigid' or positive_on_motion(self.robot, chi, motions)
+
+    @property
+    def rigid(self) -> LoopProblem | None:
+        """
+        The same problem with a rigid loop, where that is its limit: assumed, without a reference.
+
+        The filtered position that stands in for the reference is then the motion itself.
+        """
+        if self.kind != 'assumed' or self.recorded:
+            return None
+        loop = self.loop.model_copy(update={'rate_hz': self.runs[0].run.rate})
+        return self.with_loop(loop, kind='rigid')
 
     def controller(self, chi: Array | None) -> Controller:
         """Return the loop with gains for chi, or the robot's own gains for None."""
@@ -172,17 +198,6 @@ class LoopProblem:
             States(*(x[:: r.every] for x in (s.position, s.velocity, s.acceleration, s.torque)))
             for r, s in zip(self.runs, simulations)
         ]
-
-    def reference_states(self) -> list[States]:
-        """Return the reference motion at the rate of the measurements, with no torque."""
-        parts = []
-        for r in self.runs:
-            q, dq, ddq = (
-                x[:: r.every]
-                for x in (r.reference.position, r.reference.velocity, r.reference.acceleration)
-            )
-            parts.append(States(q, dq, ddq, np.zeros_like(q)))
-        return parts
 
     def measured_states(self) -> list[States]:
         """Return the measured motion, filtered and differentiated."""
@@ -275,16 +290,3 @@ class LoopProblem:
         if band.ndim and band.shape != (self.robot.n,):
             raise OptionError(f'dead_band has {band.shape[0]} values for {self.robot.n} joints')
         return np.abs(self.rows(lambda s: s.dq, motions)) >= band
-
-    def _prepare(self, run: Run) -> LoopRun:
-        first, last = usable(run, self.processing)
-        settled = int(np.ceil(self.settled_s * run.rate))
-        first = -(-max(first, settled) // self.factor) * self.factor
-        if last - first < 4 * self.factor:
-            raise DataError(
-                f'a run of {run.duration:.3g} s is too short: the first {first / run.rate:.3g} s '
-                'are dropped until the simulated loop has settled (5 / bandwidth)'
-            )
-        every = max(1, round(self.loop.rate_hz / run.rate))
-        reference = reference_of(run, self.processing, every, self.delay_s)
-        return LoopRun(run, reference, every, first, last)

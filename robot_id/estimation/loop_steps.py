@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.dynamics import Controller, Simulation, positive_on_motion
+from robot_id.dynamics import Controller, Simulation
 from robot_id.estimation.loop_problem import LoopProblem
-from robot_id.exceptions import IdentificationError, SimulationError
+from robot_id.estimation.loop_reference import reference_states
+from robot_id.exceptions import IdentificationError, OutOfTimeError, SimulationError
 from robot_id.regression.sampling import States
 
 Array = NDArray[np.float64]
@@ -49,7 +50,21 @@ def first_motion(problem: LoopProblem, chi: Array) -> list[States]:
         return problem.states(problem.simulate(chi))
     except SimulationError as error:
         problem.warnings += (f'the reference stands in for the start ({error})',)
-        return problem.reference_states()
+        return reference_states(problem.runs)
+
+
+def best_so_far(problem: LoopProblem, iterations: int, error: OutOfTimeError) -> None:
+    """
+    Note that the time limit ended the iterations with what they had.
+
+    :raises OutOfTimeError: where they had nothing, or a rigid loop gives a whole answer.
+    """
+    if not iterations or problem.rigid is not None:
+        raise error
+    problem.warnings += (
+        f'the limit of {problem.time_limit_s:g} s ended it after {iterations} iterations: this is '
+        'the best so far; use idim_wls, raise time_limit_s or give a better start',
+    )
 
 
 def careful_step(
@@ -65,10 +80,9 @@ def careful_step(
     an admissible chi is admissible too.
     """
     step, why = 1.0, ''
-    motions = [r.reference.position for r in problem.runs]
     while step >= SHORTEST_STEP:
         candidate = chi + step * (proposal - chi)
-        if positive_on_motion(problem.robot, candidate, motions):
+        if problem.allows(candidate):
             try:
                 return candidate, problem.simulate(candidate, controller), step
             except SimulationError as error:

@@ -13,6 +13,7 @@ from robot_id.estimation.didim import Didim
 from robot_id.estimation.idim_iv import IdimIv
 from robot_id.estimation.loop_fit import fit_loop, loop_slopes, words
 from robot_id.estimation.loop_problem import LoopProblem
+from robot_id.estimation.loop_reference import reference_states
 from robot_id.experiment.recording import perform
 from robot_id.experiment.verdict import Case, kept_loop
 from robot_id.model import load_robot
@@ -69,7 +70,7 @@ def test_slopes_are_the_differences_of_simulations(scara):
                 law = replace(tune(scara, loop, chi), torque_limit=np.full(2, np.inf))
                 x = getattr(simulate(scara, chi, problem.runs[0].reference, law,
                                      coulomb_slope=1000.0), signal)  # fmt: skip
-                states = [type(s)(x, x, x, x) for s in problem.reference_states()]
+                states = [type(s)(x, x, x, x) for s in reference_states(problem.runs)]
                 rows.append(problem.rows(lambda s: s.q, states))
             expected = (rows[0] - rows[1]) / h
             # The sampled loop and its continuous model differ by a sample of delay.

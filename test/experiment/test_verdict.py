@@ -70,6 +70,7 @@ def test_nonsense_is_called_nonsense_and_not_exported(scara, recording, tmp_path
     assert any(words in reason for reason in written['reasons'])
     refused = call('export', file, '--format', 'ros-params')
     assert 'do not use' in str(refused.exception)
+    assert all(reason[:60] in str(refused.exception) for reason in written['reasons'])
     assert call('export', file, '--format', 'ros-params', '--force').exit_code == 0
     assert call('export', file, '--format', 'yaml').exit_code == 0
 

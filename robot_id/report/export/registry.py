@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from robot_id.estimation.result import Result
-from robot_id.exceptions import DataError, DescriptionError
+from robot_id.exceptions import DataError, DescriptionError, shorten
 from robot_id.model import load_robot
 from robot_id.report.export.parts import Exported, Request
+
+# Characters of each reason of a verdict in the line that refuses it.
+LONGEST_REASON = 140
 
 
 @dataclass(frozen=True)
@@ -64,9 +67,10 @@ def export(
     chosen, name = FORMATS[kind], robot or result.robot
     module = importlib.import_module(f'{__package__}.{chosen.writer}')
     if chosen.moves_robots and result.verdict == 'do_not_use' and not force:
-        reason = result.reasons[0] if result.reasons else 'no reason given'
+        reasons = '; '.join(shorten(reason, LONGEST_REASON) for reason in result.reasons)
         raise DataError(
-            f'{source}: the verdict is do not use ({reason}); --force exports it anyway'
+            f'{source}: the verdict is do not use ({reasons or "no reason given"}); --force '
+            'exports it anyway'
         )
     model = None
     if chosen.needs_robot:
