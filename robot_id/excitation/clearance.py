@@ -226,7 +226,9 @@ class Clearance:
                 seen[k, p], least[k, p] = q[k], result.min_distance
                 short = keep - result.min_distance
                 if short > 0.0:
-                    J = pin.computeJointJacobians(self.model, self.data) if J is None else J
+                    if J is None:
+                        # pinocchio gives that of a single joint as (6,).
+                        J = pin.computeJointJacobians(self.model, self.data).reshape(6, -1)
                     value += scale * short**2
                     slope[k] -= 2.0 * scale * short * self._distance_slope(p, result, J)
         return value, slope

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from robot_id.data.dataset import Run
 from robot_id.data.processing import Processing, decimate, differentiate, end_rows
 from robot_id.dynamics import derivatives, regressor
+from robot_id.exceptions import IdentificationError
 from robot_id.model import Robot
 from robot_id.regression.observation import Observation
 from robot_id.regression.sampling import States, walk, whole_motion
@@ -27,6 +28,8 @@ from robot_id.regression.triangular import triangle
 Array = NDArray[np.float64]
 # The noise of the torque is at least this share of the residual's variance.
 LEAST_TORQUE_SHARE = 0.05
+# Of the largest residual variance of all joints.
+LEAST_SHARE_OF_JOINT = 1e-12
 
 
 @dataclass(frozen=True)
@@ -70,12 +73,22 @@ class Likelihood:
         # The variance of the whole residual is known: the torque has the remaining part.
         whole = self.variance * _mean(rho**2, self.used)
         own = whole - _mean(np.einsum('rjj->rj', Sigma), self.used)
-        Sigma += np.diag(np.maximum(own, LEAST_TORQUE_SHARE * whole))
+        # A joint without any residual must not have the weight of infinitely many others.
+        least = np.maximum(
+            LEAST_TORQUE_SHARE * whole, LEAST_SHARE_OF_JOINT * whole.max(initial=0.0)
+        )
+        Sigma += np.diag(np.maximum(own, least))
+        try:
+            root = np.linalg.cholesky(Sigma)
+        except np.linalg.LinAlgError as error:
+            raise IdentificationError(
+                f'{self.robot.name}: the residual of the torques has no positive variance, so the '
+                'noise of the positions cannot be weighed against it: use idim_wls'
+            ) from error
         weighted = np.linalg.solve(Sigma, rho[:, :, None])[:, :, 0]
         u = -np.einsum('rjid,rj->dri', moved, weighted)
         W = self.W + self._change(u)
         rest = (self.Y - W @ chi - np.einsum('rjic,cri->rj', A, u)) * self.used
-        root = np.linalg.cholesky(Sigma)
         rows = np.linalg.solve(root, np.concatenate([W[:, :, kept], rest[:, :, None]], axis=2))
         R = triangle(rows.reshape(-1, rows.shape[2]))
         change = np.zeros_like(chi)

@@ -150,10 +150,10 @@ def estimate_offset(
     :param kept: (b,) parameters that the motion excites.
     :param weights: (n,) weights of the joints.
     :param step: sampling time of the recording, s.
-    :return: None where the rows were too many to keep.
+    :return: None where the rows were too many to keep, or no torque changes.
     """
     found = weighted_rows(observation, kept, weights)
-    if found is None:
+    if found is None or not any(g[:, :, -1].any() for g in found[0]):
         return None
     G, Y = found
     p = G[0].shape[2]

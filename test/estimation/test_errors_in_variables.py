@@ -1,13 +1,18 @@
 """Maximum likelihood with noise in the positions: no noise is WLS, much noise leaves no bias."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from robot_id import data
+from robot_id.data import Dataset
 from robot_id.data.processing import Processing
 from robot_id.dynamics import Disturbances
+from robot_id.estimation import registry
 from robot_id.estimation.idim_ml import IdimMl
 from robot_id.estimation.idim_wls import IdimWls
+from robot_id.exceptions import RobotIdError
 from robot_id.experiment import perform, record
 from robot_id.model import load_robot
 from robot_id.regression.errors_in_variables import noise_gains
@@ -58,3 +63,16 @@ def test_noise_gains_are_what_white_noise_becomes(decimation):
     measured = np.cov(np.stack([x[20:-20, 0] for x in rows]))
     scale = np.sqrt(np.diag(G))
     assert np.allclose(measured / np.outer(scale, scale), G / np.outer(scale, scale), atol=0.1)
+
+
+@pytest.mark.parametrize('method', ['idim_ml', 'idim_wls', 'ekf', 'rls'])
+def test_torques_that_are_all_zero_are_refused_or_unexplained(method):
+    """No traceback: a line, or a result that says that nothing is explained."""
+    robot = load_robot('scara')
+    run = record(robot, seed=1).runs[0]
+    silent = Dataset(robot.joint_names, (replace(run, torque=np.zeros_like(run.torque)),))
+    try:
+        result = registry.create(method, {}).estimate(robot, silent)
+    except RobotIdError:
+        return
+    assert not np.any(np.abs(result.values) > 1e-6)

@@ -147,3 +147,19 @@ def test_no_distance_changes_faster_than_the_reach() -> None:
     names = [clearance.name(p) for p in range(len(clearance))]
     felt = clearance.reach[names.index('link_2_0 and link_4_0')] > 0.0
     np.testing.assert_array_equal(felt, [False, False, True, True, False, False])
+
+
+def test_a_single_joint_has_a_slope_too(tmp_path: Path) -> None:
+    ball = SPHERE.format(x=1.0, r=0.1)
+    path = tmp_path / 'one.urdf'
+    path.write_text('\n'.join([
+        '<robot name="one">', '<link name="base">', SPHERE.format(x=0.0, r=0.1), '</link>',
+        JOINT.format(name='j1', parent='base', child='one', xyz='0 0 0.3'),
+        LINK.format(name='one', collision=ball), '</robot>',
+    ]))  # fmt: skip
+    clearance = Clearance(load_robot(path), path, margin=0.2)
+    q = np.array([[0.2]])
+    value, slope = clearance.penalty(q)
+    assert value > 0.0
+    difference = clearance.penalty(q + 1e-5)[0] - clearance.penalty(q - 1e-5)[0]
+    assert slope[0, 0] == pytest.approx(difference / 2e-5, rel=1e-3)
