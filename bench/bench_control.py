@@ -86,7 +86,7 @@ def bench_step() -> list[Figure]:
     robot = load_robot('tx40')
     chi = robot.truth()
     controller = ComputedTorque(robot, chi)
-    blending = ComputedTorque(robot, chi, blend_s=1e9)
+    blending = ComputedTorque(robot, chi, blend_s=60.0)
     blending.set_parameters(robot.a_priori())
     slow = PythonComputedTorque(robot, chi, controller)
     rng = np.random.default_rng(0)
