@@ -148,6 +148,8 @@ def test_one_that_finds_an_earlier_one_late_retires_and_tells_a_later_one(silent
     pair.words.publish(Header(stamp=to_stamp(10**9), frame_id='/other/early 0'))
     pair.wait(lambda: not pair.active(), 'it retires')
     pair.processes['first'].wait_for_log('already: /other/early sends commands; this one stops')
+    # Its last command may still be on the way when it has retired.
+    pair.client.spin_for(0.5)
     # Without a word: zero torque would reach a robot that the other one controls.
     assert any(pair.robot.commands[-1].data)
     at = len(pair.robot.commands)
