@@ -26,7 +26,15 @@ from robot_id.trajectory.reference_bag import write_reference_bag
 from robot_id.trajectory.reference_csv import write_reference_csv
 from robot_id.trajectory.store import save_trajectory
 
-KERNELS = ('regressor', 'regressor_slopes', 'inverse_dynamics', 'inertia_matrix', 'simulate')
+KERNELS = (
+    'regressor',
+    'regressor_slopes',
+    'factor_of_rows',
+    'share_weights',
+    'inverse_dynamics',
+    'inertia_matrix',
+    'simulate',
+)
 LARGEST_MARGIN_M = 100.0
 
 

@@ -1,5 +1,6 @@
 """Regressors, inverse and direct dynamics, the closed-loop simulator, all compiled."""
 
+from robot_id.dynamics.acting_rows import ActingRows
 from robot_id.dynamics.closed_loop import simulate, simulate_many
 from robot_id.dynamics.controller import Controller, Law, RunningController
 from robot_id.dynamics.derivatives import derivatives
@@ -13,6 +14,7 @@ from robot_id.dynamics.simulation import Disturbances, Simulation
 from robot_id.dynamics.warm_up import cold_kernels, warm_up
 
 __all__ = [
+    'ActingRows',
     'Controller',
     'Disturbances',
     'Law',

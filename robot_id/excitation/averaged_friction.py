@@ -11,9 +11,11 @@ changes; m is divided by its own root mean square, or reversals would make the c
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
-from robot_id.model import Robot
+from robot_id.dynamics.acting_rows import ActingRows
 from robot_id.model.friction import COLUMNS, ROTOR
 from robot_id.trajectory.trajectory import Array
 
@@ -22,14 +24,15 @@ _AT_REST = 1e-4
 
 class AveragedFriction:
     """
-    The columns of W that depend on the sign of a speed, with the averaged sign, and their slopes.
+    The entries of W that depend on the sign of a speed, with the averaged sign, and their slopes.
 
-    :param robot: whose friction it is.
+    :param acting: the entries of W.
     :param step: h, seconds between samples.
     :param velocity: (n,) largest speeds; below a 1e-4 part of them a joint is at rest.
     """
 
-    def __init__(self, robot: Robot, step: float, velocity: Array) -> None:
+    def __init__(self, acting: ActingRows, step: float, velocity: Array) -> None:
+        robot = acting.robot
         terms = robot.terms
         place = {int(column): i for i, column in enumerate(robot.base.columns)}
         found = [
@@ -40,19 +43,26 @@ class AveragedFriction:
             and COLUMNS[terms.kind[k] - 1][1].jumps
             and COLUMNS[terms.kind[k] - 1][0].modulation == 'none'
         ]
+        found.sort(key=lambda pair: int(terms.kind[pair[0]]))
         atoms = np.array([k for k, _ in found], int)
-        self.half = 0.25 * step
         self.columns = np.array([column for _, column in found], int)
-        self.rows = terms.row[atoms]
-        self.direction = terms.direction[atoms]
-        self.functions = [COLUMNS[terms.kind[k] - 1][1] for k in atoms]
-        self.constant = terms.constant[atoms]
-        self.gain = terms.gain[atoms] / robot.base.factor[self.columns]
-        self.rest = _AT_REST * np.abs(self.direction) @ velocity
+        # Atoms of one kind stand together: a function is called once for all of them.
+        kinds, firsts = np.unique(terms.kind[atoms], return_index=True)
+        ends = [*firsts.tolist(), len(atoms)]
+        self.groups = [
+            (COLUMNS[kind - 1][1], slice(*both)) for kind, both in zip(kinds, pairwise(ends))
+        ]
+        self.half = 0.25 * step
+        self.rows = np.searchsorted(acting.flat, terms.row[atoms] * len(robot.base) + self.columns)
+        self.shared = len(np.unique(self.rows)) < len(self.rows)
+        self.direction = np.ascontiguousarray(terms.direction[atoms])
+        self.constant = terms.constant[atoms][:, None]
+        self.gain = (terms.gain[atoms] / robot.base.factor[self.columns])[:, None]
+        self.rest = (_AT_REST * np.abs(self.direction) @ velocity)[:, None]
 
     def at(self, dq: Array, ddq: Array) -> AveragedSigns:
-        """Return the averaged signs of a motion, (N, n) each."""
-        return AveragedSigns(self, dq @ self.direction.T, ddq @ self.direction.T)
+        """Return the averaged signs of a motion, (n, N) each."""
+        return AveragedSigns(self, self.direction @ dq, self.direction @ ddq)
 
 
 class AveragedSigns:
@@ -60,8 +70,8 @@ class AveragedSigns:
     s = m / rms(m) of the speeds x of all terms along a motion.
 
     :param friction: the terms.
-    :param x: (N, a) speeds of the terms.
-    :param gain: (N, a) their changes, dx/dt.
+    :param x: (a, N) speeds of the terms.
+    :param gain: (a, N) their changes, dx/dt.
     """
 
     def __init__(self, friction: AveragedFriction, x: Array, gain: Array) -> None:
@@ -71,34 +81,41 @@ class AveragedSigns:
         square = x * x + width
         size = np.sqrt(square)
         m = x / size
-        self.rms = np.maximum(np.sqrt(np.mean(m * m, axis=0)), 1e-12)
+        mean_square = np.einsum('ak,ak->a', m, m) / max(m.shape[1], 1)
+        self.rms = np.maximum(np.sqrt(mean_square), 1e-12)[:, None]
         self.s = m / self.rms
         cube = square * size
         self.by_speed = width / cube
         self.by_gain = -friction.half * x * change / cube
 
-    def replace(self, W: Array) -> None:
-        """Overwrite the columns of W (N, n, b)."""
+    def replace(self, rows: Array) -> None:
+        """Overwrite the entries among the rows (A, N)."""
         own = self.friction
-        W[:, own.rows, own.columns] = 0.0
-        for a, (row, column) in enumerate(zip(own.rows, own.columns)):
-            value = own.functions[a].value(self.x[:, a], self.s[:, a], own.constant[a])
-            W[:, row, column] += own.gain[a] * value
+        value = np.empty_like(self.x)
+        for column, part in own.groups:
+            value[part] = column.value(self.x[part], self.s[part], own.constant[part])
+        value *= own.gain
+        if own.shared:
+            rows[own.rows] = 0.0
+            np.add.at(rows, own.rows, value)
+        else:
+            rows[own.rows] = value
 
     def add_slopes(self, G: Array, by_dq: Array, by_ddq: Array) -> None:
         """
-        Add the effect of these columns on by_dq, by_ddq (N, n), from G = df/dW (N, n, b).
+        Add the effect of these entries on by_dq, by_ddq (n, N), from the slopes G (A, N).
 
-        The effect that `regressor_slopes` added for them, with the exact sign, is removed.
+        The effect that `ActingRows.slopes` added for them, with the exact sign, is removed.
         """
         own, x, s = self.friction, self.x, self.s
-        weight = own.gain * G[:, own.rows, own.columns]
-        direct, by_s = np.zeros_like(x), np.zeros_like(x)
-        for a, function in enumerate(own.functions):
-            sharp, _ = function.slopes(x[:, a], np.sign(x[:, a]), own.constant[a])
-            direct[:, a], by_s[:, a] = function.slopes(x[:, a], s[:, a], own.constant[a])
-            direct[:, a] -= sharp
+        weight = own.gain * G[own.rows]
+        direct, by_s = np.empty_like(x), np.empty_like(x)
+        for column, part in own.groups:
+            speed, constant = x[part], own.constant[part]
+            direct[part], by_s[part] = column.slopes(speed, s[part], constant)
+            direct[part] -= column.slopes(speed, np.sign(speed), constant)[0]
         by_s *= weight
-        by_s = (by_s - s * np.mean(by_s * s, axis=0)) / self.rms
-        by_dq += (by_s * self.by_speed + weight * direct) @ own.direction
-        by_ddq += (by_s * self.by_gain) @ own.direction
+        mean = np.einsum('ak,ak->a', by_s, s)[:, None] / max(x.shape[1], 1)
+        by_s = (by_s - s * mean) / self.rms
+        by_dq += own.direction.T @ (by_s * self.by_speed + weight * direct)
+        by_ddq += own.direction.T @ (by_s * self.by_gain)

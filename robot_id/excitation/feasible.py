@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from robot_id.excitation.kernels import share_weights
 from robot_id.trajectory.limits import MotionLimits
 from robot_id.trajectory.trajectory import Array
 
@@ -68,31 +69,14 @@ class Gauge:
         """
         Return the coefficients within the limits.
 
-        :param power: p; with a small one a motion that is often at its limits stays well below.
+        :param power: p, a whole number of at least 2; with a small one a motion that is often at
+            its limits stays well below.
         """
-        p = power
-        shares = X0.T @ self._all * self._by_bound
-        size = np.abs(shares)
-        top = np.maximum(size.max(axis=1), 1.0)
-        size /= top[:, None]
-        weights = _power(size, p - 1.0)
-        total = np.einsum('jk,jk->j', weights, size) + top**-p
-        gauge = top * total ** (1.0 / p)
-        np.copysign(weights, shares, out=weights)
+        p = round(power)
+        weights = X0.T @ self._all
         weights *= self._by_bound
-        slope = self._all @ weights.T * (top / gauge) ** (p - 1.0)
+        top, total = np.empty((2, len(weights)))
+        share_weights(weights, self._by_bound, p - 1, top, total)
+        gauge = top * (total + top**-p) ** (1.0 / p)
+        slope = self._all @ weights.T * (top / gauge) ** (p - 1)
         return Scaled(X0 / gauge, gauge, slope)
-
-
-def _power(x: Array, exponent: float) -> Array:
-    """Return x^exponent; a whole one by squaring, several times faster than `**`."""
-    if exponent < 1.0 or not float(exponent).is_integer():
-        return np.asarray(x**exponent)
-    left, square, product = int(exponent), x.copy(), np.ones_like(x)
-    while left:
-        if left & 1:
-            product *= square
-        left >>= 1
-        if left:
-            square *= square
-    return product

@@ -76,21 +76,29 @@ class Objective:
         self.robot, self.family, self.limits = robot, family, limits
         self.criterion = criterion_of(criterion)
         self.parameter_weights = parameter_weights
-        self.rows = WeightedRows(robot, joint_weights, columns)
+        self.acting = dynamics.ActingRows(robot, _CALLS)
+        weights = np.ones_like(parameter_weights)
+        if self.criterion.weighted:
+            weights = parameter_weights
+        self.rows = WeightedRows(self.acting, joint_weights, weights, columns)
         self.expected = expected
+        # (n, A) so that it gives the torques from the entries of W
+        self._torques = None if expected is None else self.acting.spread(expected)
         self.clearance = clearance
         self.samples = samples
         duration = family.basis.duration
-        self.basis = family.basis.sample(np.arange(samples) * (duration / samples))
+        basis = family.basis.sample(np.arange(samples) * (duration / samples))
+        self.basis = np.stack([B.T for B in basis])
         # Peaks between the samples count too; a finer grid costs the gauge next to nothing.
         fine = _FINER * samples
         self.gauge = Gauge(family.basis.sample(np.arange(fine) * (duration / fine)), limits)
-        self.friction = AveragedFriction(robot, duration / samples, limits.velocity)
+        self.friction = AveragedFriction(self.acting, duration / samples, limits.velocity)
 
-    def states(self, X: Array) -> tuple[Array, Array, Array]:
-        """Return q, dq, ddq, (N, n) each, of the decimated samples."""
-        B, dB, ddB = self.basis
-        return self.limits.middle + B @ X, dB @ X, ddB @ X
+    def states(self, X: Array) -> Array:
+        """Return q, dq, ddq, (3, n, N), of the decimated samples."""
+        states = X.T @ self.basis
+        states[0] += self.limits.middle[:, None]
+        return np.asarray(states)
 
     def __call__(self, x: Array, power: float, gauge: float) -> tuple[float, Array]:
         """
@@ -102,51 +110,46 @@ class Objective:
         """
         X0 = x.reshape(self.family.size, self.robot.n)
         scaled = self.gauge.scale(X0, gauge)
-        q, dq, ddq = self.states(scaled.X)
-        W = dynamics.regressor(self.robot, q, dq, ddq, calls=_CALLS)
-        signs = self.friction.at(dq, ddq)
-        signs.replace(W)
-        value, dW = self._criterion(W, power)
-        penalty, dW_torque = self._torque_penalty(W)
-        if dW_torque is not None:
-            dW += dW_torque
-        slopes = dynamics.regressor_slopes(self.robot, q, dq, ddq, dW, calls=_CALLS)
-        signs.add_slopes(dW, slopes[1], slopes[2])
+        states = self.states(scaled.X)
+        rows = self.acting(states)
+        signs = self.friction.at(*states[1:])
+        signs.replace(rows)
+        value, slope = self._criterion(rows, power)
+        penalty = self._torque_penalty(rows, slope)
+        slopes = self.acting.slopes(states, slope)
+        signs.add_slopes(slope, *slopes[1:])
         if self.clearance is not None:
             every = -(-self.samples // _POSTURES)
-            near, away = self.clearance.penalty(q[::every])
+            near, away = self.clearance.penalty(states[0, :, ::every].T)
             penalty += near
-            slopes[0][::every] += away
-        gradient = sum(B.T @ s for B, s in zip(self.basis, slopes))
-        return value + penalty, scaled.pull_back(np.asarray(gradient), X0).ravel()
+            slopes[0, :, ::every] += away.T
+        gradient = np.sum(self.basis @ slopes.transpose(0, 2, 1), axis=0)
+        return value + penalty, scaled.pull_back(gradient, X0).ravel()
 
-    def _criterion(self, W: Array, power: float) -> tuple[float, Array]:
-        """Return the value and its slope in W (N, n, b)."""
-        weights = self.parameter_weights if self.criterion.weighted else None
-        rows = self.rows.of(W, weights)
+    def _criterion(self, rows: Array, power: float) -> tuple[float, Array]:
+        """Return the value and its slope in the acting entries (A, N)."""
         try:
-            _, singular, Vt = np.linalg.svd(self.rows.factor(rows))
+            value, inward = self.criterion.of_factor(self.rows.factor(rows), power)
         except np.linalg.LinAlgError as error:
             raise TrajectoryError(
                 f'{self.robot.name}: a motion gives numbers that are too large: check the '
                 'lengths and limits in the robot file'
             ) from error
-        value, slope = self.criterion.smooth(singular, power)
-        # U diag(slope) V^T without U: rows = U diag(s) V^T.
-        inward = Vt.T * (slope / np.maximum(singular, 1e-300)) @ Vt
-        return value, self.rows.pull_back(rows, inward, weights)
+        return value, self.rows.pull_back(rows, inward)
 
-    def _torque_penalty(self, W: Array) -> tuple[float, Array | None]:
-        if self.expected is None:
-            return 0.0, None
-        tau = (W.reshape(-1, W.shape[2]) @ self.expected).reshape(W.shape[:2])
-        tau /= self.limits.torque
+    def _torque_penalty(self, rows: Array, slope: Array) -> float:
+        """Return the penalty on torques beyond their limits; its slope is added (A, N)."""
+        if self._torques is None:
+            return 0.0
+        torque = self.limits.torque[:, None]
+        tau = self._torques @ rows / torque
         over = np.maximum(np.abs(tau) - 0.97, 0.0)
         if not np.any(over):
-            return 0.0, None
-        scale = _PENALTY / len(W) * 100.0
-        d_tau = 2.0 * scale * over * np.sign(tau) / self.limits.torque
-        return float(scale * np.sum(over**2)), d_tau[:, :, None] * self.expected
+            return 0.0
+        scale = _PENALTY / rows.shape[1] * 100.0
+        d_tau = 2.0 * scale * over * np.sign(tau) / torque
+        slope += self._torques.T @ d_tau
+        return float(scale * np.sum(over**2))
 
     def for_thread(self) -> Objective:
         """Return the same objective with separate work space."""
@@ -196,18 +199,19 @@ class Objective:
         :param refine: how many times more samples than the search uses.
         """
         N = self.samples * refine
-        states = trajectory.sample(np.arange(N) * (trajectory.duration / N))
-        W = dynamics.regressor(self.robot, *states)
-        R = self.rows.factor(self.rows.of(W, None))
-        scaled = R * self.parameter_weights
+        sampled = trajectory.sample(np.arange(N) * (trajectory.duration / N))
+        states = np.stack([part.T for part in sampled])
+        rows = self.acting(states)
+        R = self.rows.factor(rows) / self.rows.weights
+        scaled = R * self.parameter_weights[self.rows.order]
         if not np.isfinite(scaled).all():  # limits far beyond those of any robot
             return Figures(dict.fromkeys(CRITERIA, float('inf')), float('inf'))
         plain, weighted = (
             np.asarray(np.linalg.svd(part, compute_uv=False)) for part in (R, scaled)
         )
         share = float('nan')
-        if self.expected is not None:
-            share = float(np.max(np.abs(W @ self.expected) / self.limits.torque))
+        if self._torques is not None:
+            share = float(np.max(np.abs(self._torques @ rows) / self.limits.torque[:, None]))
         figures = {
             name: criterion.figure(weighted if criterion.weighted else plain, N)
             for name, criterion in CRITERIA.items()

@@ -1,96 +1,113 @@
 """
 The rows of W that a criterion looks at, joint by joint with the columns that act on it.
 
-The criterion needs the singular values s and right vectors V of the weighted rows only, and they
-are those of its triangular factor; the rows of a wrist joint have few columns, so that the factor
-costs a fraction of that of all rows side by side.
+The criterion needs the triangular factor R of the weighted rows only, R^T R = Phi^T Phi. A wrist
+joint has few columns, and some columns act on one joint alone. With the columns in the order of
+the last joint that has them, the rows of one joint after the other update few entries of R; that
+costs a fraction of the factor of all rows side by side.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
-from scipy.linalg import lapack
+from numpy.typing import NDArray
 
-from robot_id.dynamics.acting_columns import acting_columns
-from robot_id.model import Robot
+from robot_id.dynamics.acting_rows import ActingRows
+from robot_id.excitation.kernels import factor_of_rows
 from robot_id.trajectory.trajectory import Array
+
+Indices = NDArray[np.intp]
 
 
 class WeightedRows:
     """
-    Rows g_j W_j diag(w) of all joints.
+    Rows Phi_j = g_j W_j diag(w) of all joints.
 
-    :param robot: the Robot.
+    :param acting: the entries of W.
     :param joint_weights: (n,) g.
-    :param columns: (b, p) combinations of the parameters that are looked at; None for all.
+    :param weights: (p,) w.
+    :param columns: (b, p) combinations of the parameters that are looked at, W @ columns in the
+        place of W; None for all.
     """
 
-    def __init__(self, robot: Robot, joint_weights: Array, columns: Array | None) -> None:
-        acting = acting_columns(robot)
-        self.count = len(robot.base)
+    def __init__(
+        self, acting: ActingRows, joint_weights: Array, weights: Array, columns: Array | None
+    ) -> None:
+        self.acting = acting
+        seen = list(acting.columns)
+        self.combinations: list[Array] | None = None
         if columns is not None:
-            self.count = columns.shape[1]
-            acting = tuple(np.flatnonzero(np.any(columns[own] != 0.0, axis=0)) for own in acting)
-        self.combinations = columns
-        self.columns = acting
-        self.ends = np.cumsum([0, *(len(own) for own in acting)])
-        self.flat = np.concatenate([j * self.count + own for j, own in enumerate(acting)])
-        self.joint_weights = np.repeat(joint_weights, np.diff(self.ends))
-
-    def of(self, W: Array, weights: Array | None) -> Array:
-        """
-        Return the acting entries (N, sum of b_j) of W (N, n, b), weighted.
-
-        :param weights: (p,) w, None for ones.
-        """
-        if self.combinations is not None:
-            W = W @ self.combinations
-        rows = W.reshape(len(W), -1).take(self.flat, axis=1)
-        rows *= self._weights(weights)
-        return rows
+            seen = [np.flatnonzero(np.any(columns[own] != 0.0, axis=0)) for own in seen]
+            self.combinations = [columns[np.ix_(*both)] for both in zip(acting.columns, seen)]
+        self.order, place = _order(seen, len(weights))
+        self.weights = weights[self.order]
+        places = [place[own] for own in seen]
+        self._steps = _steps(places)
+        self._scale = np.concatenate([g * weights[own] for g, own in zip(joint_weights, seen)])
+        # Entries of a (p, p) matrix that belong to each joint, with their weights.
+        p = len(weights)
+        self._entries = np.concatenate([(p * own[:, None] + own).ravel() for own in places])
+        self._squares = np.concatenate(
+            [
+                np.outer(g * weights[own], g * weights[own]).ravel()
+                for g, own in zip(joint_weights, seen)
+            ]
+        )
+        self._sizes = [len(own) for own in seen]
 
     def factor(self, rows: Array) -> Array:
-        """Return a (p, p) triangular factor of acting entries: that of all joints' rows."""
-        work = np.array(rows, order='F')
-        triangles = np.zeros((sum(min(len(rows), len(own)) for own in self.columns), self.count))
-        first = 0
-        for low, high, own in zip(self.ends, self.ends[1:], self.columns):
-            R = _triangle(work[:, low:high])
-            triangles[first : first + len(R), own] = R
-            first += len(R)
-        return _triangle(np.asfortranarray(triangles))
-
-    def pull_back(self, rows: Array, inward: Array, weights: Array | None) -> Array:
         """
-        Return the slope in W (N, n, b) where that in the rows is rows @ inward (p, p).
+        Return a (p, p) upper triangular factor; its columns and `weights` stand in `order`.
 
-        Entries that do not act have some slope too; it changes nothing.
+        :param rows: (A, N) acting entries of W.
         """
-        parts = np.empty((len(rows), len(self.columns), self.count))
-        for j, (low, high, own) in enumerate(zip(self.ends, self.ends[1:], self.columns)):
-            onto = self.joint_weights[low] * inward[own]
-            np.matmul(rows[:, low:high], onto, out=parts[:, j])
-        if weights is not None:
-            parts *= weights
-        return parts if self.combinations is None else parts @ self.combinations.T
+        if self.combinations is not None:
+            parts = zip(self.combinations, self.acting.parts(rows))
+            rows = np.concatenate([C.T @ part for C, part in parts])
+        p = len(self.weights)
+        R = np.zeros((p, p))
+        factor_of_rows(rows, self._scale, *self._steps, R)
+        return R
 
-    def _weights(self, weights: Array | None) -> Array:
-        """(sum of b_j,) weight of each acting entry."""
-        if weights is None:
-            return self.joint_weights
-        return self.joint_weights * np.concatenate([weights[own] for own in self.columns])
+    def pull_back(self, rows: Array, inward: Array) -> Array:
+        """
+        Return the slope (A, N) in the entries of W where that in Phi is Phi @ inward.
+
+        :param inward: (p, p), symmetric, in `order`.
+        """
+        slope, first = np.empty_like(rows), 0
+        blocks = inward.ravel().take(self._entries) * self._squares
+        parts = zip(self.acting.parts(rows), self.acting.parts(slope), self._sizes)
+        for j, (own, out, size) in enumerate(parts):
+            block = blocks[first : first + size * size].reshape(size, size)
+            first += size * size
+            if self.combinations is not None:
+                block = self.combinations[j] @ block @ self.combinations[j].T
+            np.matmul(block, own, out=out)
+        return slope
 
 
-def _triangle(rows: Array) -> Array:
-    """Return R of rows in Fortran's order, which are overwritten."""
-    width = 32 * max(rows.shape[1], 1)
-    R = lapack.dgeqrf(rows, lwork=width, overwrite_a=1)[0][: min(rows.shape)]
-    return R * _upper(*R.shape)
+def _order(columns: list[Indices], count: int) -> tuple[Indices, Indices]:
+    """Return the columns in the order of the last joint that has them, and their places in it."""
+    last = np.full(count, len(columns))
+    for j, own in enumerate(columns):
+        last[own] = j
+    order = np.argsort(last, kind='stable')
+    return order, np.argsort(order)
 
 
-@lru_cache
-def _upper(rows: int, columns: int) -> Array:
-    """Return ones on and above the diagonal; np.triu takes as long as the factor of few rows."""
-    return np.triu(np.ones((rows, columns)))
+def _steps(places: list[Indices]) -> tuple[Indices, Indices, Indices]:
+    """
+    Return the places in R that the rows of each joint change, their ends, and the joint's own.
+
+    A row of R that a joint changes may hold columns of the joints before it: they change too.
+    The joint's own columns are given by their number among those it changes.
+    """
+    changed, owned, held = [], [], np.empty(0, np.intp)
+    for own in places:
+        columns = np.union1d(held[held >= own.min()], own) if len(own) else own
+        changed.append(columns)
+        owned.append(np.searchsorted(columns, own))
+        held = np.union1d(held, own)
+    ends = np.cumsum([[0, 0], *([len(c), len(o)] for c, o in zip(changed, owned))], axis=0)
+    return np.concatenate(changed), ends, np.concatenate(owned)

@@ -62,28 +62,29 @@ def test_the_gradient_matches_differences(name, kind, clear, criterion) -> None:
 def test_averaged_friction_is_the_sign_where_nothing_turns_and_has_its_slopes(name) -> None:
     robot = load_robot(name)
     rng = np.random.default_rng(3)
-    friction = AveragedFriction(robot, 0.05, np.full(robot.n, 3.0))
-    dq, ddq = rng.normal(size=(2, 40, robot.n))
-    W = dynamics.regressor(robot, dq, dq, ddq)
+    acting = dynamics.ActingRows(robot)
+    friction = AveragedFriction(acting, 0.05, np.full(robot.n, 3.0))
+    dq, ddq = rng.normal(size=(2, robot.n, 40))
+    rows = acting(np.stack([dq, dq, ddq]))
     # At constant speed the average is the sign, as long as the joint is not at rest.
-    steady = W.copy()
+    steady = rows.copy()
     friction.at(dq, np.zeros_like(ddq)).replace(steady)
-    np.testing.assert_allclose(steady, W, atol=0.03)
+    np.testing.assert_allclose(steady, rows, atol=0.03)
 
-    def columns(speed, gain):
-        averaged = W.copy()
-        friction.at(speed, gain).replace(averaged)
-        return averaged
+    def averaged(speed, gain):
+        found = rows.copy()
+        friction.at(speed, gain).replace(found)
+        return found
 
-    for column in np.unique(friction.columns):
-        whole = np.sum(columns(dq, ddq)[:, :, column] ** 2)
-        assert whole == pytest.approx(np.sum(W[:, :, column] ** 2), rel=0.15)
-    G = rng.normal(size=W.shape)
+    for row in friction.rows:
+        whole = np.sum(averaged(dq, ddq)[row] ** 2)
+        assert whole == pytest.approx(np.sum(rows[row] ** 2), rel=0.15)
+    G = rng.normal(size=rows.shape)
     by_dq, by_ddq = np.zeros_like(dq), np.zeros_like(ddq)
     friction.at(dq, ddq).add_slopes(G, by_dq, by_ddq)
     one, two = rng.normal(size=(2, *dq.shape))
     h = 1e-7
-    there, back = (np.sum(G * columns(dq + s * h * one, ddq + s * h * two)) for s in (1, -1))
+    there, back = (np.sum(G * averaged(dq + s * h * one, ddq + s * h * two)) for s in (1, -1))
     slope = np.sum(by_dq * one) + np.sum(by_ddq * two)
     assert slope == pytest.approx((there - back) / (2.0 * h), rel=1e-4)
 
@@ -97,12 +98,13 @@ def test_the_torque_penalty_starts_at_the_limit_and_has_its_slope() -> None:
     objective, _ = make_objective(robot, options)
     rng = np.random.default_rng(1)
     X = objective.within_limits(objective.family.draw(rng, 2))
-    W = dynamics.regressor(robot, *objective.states(X))
-    penalty, slope = objective._torque_penalty(W)
-    assert penalty > 0.0
+    rows = objective.acting(objective.states(X))
+    slope, nothing = np.zeros_like(rows), np.zeros_like(rows)
+    assert objective._torque_penalty(rows, slope) > 0.0
     assert not objective.admissible(X, 100)
-    step = 1e-6 * rng.normal(size=W.shape)
-    measured = objective._torque_penalty(W + step)[0] - objective._torque_penalty(W - step)[0]
+    step = 1e-6 * rng.normal(size=rows.shape)
+    up, down = (objective._torque_penalty(rows + s * step, nothing) for s in (1.0, -1.0))
+    measured = up - down
     assert np.sum(slope * step) == pytest.approx(measured / 2.0, rel=1e-4)
     small = objective.shrink(X, 100)
     assert small is not None

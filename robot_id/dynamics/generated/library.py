@@ -34,6 +34,7 @@ Array = NDArray[np.float64]
 ENOUGH_STATES = 500  # fewer do not pay for a compilation
 MOST_OPERATIONS = 60_000  # more take a compiler longer than a minute
 SWITCH = 'ROBOT_ID_GENERATED'
+ACTING = 'acting_'  # before the name of a function over the acting entries alone, see `lanes`
 
 _log = logging.getLogger('robot_id')
 _lock = threading.RLock()
@@ -56,7 +57,12 @@ class Code:
         self.address = int(ctypes.cast(self._run, ctypes.c_void_p).value or 0)
 
     def __call__(
-        self, chi: Any, slope: float, inputs: tuple[Array, ...], outputs: tuple[Array, ...]
+        self,
+        chi: Any,
+        slope: float,
+        inputs: tuple[Array, ...],
+        outputs: tuple[Array, ...],
+        samples: int | None = None,
     ) -> int:
         """
         Fill the outputs for all samples; return -1, or the first sample without a solution.
@@ -64,12 +70,14 @@ class Code:
         :param chi: (b,), None for a function that does not read it.
         :param inputs: q, dq, x (N, n) and G (N, n, b), contiguous; the last ones may be left out.
         :param outputs: what the function fills, (N, ...) contiguous.
+        :param samples: N of a function whose samples are the last axis, see `lanes`.
         """
         parameters = None if chi is None else np.ascontiguousarray(chi, dtype=float)
         first = None if parameters is None else parameters.ctypes.data
         read = [x.ctypes.data for x in inputs] + [None] * (4 - len(inputs))
         filled = [x.ctypes.data for x in outputs] + [None] * (3 - len(outputs))
-        return int(self._run(len(inputs[0]), first, slope, *read, *filled))
+        count = len(inputs[0]) if samples is None else samples
+        return int(self._run(count, first, slope, *read, *filled))
 
 
 def _open(content: bytes) -> ctypes.CDLL:
@@ -122,18 +130,24 @@ def _load(robot: Robot, name: str, smooth: bool) -> Code | None:
 
 def _build(robot: Robot, name: str, smooth: bool, key: str) -> bytes | str:
     # Imported here: tracing needs all kernels, and they use this module.
+    from robot_id.dynamics.acting_rows import ActingRows
     from robot_id.dynamics.generated.batch import batch_source
     from robot_id.dynamics.generated.evaluate import operations_in_order
     from robot_id.dynamics.generated.functions import trace
+    from robot_id.dynamics.generated.lanes import lanes_source
 
-    formula = trace(robot, name, smooth)
+    formula = trace(robot, name.removeprefix(ACTING), smooth)
     size = len(operations_in_order(formula))
     if size > MOST_OPERATIONS:
         return f'{name} takes {size} operations, over {MOST_OPERATIONS}'
     with cache.workplace() as place:
         library = Path(place) / 'function.so'
         try:
-            compile_library(batch_source(formula), library)
+            if name.startswith(ACTING):
+                source = lanes_source(formula, ActingRows(robot).flat)
+            else:
+                source = batch_source(formula)
+            compile_library(source, library)
         except CompileError as error:
             cache.refuse(key, f'{name}: {error}')
             return f'{name}: {error}'

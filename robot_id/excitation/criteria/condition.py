@@ -7,6 +7,9 @@ import numpy as np
 from robot_id.excitation.criteria.criterion import Criterion
 from robot_id.trajectory.trajectory import Array
 
+# Powers of a matrix whose trace is one stay far above the smallest number.
+_LARGEST = 64
+
 
 def condition(singular: Array, samples: int = 0) -> float:
     """Return the condition number from singular values in descending order."""
@@ -29,6 +32,27 @@ def smooth_log_condition(singular: Array, power: float) -> tuple[float, Array]:
     return float(value), slope
 
 
+def log_condition_of_factor(R: Array, inverse: Array, power: float) -> tuple[float, Array] | None:
+    """
+    Return the same for an even power p = 2h by products of matrices, with M = R^T R.
+
+    ||s||_p^p is the trace of M^h, ||1/s||_p^p that of M^-h, and the slope in Phi is Phi S with
+    S = M^(h-1) / trace(M^h) - M^-(h+1) / trace(M^-h). M^-1 is that of R^-1, so that the small
+    singular values are as exact as R gives them.
+    """
+    h = round(0.5 * power)
+    if not 1 <= h <= _LARGEST or 2.0 * h != power:
+        return None
+    M, K = R.T @ R, inverse @ inverse.T
+    largest, smallest = np.trace(M), np.trace(K)  # scaled: a power of M must not overflow
+    M, K = M / largest, K / smallest
+    power_of_M, power_of_K = (np.linalg.matrix_power(A, e) for A, e in ((M, h - 1), (K, h)))
+    traces = np.vdot(power_of_M, M), np.trace(power_of_K)
+    value = 0.5 * np.log(largest * smallest) + (np.log(traces[0]) + np.log(traces[1])) / power
+    S = power_of_M / (largest * traces[0]) - power_of_K @ K * (smallest / traces[1])
+    return float(value), S
+
+
 CRITERION = Criterion(
     name='condition',
     label='cond(W)',
@@ -37,4 +61,5 @@ CRITERION = Criterion(
     weighted=False,
     figure=condition,
     smooth=smooth_log_condition,
+    direct=log_condition_of_factor,
 )

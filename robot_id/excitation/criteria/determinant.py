@@ -19,6 +19,11 @@ def log_determinant(singular: Array, power: float = 2.0) -> tuple[float, Array]:
     return float(-np.mean(np.log(s))), -1.0 / (len(s) * s)
 
 
+def log_determinant_of_factor(R: Array, inverse: Array, power: float) -> tuple[float, Array]:
+    """Return the same from R, and S = -(Phi^T Phi)^-1 / b so that the slope in Phi is Phi S."""
+    return float(-np.mean(np.log(np.abs(np.diag(R))))), inverse @ inverse.T / -len(R)
+
+
 def determinant(singular: Array, samples: int) -> float:
     """Return det(Phi^T Phi)^(-1/2b) of Phi per sample."""
     return float(np.exp(log_determinant(singular / np.sqrt(samples))[0]))
@@ -32,4 +37,5 @@ CRITERION = Criterion(
     weighted=True,
     figure=determinant,
     smooth=log_determinant,
+    direct=log_determinant_of_factor,
 )

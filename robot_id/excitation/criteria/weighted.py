@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from robot_id.excitation.criteria.condition import condition, smooth_log_condition
+from robot_id.excitation.criteria.condition import (
+    condition,
+    log_condition_of_factor,
+    smooth_log_condition,
+)
 from robot_id.excitation.criteria.criterion import Criterion
 
 CRITERION = Criterion(
@@ -13,4 +17,5 @@ CRITERION = Criterion(
     weighted=True,
     figure=condition,
     smooth=smooth_log_condition,
+    direct=log_condition_of_factor,
 )

@@ -1,0 +1,86 @@
+"""
+The entries of a regressor that act, of many samples, and how a function of them changes.
+
+A search for motions computes them thousands of times on one grid; a row for each entry, the
+samples side by side, lets the generated code take eight samples at once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robot_id.dynamics.acting_columns import acting_columns
+from robot_id.dynamics.generated.lanes import LANES
+from robot_id.dynamics.generated.library import Code, code_for
+from robot_id.dynamics.load import takes_load
+from robot_id.dynamics.regressor import regressor
+from robot_id.dynamics.regressor_slopes import regressor_slopes
+from robot_id.dynamics.states import Array
+from robot_id.model import Robot
+
+
+class ActingRows:
+    """
+    The A entries of W (n, b) that are not zero in all states, joint by joint.
+
+    Coulomb friction is sign(dq), whose slope is zero.
+
+    :param robot: whose regressor it is.
+    :param calls: expected number of calls, see `regressor`.
+    """
+
+    def __init__(self, robot: Robot, calls: int = 1) -> None:
+        self.robot, self.calls = robot, calls
+        self.columns = acting_columns(robot)
+        b = len(robot.base)
+        self.ends = np.cumsum([0, *(len(own) for own in self.columns)])
+        self.flat = np.concatenate([j * b + own for j, own in enumerate(self.columns)])
+
+    def parts(self, rows: Array) -> list[Array]:
+        """Return the rows (A, N) of each joint, (b_j, N)."""
+        return [rows[low:high] for low, high in zip(self.ends, self.ends[1:])]
+
+    def spread(self, chi: Array) -> Array:
+        """Return T (n, A) so that T @ rows are the torques (n, N) of the parameters chi (b,)."""
+        T = np.zeros((len(self.columns), len(self.flat)))
+        for j, (own, low, high) in enumerate(zip(self.columns, self.ends, self.ends[1:])):
+            T[j, low:high] = chi[own]
+        return T
+
+    def __call__(self, states: Array) -> Array:
+        """Return the entries (A, N) at q, dq, ddq (3, n, N)."""
+        N = states.shape[2]
+        code = None if takes_load(self.robot) else self._code('regressor', N)
+        if code is None:
+            q, dq, ddq = states.transpose(0, 2, 1)
+            W = regressor(self.robot, q, dq, ddq, calls=self.calls)
+            return np.asarray(W.reshape(N, -1).T[self.flat], order='C')
+        rows = np.empty((len(self.flat), N))
+        code(None, 0.0, tuple(np.ascontiguousarray(states)), (rows,), N)
+        return rows
+
+    def slopes(self, states: Array, G: Array) -> Array:
+        """
+        Return the slopes (3, n, N) of f in q, dq, ddq.
+
+        :param states: (3, n, N) as before.
+        :param G: (A, N) slope of f in each entry.
+        """
+        n, N = states.shape[1:]
+        code = self._code('regressor_slopes', N)
+        if code is None:
+            whole = np.zeros((N, n * len(self.robot.base)))
+            whole[:, self.flat] = G.T
+            q, dq, ddq = states.transpose(0, 2, 1)
+            G = whole.reshape(N, n, -1)
+            found = regressor_slopes(self.robot, q, dq, ddq, G, calls=self.calls)
+            return np.stack([part.T for part in found])
+        slopes = np.empty(states.shape)
+        inputs = (*np.ascontiguousarray(states), np.ascontiguousarray(G))
+        code(None, 0.0, inputs, tuple(slopes), N)
+        return slopes
+
+    def _code(self, name: str, samples: int) -> Code | None:
+        if samples < LANES:
+            return None
+        return code_for(self.robot, f'acting_{name}', 0.0, self.calls * samples)
