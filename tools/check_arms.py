@@ -6,8 +6,9 @@ Measure `robot-id check`: mistakes planted at random into recordings of arms tha
 Each case is drawn from the seed and its number alone: arm, mount, motion, noise and mistake. What
 is in `--out` already is not computed again, so a stopped measurement goes on where it was.
 Printed are a table by mistake and the cases that went wrong. `--hard` adds to every
-case one difficulty (friction, noise, a small motion, poor or placeholder inertias), `--verdicts`
-identifies too, to count wrong recordings whose result counts as usable.
+case one difficulty (friction, noise, a small motion, poor or placeholder inertias), `--long`
+records 30 to 90 s, `--verdicts` identifies too, to count wrong recordings whose result counts as
+usable.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,8 @@ def run_case(seed: int, number: int, clean: bool, args: argparse.Namespace) -> d
     conditions = (hard if args.hard else usual)(rng)
     while mistake in NEEDS_INERTIAS and conditions.placeholders:
         conditions = hard(rng)
+    if args.long:
+        conditions = replace(conditions, seconds=float(rng.uniform(30.0, 90.0)))
     if args.only and mistake != args.only:
         return {}
     case = {'seed': seed, 'number': number, 'mistake': mistake, 'arm': arm}
@@ -176,6 +179,7 @@ def main() -> None:
     parser.add_argument('--first', type=int, default=0, help='number of the first case')
     parser.add_argument('--only', choices=(*ALL, 'clean'), help='cases of this mistake alone')
     parser.add_argument('--hard', action='store_true', help='one difficulty in every case')
+    parser.add_argument('--long', action='store_true', help='recordings of 30 to 90 s')
     parser.add_argument('--verdicts', action='store_true', help='identify too')
     parser.add_argument('--out', type=Path, help='JSON lines, one for each case')
     args = parser.parse_args()

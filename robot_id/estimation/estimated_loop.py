@@ -64,8 +64,8 @@ class EstimatedLoopMethod(LoopMethod):
                 return found
         if given is not None:
             problem.warnings += (
-                'the loop of the robot file does not move as the recording did: parameters and '
-                "their deviations are wrong if it is; correct the robot file's loop or set "
+                'the loop in the robot file does not reproduce the recorded positions: if it is '
+                'wrong, so are the parameters and their deviations; correct it, or set '
                 'fit_loop=auto',
             )
             return problem, replace(given, extras={**given.extras, 'loop_contradicted': True})
@@ -99,11 +99,11 @@ class EstimatedLoopMethod(LoopMethod):
     def last_resort(
         self, problem: LoopProblem, start: Array, progress: Progress
     ) -> tuple[LoopProblem, Outcome] | None:
-        """Return what is found where the loop leads nowhere: of an assumed one, by its limit."""
+        """Return what a rigid loop finds where the assumed one leads nowhere; else None."""
         rigid = problem.rigid
         if rigid is None:
             return None
-        why = 'is no way to the estimate (inertias or frictions that cannot be told from zero)'
+        why = 'leads to no estimate (inertias or frictions too small to tell from zero)'
         rigid.warnings += (rigid_statement(why),)
         return rigid, self.solve(rigid, start, progress)
 

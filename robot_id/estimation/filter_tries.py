@@ -36,8 +36,8 @@ class Try(NamedTuple):
         """Return what a result says of it."""
         start = '' if self.eased == 1.0 else ', from a possible robot with inertias away from zero'
         return (
-            'the filter lost M(q) or the torques with its first setting: parameter_std x '
-            f'{self.spread:g}, process_std x {self.process:g}{start}'
+            'the first settings lost a positive definite M(q) or did not explain the torques: '
+            f'repeated with parameter_std x {self.spread:g}, process_std x {self.process:g}{start}'
         )
 
 

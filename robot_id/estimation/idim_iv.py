@@ -103,9 +103,9 @@ class IdimIv(EstimatedLoopMethod):
         if not found:
             return None
         problem.warnings += (
-            'the estimate has no direct model (inertias or frictions that cannot be told from '
-            'zero): the instrument is the motion of the nearest possible robot or the reference, '
-            'the estimate is free, and the error is that along the measured motion',
+            'the estimate cannot be simulated (inertias or frictions too small to tell from '
+            'zero): the instrument follows the nearest possible robot or the reference, the '
+            'estimate is not constrained, and the error is the one along the measured motion',
         )
         return problem, min(found, key=lambda pair: pair[0])[1]
 

@@ -163,8 +163,8 @@ class LoopMethod(ABC):
     def _check_rate(self, loop_hz: float, data_hz: float) -> None:
         if loop_hz > FASTEST_LOOP * data_hz:
             raise IdentificationError(
-                f"the data have {data_hz:.3g} samples a second, the loop '{self.loop}' "
-                f"{loop_hz:.4g}: is the unit of time right? Else name another 'loop'"
+                f"the data have {data_hz:.3g} samples per second, but the loop '{self.loop}' "
+                f"runs at {loop_hz:.4g} Hz: check the unit of time, or set 'loop' to another one"
             )
 
     def _slope(self, robot: Robot, dataset: Dataset, known_loop: bool) -> float:
@@ -227,20 +227,20 @@ def simulable(problem: LoopProblem, start: Array) -> LoopProblem:
             continue
         if slower < 1.0:
             tried.warnings += (
-                f'the assumed loop cannot be simulated with the start; one of {slower:g} times '
-                'its bandwidth is',
+                'the assumed loop cannot be simulated with the start parameters; its bandwidth '
+                f'is reduced to {slower:g} times',
             )
         return tried
     rigid = problem.rigid
     if rigid is None:
         return problem
-    rigid.warnings += (rigid_statement('cannot be simulated with the start'),)
+    rigid.warnings += (rigid_statement('cannot be simulated with the start parameters'),)
     return rigid
 
 
 def rigid_statement(why: str) -> str:
     """Return the line that says that a rigid loop is taken."""
     return (
-        f'the assumed loop {why}: a rigid one is taken instead, whose motion is the filtered '
-        'position itself (little is gained over idim_wls)'
+        f'the assumed loop {why}: a perfectly stiff loop replaces it, which moves along the '
+        'filtered position itself (little is gained over idim_wls)'
     )

@@ -19,9 +19,9 @@ SHORTEST_STEP = 2.0**-10
 SHORT_STEP, MOST_SHORT_STEPS = 1.0 / 32.0, 4
 # Data that idim_wls explains are not to blame: inertias of light joints are lost in noise.
 WAY_OUT = (
-    'where idim_wls explains the data well, inertias are too small to be told (light wrists, '
+    'if idim_wls explains the data well, some inertias are too small to identify (light wrists, '
     'torque sensors behind the gears): use idim_wls with physical=true, or give a start or a '
-    'loop; else robot-id check looks for the mistake'
+    'loop; if not, robot-id check looks for the mistake'
 )
 # Data without noise: a residual this small relative to the data leaves nothing to explain.
 EXACT = 1e-8
@@ -49,7 +49,7 @@ def first_motion(problem: LoopProblem, chi: Array) -> list[States]:
     try:
         return problem.states(problem.simulate(chi))
     except SimulationError as error:
-        problem.warnings += (f'the reference stands in for the start ({error})',)
+        problem.warnings += (f'start not simulated ({error}): the reference replaces it',)
         return reference_states(problem.runs)
 
 
@@ -62,8 +62,8 @@ def best_so_far(problem: LoopProblem, iterations: int, error: OutOfTimeError) ->
     if not iterations or problem.rigid is not None:
         raise error
     problem.warnings += (
-        f'the limit of {problem.time_limit_s:g} s ended it after {iterations} iterations: this is '
-        'the best so far; use idim_wls, raise time_limit_s or give a better start',
+        f'stopped by time_limit_s ({problem.time_limit_s:g} s) after {iterations} iterations: '
+        'this is the best so far; use idim_wls, raise time_limit_s or give a better start',
     )
 
 

@@ -42,8 +42,8 @@ def simulated_run(
     substeps = stable_substeps(robot, chi, reference.step, slope)
     if stiff and substeps * reference.rate > MOST_STEPS_PER_SECOND:
         raise SimulationError(
-            f'{robot.name}: friction beside so small inertias asks for '
-            f'{substeps * reference.rate:.2g} steps a second'
+            f'{robot.name}: its friction on such small inertias needs '
+            f'{substeps * reference.rate:.2g} simulation steps per second'
         )
     made = simulate(robot, chi, reference, law, coulomb_slope=slope, substeps=substeps)
     rms = np.sqrt(np.mean(reference.velocity**2, axis=0))

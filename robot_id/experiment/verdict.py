@@ -237,7 +237,7 @@ def kept_loop(case: Case) -> list[Remark]:
     """Judge a loop that was kept though the recorded positions contradict it."""
     if not case.result.extras.get('loop_contradicted'):
         return []
-    text = 'the loop of the robot file does not move as the recording did: do not trust deviations'
+    text = 'the loop in the robot file contradicts the recorded positions: do not trust deviations'
     return [Remark('care', f'{text}; set fit_loop=auto or correct the loop of the robot file')]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from plants.mujoco_arms import robots_folder
 from plants.planted_mistakes import plant
 from plants.recording_conditions import USUAL
 
+from robot_id.exceptions import DataError
 from robot_id.experiment.check import check
 from robot_id.model import load_robot
 
@@ -28,6 +30,32 @@ def test_a_clean_recording_gives_no_finding(arm: str, tmp_path: Path) -> None:
     conditions = replace(USUAL, spread=0.15)
     planted = plant('clean', arm, tmp_path, np.random.default_rng(1), conditions)
     assert check(load_robot(planted.robot_file), planted.dataset).codes == ()
+
+
+def test_a_long_recording_that_shakes_is_judged_by_all_of_its_motion(tmp_path: Path) -> None:
+    """The wrist of this arm oscillates, so that the blocks which are looked at are short."""
+    conditions = replace(USUAL, seconds=60.0, rate=1000.0)
+    planted = plant('clean', 'xarm7', tmp_path, np.random.default_rng(5), conditions)
+    assert check(load_robot(planted.robot_file), planted.dataset).codes == ()
+
+
+@pytest.mark.parametrize('count', [3, 40, 90])
+def test_a_recording_with_many_gaps(count: int, tmp_path: Path) -> None:
+    conditions = replace(USUAL, seconds=60.0)
+    planted = plant('clean', 'ur5', tmp_path, np.random.default_rng(2), conditions)
+    run = planted.dataset.runs[0]
+    edges = np.linspace(0, len(run), count + 1).astype(int)
+    cut = tuple(run.rows(a, b - 30) for a, b in itertools.pairwise(edges))
+    findings = check(load_robot(planted.robot_file), replace(planted.dataset, runs=cut))
+    assert findings.codes == ()
+
+
+def test_shreds_of_a_recording_are_too_short_to_check(tmp_path: Path) -> None:
+    planted = plant('clean', 'ur5', tmp_path, np.random.default_rng(2), USUAL)
+    run = planted.dataset.runs[0]
+    cut = tuple(run.rows(a, a + 25) for a in range(0, len(run) - 25, 50))
+    with pytest.raises(DataError, match='without gaps'):
+        check(load_robot(planted.robot_file), replace(planted.dataset, runs=cut))
 
 
 @pytest.mark.parametrize(

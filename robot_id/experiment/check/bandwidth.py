@@ -67,4 +67,4 @@ def _bandwidth(q: Array) -> tuple[float, float]:
     at = int((share < MOTION_SHARE).sum(axis=0).max())
     ends = np.append(starts[1:], len(P)) - 1
     bandwidth = float(np.clip(f[ends[min(at, len(ends) - 1)]], 2.0 / len(v), 0.1))
-    return bandwidth, float((noise.sum(axis=0) / P.sum(axis=0))[moving].max())
+    return bandwidth, float((noise[:, moving].sum(axis=0) / P[:, moving].sum(axis=0)).max())

@@ -24,12 +24,12 @@ def look(case: Case) -> list[Finding]:
 
     Positions beyond the range of any joint are a problem of the unit, not of the motion.
     """
-    if np.ptp(case.signals.q, axis=0).max() > position_unit.LARGEST:
+    if np.ptp(case.signals.spread[0], axis=0).max() > position_unit.LARGEST:
         return []
     own, lively = conditions(case)
     if own < POORER * lively:
         return []
-    span = np.ptp(case.signals.q, axis=0)
+    span = np.ptp(case.signals.spread[0], axis=0)
     return [
         Finding(
             'excitation',
@@ -46,13 +46,19 @@ def look(case: Case) -> list[Finding]:
 def conditions(case: Case) -> tuple[float, float]:
     """Return the condition numbers of the recorded and of a lively motion, columns of size 1."""
     models, s = case.models, case.signals
-    W, _, size = models.free.equations(models.robot, s)
+    size = models.free.equations(models.robot, s)[2]
     rng = np.random.default_rng(0)
-    middle = np.median(s.q, axis=0)
-    q = middle + rng.uniform(-REACH, REACH, (STATES, s.n))
-    dq, ddq = rng.normal(0.0, 1.0, (STATES, s.n)), rng.normal(0.0, 3.0, (STATES, s.n))
-    lively = dynamics.regressor(models.robot, q, dq, ddq, standard=True)
-    return _condition(W, size), _condition(lively[:, :, models.free.columns], size)
+    middle = np.median(s.spread[0], axis=0)
+    lively = (
+        middle + rng.uniform(-REACH, REACH, (STATES, s.n)),
+        rng.normal(0.0, 1.0, (STATES, s.n)),
+        rng.normal(0.0, 3.0, (STATES, s.n)),
+    )
+    own, best = (
+        dynamics.regressor(models.robot, q, dq, ddq, standard=True)[:, :, models.free.columns]
+        for q, dq, ddq in (s.spread, lively)
+    )
+    return _condition(own, size), _condition(best, size)
 
 
 def _condition(W: Array, size: Array) -> float:

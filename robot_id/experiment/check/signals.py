@@ -30,6 +30,8 @@ LARGEST = 1200
 BLOCKS = 6
 # Equations are filtered and one in this many is kept.
 EQUATION_DECIMATION = 4
+# Samples of a run that leave equations after that, and without the transients at both ends.
+SHORTEST, WHOLE = 10 * EQUATION_DECIMATION, 18 * EQUATION_DECIMATION
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,8 @@ class Signals:
     :param tau: (M, n) torques.
     :param valid: (M, n) False where the torque was clipped.
     :param slides: (n,) joints that slide.
+    :param spread: q, dq and ddq (S, n) of single samples from the whole recording: where it is
+        long, the pieces show a small part of the motion only.
     """
 
     rate: float
@@ -55,6 +59,7 @@ class Signals:
     tau: Array
     valid: NDArray[np.bool_]
     slides: NDArray[np.bool_]
+    spread: tuple[Array, Array, Array]
 
     def valid_equations(self) -> NDArray[np.bool_]:
         """(m, n) which filtered and decimated equations saw valid torques only, at least some."""
@@ -89,32 +94,31 @@ def prepare(dataset: Dataset, slides: NDArray[np.bool_]) -> Signals:
     bandwidth = motion_bandwidth(longest)
     cutoff = min(CUTOFF_MARGIN * bandwidth, 0.2)
     factor = even_factor(1.0 / (OVERSAMPLING * cutoff))
-    parts, pieces, start = [], [], 0
-    for run in dataset.runs:
-        if len(run) < 20 * factor:
-            continue
-        part = _states(run, factor, cutoff)
-        for piece in _blocks(part, LARGEST // max(len(dataset.runs), 1)):
-            parts.append(piece)
-            pieces.append((start, start + len(piece[0])))
-            start += len(piece[0])
-    if not parts:
+    # Between many gaps there is little but transients of the filters.
+    fewest = factor * (WHOLE if len(dataset.runs) > 1 else SHORTEST)
+    runs = [_states(run, factor, cutoff) for run in dataset.runs if len(run) >= fewest]
+    if not runs:
         raise DataError(
-            f'{dataset.source or "data set"}: {len(longest)} samples in the longest run are too '
-            'few to check'
+            f'{dataset.source or "data set"}: {len(longest)} samples in the longest of '
+            f'{len(dataset.runs)} run(s) are too few to check: record longer, or without gaps'
         )
+    parts = _blocks(runs)
+    ends = np.cumsum([len(part[0]) for part in parts]).tolist()
     q, dq, ddq, tau, valid = (np.concatenate([part[k] for part in parts]) for k in range(5))
+    every = max(sum(len(run[0]) for run in runs) // LARGEST, 1)
+    whole = [np.concatenate([run[k] for run in runs])[::every] for k in range(3)]
     rate = longest.rate
     return Signals(
         rate / factor,
         bandwidth * rate,
-        tuple(pieces),
+        tuple(zip([0, *ends], ends)),
         q,
         dq,
         ddq,
         tau,
         valid.astype(bool),
         slides,
+        (whole[0], whole[1], whole[2]),
     )
 
 
@@ -140,11 +144,15 @@ def _states(run: Run, factor: int, cutoff: float) -> tuple[Array, ...]:
     return q[cut], dq[cut], ddq[cut], low[cut, n:], valid[cut]
 
 
-def _blocks(part: tuple[Array, ...], largest: int) -> list[tuple[Array, ...]]:
-    """Return the whole part, or blocks spread over its length that hold `largest` samples."""
-    length = len(part[0])
-    if length <= largest:
-        return [part]
-    size = largest // BLOCKS
-    starts = np.linspace(0, length - size, BLOCKS).astype(int)
-    return [tuple(each[s : s + size] for each in part) for s in starts]
+def _blocks(runs: list[tuple[Array, ...]]) -> list[tuple[Array, ...]]:
+    """Return all runs, or blocks spread over their length that hold LARGEST samples or fewer."""
+    if sum(len(run[0]) for run in runs) <= LARGEST:
+        return runs
+    size, blocks = LARGEST // BLOCKS, []
+    for run in runs:
+        count = max(len(run[0]) // size, 1)
+        starts = np.linspace(0, max(len(run[0]) - size, 0), count).astype(int)
+        blocks += [tuple(each[s : s + size] for each in run) for s in starts]
+    mean = sum(len(block[0]) for block in blocks) / len(blocks)
+    chosen = np.linspace(0, len(blocks) - 1, max(int(LARGEST / mean), 1)).round().astype(int)
+    return [blocks[k] for k in np.unique(chosen)]
