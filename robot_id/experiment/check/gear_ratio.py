@@ -29,7 +29,8 @@ def propose(case: Case) -> Iterator[Proposal]:
     nominal = case.models.nominal
     # Where the prior model knows the size of a torque it is judged by that, not by a search.
     sized = nominal.scale_std < KNOWN * np.abs(nominal.scale)
-    for j in range(n):
+    # A joint at rest shows nothing of its gear.
+    for j in np.flatnonzero(case.signals.moving).tolist():
         for factor in FACTORS:
             torque, position = only(n, j, factor, 1.0), only(n, j, 1.0 / factor, 1.0)
             for hypothesis in (
