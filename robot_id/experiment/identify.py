@@ -11,13 +11,15 @@ from robot_id.data import Dataset
 from robot_id.estimation import registry
 from robot_id.estimation.result import Result
 from robot_id.exceptions import OptionError, RobotIdError, TimeLimitError
+from robot_id.experiment.check.finding import Finding
 from robot_id.experiment.contradictions import contradictions
-from robot_id.experiment.friction import prepare_friction
+from robot_id.experiment.friction import PreparedFriction, prepare_friction
 from robot_id.experiment.gate import look, remarks
 from robot_id.experiment.holdout import FRACTION, Holdout, hold_out, without_holdout
 from robot_id.experiment.measurements import implausible, load_for, with_torques
+from robot_id.experiment.possible_result import better, possible_method
 from robot_id.experiment.validation import Validation, validate
-from robot_id.experiment.verdict import Case, judge
+from robot_id.experiment.verdict import Case, inertia, judge
 from robot_id.model import Robot, load_robot
 from robot_id.progress import Progress, part_of, silent
 from robot_id.regression.prediction import Prediction
@@ -109,24 +111,61 @@ def identify(request: Request, progress: Progress = silent) -> Identification:
     friction = prepare_friction(
         robot, dataset, method, request.friction, part_of(progress, 0.05, 0.1)
     )
-    robot = friction.robot
-    result = method.estimate(robot, dataset, part_of(progress, 0.1, 0.6, 'identifying'))
-    result = friction.complete(result, given=request.friction is not None)
-    prediction = result.prediction
-    assert prediction is not None
-    validation = None if others is None else validate(robot, result, others)
-    result, holdout = _unseen(request, method, robot, dataset, result, part_of(progress, 0.6, 1.0))
-    case = Case(robot, dataset, result, prediction, holdout, result.holdout_error_percent)
-    # A mistake that is named already, such as a wrong sign, would look like a contradiction too.
-    verdict = judge(case, remarks(seen) or contradictions(case))
-    result = replace(
-        result,
-        verdict=verdict.level,
-        reasons=verdict.reasons,
-        findings=tuple(finding.as_dict() for finding in seen),
+    job = _Job(request, friction, dataset, others, seen, findings)
+    found = job.run(method, part_of(progress, 0.1, 0.8))
+    possible = possible_method(
+        method, dict(request.options), inertia(job.case(found)), remarks(seen)
     )
+    if possible is not None:
+        again = job.run(possible, part_of(progress, 0.8, 1.0, 'a possible robot'))
+        result = better(found.result, again.result)
+        found = replace(again if result.physical else found, result=result)
     progress(1.0, 'done')
-    return Identification(robot, dataset, result, prediction, validation, holdout, findings)
+    return found
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A request with its data read and checked, for one method or more."""
+
+    request: Request
+    friction: PreparedFriction
+    dataset: Dataset
+    others: Dataset | None
+    seen: tuple[Finding, ...]
+    findings: tuple[str, ...]
+
+    def run(self, method: registry.Method, progress: Progress) -> Identification:
+        """Fit, validate on the other recordings and on what is held out, and judge."""
+        robot, dataset = self.friction.robot, self.dataset
+        result = method.estimate(robot, dataset, part_of(progress, 0.0, 0.55, 'identifying'))
+        result = self.friction.complete(result, given=self.request.friction is not None)
+        prediction = result.prediction
+        assert prediction is not None
+        validation = None if self.others is None else validate(robot, result, self.others)
+        result, holdout = _unseen(
+            self.request, method, robot, dataset, result, part_of(progress, 0.55, 1.0)
+        )
+        found = Identification(
+            robot, dataset, result, prediction, validation, holdout, self.findings
+        )
+        case = self.case(found)
+        # A mistake that is named already, such as a wrong sign, looks like a contradiction too.
+        verdict = judge(case, remarks(self.seen) or contradictions(case))
+        judged = replace(
+            result,
+            verdict=verdict.level,
+            reasons=verdict.reasons,
+            findings=tuple(finding.as_dict() for finding in self.seen),
+        )
+        return replace(found, result=judged)
+
+    def case(self, found: Identification) -> Case:
+        """Return what is judged."""
+        error = found.result.holdout_error_percent
+        return Case(
+            found.robot, found.dataset, found.result, found.prediction, found.holdout, error
+        )
 
 
 def _unseen(
