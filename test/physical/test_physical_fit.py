@@ -1,6 +1,7 @@
 """Possible robots: the set, the two solvers, the priors and the bounds."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -202,3 +203,21 @@ def test_newton_alone_finds_the_minimum_of_sharp_data(seed, noise):
     free = np.linalg.lstsq(W, Y, rcond=None)[0]
     fit = Fitter(robot, solver='newton').fit(*triangle(W, Y))
     assert np.linalg.norm(Y - W @ fit.chi) <= 1.05 * np.linalg.norm(Y - W @ free)
+
+
+@pytest.mark.parametrize('seed', [1, 4])
+def test_newton_reaches_a_robot_far_heavier_than_its_prior(seed):
+    """A table of lengths says nothing of masses: those of the prior may be 500 times too small."""
+    rng = np.random.default_rng(seed)
+    robot, x = random_arm(rng, 6)
+    x[robot.inertial_index] *= 500.0
+    W, Y = noisy(robot, x, rng, 0.05, 120)
+    # Friction that pushes: no robot explains it, and the bodies are pressed against their limits.
+    Y -= 0.3 * np.abs(Y)
+    R, z = triangle(W, Y)
+    fit = Fitter(robot, solver='newton').fit(R, z)
+    assert fit.smallest.min() > 0
+    heavy = replace(fit.prior, rows=500.0 * fit.prior.rows)
+    near = Fitter(robot, prior=heavy, solver='newton').fit(R, z)
+    left, expected = (np.linalg.norm(R @ f.chi - z) for f in (fit, near))
+    assert left == pytest.approx(expected, rel=0.02)

@@ -8,7 +8,8 @@ units of its noise, B takes standard to base parameters.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg as sl
@@ -18,7 +19,7 @@ from robot_id.exceptions import IdentificationError
 from robot_id.model import Robot
 from robot_id.regression.physical import conic, newton
 from robot_id.regression.physical.constraints import Constraints, constraints_of
-from robot_id.regression.physical.prior import Prior, heavier, prior_of
+from robot_id.regression.physical.prior import Prior, heavier, mass_factor, prior_of
 from robot_id.regression.physical.program import Program
 from robot_id.regression.physical.pseudo_inertia import (
     congruence,
@@ -72,7 +73,7 @@ class Fitter:
         total = robot.description.bounds.total_mass
         if prior is None and total is not None and not robot.description.bounds.links:
             self.prior = heavier(self.prior, total.value)
-        self.solver = solver
+        self.solver, self._sized = solver, False
         self.constraints: Constraints = constraints_of(robot)
         self.B = base_matrix(robot)
         L: Array = np.asarray(np.linalg.cholesky(pseudo_inertia(self.prior.rows)), float)
@@ -87,6 +88,8 @@ class Fitter:
         """
         if not (np.all(np.isfinite(R)) and np.all(np.isfinite(z))):
             raise IdentificationError('the system to constrain has values that are not finite')
+        if not self._sized and (factor := mass_factor(self.robot, self.prior, R @ self.B, z)):
+            return self._with(replace(self.prior, rows=factor * self.prior.rows)).fit(R, z)
         T, y0 = self._units(R, z)
         A, b = R @ self.B @ T, z - R @ (self.B @ (T @ y0))
         if (total := self.robot.description.bounds.total_mass) is not None:
@@ -119,6 +122,13 @@ class Fitter:
         :param covariance: (b, b), NaN rows where an estimate says nothing.
         """
         return self.fit(*whitened(chi, covariance))
+
+    def _with(self, prior: Prior) -> Fitter:
+        """Return the same for another prior."""
+        other = copy(self)
+        other.prior, other._sized = prior, True
+        other._bodies = congruence(np.asarray(np.linalg.cholesky(pseudo_inertia(prior.rows))))
+        return other
 
     def _solve(self, program: Program) -> Array:
         """Solve by Newton alone, or by Clarabel and polish by Newton: the minimum is the same."""

@@ -10,9 +10,10 @@ from robot_id.exceptions import IdentificationError
 from robot_id.regression.physical.program import Program
 
 Array = NDArray[np.float64]
-_MOST, _MOST_ON_THE_WAY = 600, 200
-# From one weight of the prior to the next on the way down to its own.
-_RAMP = 0.1
+# Steps at the last weight of the prior, at one on the way to it, and at all of them.
+_MOST, _MOST_ON_THE_WAY, _MOST_IN_ALL = 600, 25, 6000
+# From one weight of the prior to the next: at first, and where it is never made shorter again.
+_RAMP, _GENTLEST = 0.1, 0.97
 _MARGIN = 1.1
 _STUCK = 'the physical parameters were not found: Newton is stuck'
 
@@ -22,17 +23,45 @@ def minimise(program: Program, start: Array | None = None) -> Array:
     Return (k,) the minimiser.
 
     Without a start the prior begins as heavy as the data and is made lighter step by step (path
-    following), which keeps the Newton steps in the region where they converge fast.
+    following), which keeps the Newton steps in the region where they converge fast. Where they do
+    not, the path goes back to the last weight and on by a smaller step.
 
     :param start: (k,) a point strictly inside, near the minimum.
     """
     v = np.zeros(program.A.shape[1]) if start is None else start
     gram = 2.0 * program.A.T @ program.A  # of the Hessian only, never of the gradient
     smallest = min(program.w.min(initial=np.inf), program.u.min(initial=np.inf))
-    t, spent = 1.0, 0
+    t, ramp, total = 1.0, _RAMP, 0
     if start is None:
         rho = float(np.sum((program.A @ v - program.b) ** 2))
         t = max(1.0, rho / float(program.w.sum() + program.u.sum()))
+    centre, weight = v, np.inf
+    while True:
+        goal = 1e-8 * smallest if t == 1.0 else 0.5 * t * smallest
+        patient = ramp > _GENTLEST or not np.isfinite(weight)
+        most = _MOST if patient else _MOST_ON_THE_WAY
+        v, decrement, spent = _centred(program, gram, centre, t, goal, most)
+        total += spent
+        near = decrement < max(goal, 0.5 * t * smallest)
+        if not near and not patient and total < _MOST_IN_ALL:
+            ramp = ramp**0.5
+            t = max(1.0, ramp * weight)
+            continue
+        if t == 1.0:
+            break
+        centre, weight = v, t
+        t = max(1.0, ramp * t)
+    # Data far from any possible robot leave a large objective, known to rounding only.
+    if not decrement <= max(1e-3, 1e-7 * abs(program.value(v))):
+        raise IdentificationError(_STUCK)
+    return v
+
+
+def _centred(
+    program: Program, gram: Array, v: Array, t: float, goal: float, most: int
+) -> tuple[Array, float, int]:
+    """Return where Newton's steps lead with one weight, the last decrement, and their number."""
+    spent, near = 0, False
     while True:
         try:
             step, decrement = _step(program, gram, v, t)
@@ -41,15 +70,9 @@ def minimise(program: Program, start: Array | None = None) -> Array:
             raise IdentificationError(f'{_STUCK} ({error})') from error
         v, moved = _search(program, v, step, t, decrement)
         spent += 1
-        rests = not moved or spent >= (_MOST if t == 1.0 else _MOST_ON_THE_WAY)
-        if t == 1.0 and (decrement < 1e-8 * smallest or rests):
-            break
-        if t > 1.0 and (decrement < 0.5 * t * smallest or rests):
-            t, spent = max(1.0, _RAMP * t), 0
-    # Data far from any possible robot leave a large objective, known to rounding only.
-    if not decrement <= max(1e-3, 1e-7 * abs(program.value(v))):
-        raise IdentificationError(_STUCK)
-    return v
+        near = near or decrement < 0.5 * t * float(program.w.min(initial=np.inf))
+        if decrement < goal or not moved or spent >= (_MOST if near else most):
+            return v, decrement, spent
 
 
 def _step(program: Program, gram: Array, v: Array, t: float) -> tuple[Array, float]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+import scipy.linalg as sl
 from numpy.typing import NDArray
 
 from robot_id.model import Robot
@@ -27,6 +28,8 @@ _MASS = (1e-3, 1e4)
 _SIZE = (1e-3, 3.0)
 _FLAT = 1e-4  # least ratio of the principal second moments about the centre
 _GENERIC_MASS = 2.0
+# Masses that are this many times off are scaled.
+_FAR = 5.0
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,28 @@ def inside(row: Array, bounds: LinkBounds) -> Array:
 def heavier(prior: Prior, total: float) -> Prior:
     """Return the prior with all masses scaled to a known total."""
     return replace(prior, rows=prior.rows * total / prior.rows[:, 9].sum())
+
+
+def mass_factor(robot: Robot, prior: Prior, A: Array, z: Array) -> float | None:
+    """
+    Return how many times as heavy as their prior the bodies are, None where that is good enough.
+
+    A prior without any knowledge of masses would pull a heavy robot towards a light one, and the
+    way is long. A (f x_bodies + x_drives) = z is solved for f and the drives.
+
+    :param A: (r, s) the data's rows in standard parameters.
+    """
+    bounds = robot.description.bounds
+    known = any(origin != 'none' for origin in prior.origin)
+    if known or bounds.links or bounds.total_mass is not None:
+        return None
+    x, drives = np.zeros(A.shape[1]), np.ones(A.shape[1], bool)
+    x[robot.inertial_index], drives[robot.inertial_index] = prior.rows, False
+    columns = np.column_stack([A @ x, A[:, drives]])
+    factor = float(sl.lstsq(columns, z, lapack_driver='gelsy')[0][0])
+    if not factor > 0.0 or 1.0 / _FAR < factor < _FAR:
+        return None
+    return float(np.clip(factor, 1e-3, 1e4))
 
 
 def _generic(robot: Robot, i: int) -> Array:

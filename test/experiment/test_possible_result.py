@@ -1,0 +1,50 @@
+"""Least squares that gives no possible robot: the fit is repeated among those that are."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from robot_id import dynamics
+from robot_id.experiment import record
+from robot_id.experiment.identify import Request, identify
+from robot_id.model import load_robot
+from robot_id.trajectory.default import motion_of
+
+
+@pytest.fixture(scope='module')
+def recording():
+    """Return a TX40 whose wrist drowns in the noise of the torques."""
+    robot = load_robot('tx40')
+    data = record(robot, motion_of(robot, 'lively', 4.0, 1), 3, loop='one_khz')
+    run, rng = data.runs[0], np.random.default_rng(1)
+    noise = run.torque.std() * rng.normal(size=run.torque.shape)
+    return robot, replace(data, runs=(replace(run, torque=run.torque + noise),))
+
+
+def smallest(robot, found):
+    q = found.dataset.runs[0].position[::50]
+    return dynamics.smallest_inertia_eigenvalue(robot, found.result.values, q)
+
+
+def test_an_impossible_result_is_replaced_and_said(recording):
+    robot, data = recording
+    kept = identify(Request(robot, data, options={'physical': False}))
+    assert smallest(robot, kept) < 0
+    assert kept.result.verdict == 'do_not_use'
+    found = identify(Request(robot, data))
+    assert smallest(robot, found) > 0
+    assert found.result.verdict != 'do_not_use'
+    assert 'physical=false keeps the first fit' in found.warnings[0]
+    assert found.result.holdout_error_percent <= 1.25 * kept.result.holdout_error_percent
+    given = identify(Request(robot, data, options={'physical': True}))
+    np.testing.assert_array_equal(given.result.values, found.result.values)
+
+
+def test_a_mistake_in_the_data_is_not_covered_up(recording):
+    robot, data = recording
+    run = data.runs[0]
+    wrong = replace(data, runs=(replace(run, torque=-run.torque),))
+    found = identify(Request(robot, wrong))
+    assert found.result.physical is None
+    assert found.result.verdict == 'do_not_use'
