@@ -14,6 +14,8 @@ EXPLAINED = 0.1
 AS_GOOD, SMALL = 1.5, 0.03
 # What a model of the right structure leaves of most joints, and what a delay gains of each.
 LITTLE, EACH = 0.12, 0.12
+# Torques of which this share is unexplained after a shift in time are no late torques.
+NOISE = 0.6
 # Number of proposals of the screening that both models judge.
 FINALISTS = 8
 # Of two with nearly the same gain, the more likely mistake is chosen.
@@ -40,9 +42,11 @@ def _believed(case: Case, found: Proposal) -> bool:
     """
     if found.code not in ('gravity_direction', 'torque_delay') or found.after is None:
         return True
+    left = found.after.free[found.after.moving]
+    if found.code == 'torque_delay' and float(np.median(left)) > NOISE:
+        return False
     if found.after.decisive(case.models.nominal):
         return True
-    left = found.after.free[found.after.moving]
     helps = float(np.median(left)) < LITTLE or found.gain > EACH * len(left)
     return found.code == 'torque_delay' and helps
 
