@@ -111,6 +111,16 @@ def torque_per_interval(dataset: Dataset, alignment: Alignment) -> Dataset:
     if offset is None or offset.held:
         return dataset
     late = np.array(offset.of_joints() if offset.differ else [offset.seconds * offset.significant])
+    return torque_from_sample_on(dataset, late)
+
+
+def torque_from_sample_on(dataset: Dataset, late: Array) -> Dataset:
+    """
+    Return a recording whose torque k acts from sample k to the next one.
+
+    :param late: (n,) or (1,) delay of the torques against the positions, s; that of a command that
+        is recorded with the sample it answers is half a sample less than nothing.
+    """
     half = 0.5 * dataset.runs[0].step
     shift = Processing(torque_offset_s=tuple(float(v) for v in late + half))
     if late.size == 1:

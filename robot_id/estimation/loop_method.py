@@ -15,6 +15,7 @@ from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing
 from robot_id.estimation.admissible import admissible
 from robot_id.estimation.assumed_loop import assumed_loop
+from robot_id.estimation.filter_start import torque_from_sample_on, torque_per_interval
 from robot_id.estimation.idim_wls import IdimWls
 from robot_id.estimation.loop_problem import LoopProblem
 from robot_id.estimation.outcome import Deviations, Outcome, assemble, confined
@@ -24,7 +25,7 @@ from robot_id.exceptions import IdentificationError, OptionError, SimulationErro
 from robot_id.model import Robot
 from robot_id.progress import Progress, part_of, silent
 from robot_id.ranges import Range, Seconds, Slope, Tolerance, check
-from robot_id.regression.alignment import align
+from robot_id.regression.alignment import Alignment, align
 from robot_id.regression.dead_band import top_speeds
 from robot_id.regression.derivation import Derived, derive_for_loop
 from robot_id.regression.prediction import predict
@@ -125,7 +126,7 @@ class LoopMethod(ABC):
             start = self.starting_point(chosen, robot, dataset, part_of(progress, 0.0, 0.05))
         problem = LoopProblem(
             robot,
-            dataset,
+            self._as_simulated(dataset, alignment),
             processing,
             loop,
             slope,
@@ -159,6 +160,23 @@ class LoopMethod(ABC):
         prediction = predict(robot, found.chi, dataset, processing, slope)
         progress(1.0, 'done')
         return assemble(self, robot, dataset, derived, found, prediction, started)
+
+    def _as_simulated(self, dataset: Dataset, alignment: Alignment) -> Dataset:
+        """
+        Return the recording with its torques at the times of those of the simulated loop.
+
+        There they act from their sample to the next; a recording may have them a sample late, as
+        what acted until then. Where they are not late nothing is shifted: noise that the loop
+        feeds back into its torque moves the estimate by a part of a sample.
+        """
+        offset, given = alignment.offset, self.processing.torque_offset_s
+        if self.measured_torque or self.processing.held_torque:
+            return dataset
+        if given is not None:
+            return torque_from_sample_on(dataset, np.atleast_1d(np.asarray(given, float)))
+        if offset is None or not offset.late:
+            return dataset
+        return torque_per_interval(dataset, alignment)
 
     def _check_rate(self, loop_hz: float, data_hz: float) -> None:
         if loop_hz > FASTEST_LOOP * data_hz:

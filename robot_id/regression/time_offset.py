@@ -88,6 +88,12 @@ class TimeOffset:
         near = abs(self.seconds / self.step + 0.5) <= HOLD
         return self.significant and near and not self.differ
 
+    @property
+    def late(self) -> bool:
+        """Whether the torques, or those of a joint, are recorded clearly after the positions."""
+        seconds = self.of_joints() if self.differ else (self.seconds * self.significant,)
+        return max(seconds) > HOLD * self.step
+
     def describe(self) -> str:
         """Return what was found, in words."""
         if self.differ:

@@ -53,6 +53,22 @@ def test_scara_from_the_regular_start(scara, fast_loop, method):
     assert max(off_percent(scara, result).values()) < 0.5
 
 
+@pytest.mark.parametrize('given', [None, 0.0005])
+def test_a_torque_that_comes_a_sample_late_is_lined_up_with_the_simulated_one(given):
+    """As joint states tell it: what acted until then, commanded a sample ago."""
+    robot = load_robot('tx40')
+    told = record(robot, lively_motion(robot.limits, 4.0), seed=1, loop='one_khz')
+    (run,) = told.runs
+    late = replace(told, runs=(replace(run, torque=run.torque[[0, *range(len(run) - 1)]]),))
+    wanted = Didim(loop='one_khz').estimate(robot, told)
+    method = Didim(loop='one_khz', processing=Processing(torque_offset_s=given))
+    result = method.estimate(robot, late)
+    assert result.converged
+    assert result.relative_error_percent < 1.3 * wanted.relative_error_percent
+    off = np.abs(result.values - robot.truth()) / wanted.std
+    assert np.median(off) < 2.0
+
+
 def test_a_held_torque_is_half_a_sample_late(scara):
     """Fast motion at 200 Hz: lined up, least squares and IV lose their bias."""
     quick = record(scara, lively_motion(scara.limits, 30.0, seed=1), seed=1)
