@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from pathlib import Path
@@ -50,6 +51,9 @@ def test_the_story(tmp_path, monkeypatch):
     for method in METHODS:
         found = sorted(p.name for p in (tmp_path / 'monday.results').glob(f'tx40_{method}*.json'))
         assert found == [f'tx40_{method}.json', f'tx40_{method}_2.json']
+        for name in found:
+            result = json.loads((tmp_path / 'monday.results' / name).read_text())
+            assert result['converged'], (name, result['reasons'], result['warnings'])
     (tracking,) = (errors(text) for command, text in outputs.items() if 'python3' in command)
     print(tracking)
     assert all(

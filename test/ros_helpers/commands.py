@@ -119,14 +119,16 @@ def run(command: str, folder: Path) -> str:
 
 # What is done here without being asked, and --filter, which stands before its expression.
 _IMPLIED = {
-    '--once', '--no-arr', '--feedback', '--qos-durability', 'transient_local', '--filter',
+    '--once', '--no-arr', '--feedback', '--qos-durability', 'transient_local',
+    '--qos-reliability', 'reliable', '--filter',
 }  # fmt: skip
 
 
 def _call(client: Client, name: str, kind: str, text: str = '{}') -> str:
     service = _interface(kind)
-    answer = client.call(service, name, _filled(service.Request(), text), WORK_S)
-    return f'response:\n{answer!r}\n'
+    request = _filled(service.Request(), text)
+    answer = client.call(service, name, request, WORK_S)
+    return f'requester: making request: {request!r}\n\nresponse:\n{answer!r}\n'
 
 
 def _send_goal(client: Client, name: str, kind: str, text: str) -> str:
