@@ -22,7 +22,7 @@ from robot_id.progress import Progress, silent
 # Batches in flight for each thread: enough that none waits, few enough to be lost.
 AHEAD = 2
 # Duration of a batch of short cells [s]: Dask takes about 20 ms for each task.
-BATCH_S, LARGEST_BATCH = 0.5, 8
+BATCH_S, LARGEST_BATCH = 1.0, 20
 # Time that rows wait for others before they are written [s].
 FLUSH_S, FLUSH_ROWS = 1.0, 500
 CONNECT_S = 10.0
@@ -82,6 +82,10 @@ def _client(workers: int | None, scheduler: str | None) -> Iterator[Any]:
     settings = {
         'distributed.scheduler.allowed-failures': DEATHS,
         'distributed.comm.timeouts.connect': f'{CONNECT_S}s',
+        # Dask watches itself fifty times a second in each process: time that the cells need.
+        'distributed.worker.profile.enabled': False,
+        'distributed.admin.tick.interval': '1s',
+        'distributed.admin.system-monitor.interval': '2s',
     }
     # Its processes log each lost connection; we report what matters.
     logging.getLogger('distributed').setLevel(logging.CRITICAL)
