@@ -79,7 +79,7 @@ def bench_evaluations() -> list[Figure]:
     The generic kernels share all of the evaluation but the regressor and its slopes with the
     generated code, so that what makes both faster is not in that ratio. The other one is against
     about the evaluation before any of this: it also spreads the acting entries over all columns,
-    a tenth of its time. The search is one of the same seed and the same number of evaluations.
+    a hundredth of its time. The search is one of the same seed and the same number of evaluations.
     """
     objective, _ = make_objective(load_robot('tx40'), ExcitationOptions(), None)
     plain = copy.copy(objective)
