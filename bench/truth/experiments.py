@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import time
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import robot_id
 from robot_id.dynamics import Disturbances
 from robot_id.estimation import registry
 from robot_id.exceptions import RobotIdError
@@ -15,6 +18,17 @@ from robot_id.experiment.recording import record
 from robot_id.model import load_robot
 
 Row = dict[str, Any]
+# The rooms that an estimate depends on.
+ROOMS = (
+    'model',
+    'dynamics',
+    'trajectory',
+    'data',
+    'control',
+    'regression',
+    'online',
+    'estimation',
+)
 
 
 def rows(
@@ -36,9 +50,8 @@ def rows(
     for seed in seeds:
         dataset = record(model, seed=seed, disturbances=None if noise else Disturbances())
         for method in methods:
-            yield {'robot': robot, 'method': method, 'seed': seed} | _row(
-                model, dataset, method, dict(options or {})
-            )
+            key = {'robot': robot, 'method': method, 'seed': seed, 'version': version()}
+            yield key | _row(model, dataset, method, dict(options or {}))
 
 
 def _row(robot: Any, dataset: Any, method: str, options: dict[str, Any]) -> Row:
@@ -58,6 +71,16 @@ def _row(robot: Any, dataset: Any, method: str, options: dict[str, Any]) -> Row:
 
 
 def read(folder: Path) -> list[Row]:
-    """Return all rows of a folder."""
+    """Return the rows of a folder that this code has made; those of another state are old."""
     lines = (path.read_text().splitlines() for path in sorted(folder.glob('*.jsonl')))
-    return [json.loads(line) for part in lines for line in part if line.strip()]
+    rows = [json.loads(line) for part in lines for line in part if line.strip()]
+    return [row for row in rows if row.get('version') == version()]
+
+
+@cache
+def version() -> str:
+    """Return a check sum of the sources that an estimate depends on."""
+    home, found = Path(robot_id.__file__).parent, 0
+    for path in sorted(path for room in ROOMS for path in (home / room).rglob('*.py')):
+        found = zlib.crc32(path.read_bytes(), found)
+    return f'{found:08x}'

@@ -14,6 +14,8 @@ from robot_id.estimation.outcome import INTERVAL
 Array = NDArray[np.float64]
 # A parameter counts as known where its reported deviation is below this share of the estimate.
 KNOWN = 0.2
+# A bias that an estimator should not have, in scatters of its estimate.
+LARGEST_BIAS = 0.3
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,20 @@ class Figures:
     deviation: Array
     error: Array
     seconds: float
+
+    @property
+    def worst_bias(self) -> float:
+        """
+        The largest bias without what chance gives it.
+
+        The mean of N experiments scatters by 1 / sqrt(N) itself; that is taken off the square.
+        """
+        return float(np.sqrt(max(float(np.max(self.bias)) ** 2 - 1.0 / self.experiments, 0.0)))
+
+    @property
+    def biased(self) -> int:
+        """Parameters whose bias is above 0.3 by more than two deviations of their mean."""
+        return int(np.sum(self.bias > LARGEST_BIAS + 2.0 / np.sqrt(self.experiments)))
 
     @property
     def coverage(self) -> float:

@@ -12,7 +12,8 @@ from bench.truth.figures import Figures, figures
 
 HEAD = (
     '| method | experiments | parameters | covered % | bias, median | bias, worst | '
-    'deviation, median | deviation, least | deviation, most | error %, median | CPU s |'
+    'worst less chance | above 0.3 | deviation, median | deviation, least | deviation, most | '
+    'error %, median | CPU s |'
 )
 BEGIN, END = '<!-- tables begin -->', '<!-- tables end -->'
 WORST = 3
@@ -44,12 +45,13 @@ def write(page: Path, rows: Sequence[dict[str, Any]]) -> None:
 def _line(method: str, f: Figures) -> str:
     failed = f' ({f.failed} failed)' if f.failed else ''
     if not f.names:
-        return f'| {method} | {f.experiments}{failed} | 0 |' + ' - |' * 8
+        return f'| {method} | {f.experiments}{failed} | 0 |' + ' - |' * (HEAD.count('|') - 4)
     cells = [
         f'{f.experiments}{failed}',
         str(len(f.names)),
         f'{100.0 * f.coverage:.1f}',
-        *(f'{v:.2f}' for v in (np.median(f.bias), f.bias.max())),
+        *(f'{v:.2f}' for v in (np.median(f.bias), f.bias.max(), f.worst_bias)),
+        str(f.biased),
         *(f'{v:.2f}' for v in (np.median(f.deviation), f.deviation.min(), f.deviation.max())),
         f'{np.median(f.error):.3g}',
         f'{f.seconds:.2g}',

@@ -145,7 +145,7 @@ def design(factor: int) -> Stage:
     )
 
 
-def decimate(x: Array, factor: int, axis: int = 0) -> Array:
+def decimate(x: Array, factor: int, axis: int = 0, even: bool = False) -> Array:
     """
     Low-pass filter without phase shift and keep one sample in `factor`, the first one included.
 
@@ -155,6 +155,9 @@ def decimate(x: Array, factor: int, axis: int = 0) -> Array:
 
     :param x: samples along `axis`, any number of columns.
     :param factor: n_d; large ones are handled in stages of at most 13.
+    :param even: mirror the ends instead, x[-k] = x[k]. A point reflection 2 x[0] - x[k] keeps the
+        slope of a signal, but hangs on the noise of one sample; equations, where the same is done
+        to both sides, need no slope.
     :returns: the samples 0, n_d, 2 n_d ... along `axis`.
     """
     x = np.asarray(x, dtype=np.float64)
@@ -169,8 +172,8 @@ def decimate(x: Array, factor: int, axis: int = 0) -> Array:
         if y.shape[0] < 2:
             raise OptionError(f'cannot decimate {moved.shape[0]} samples by {factor}: too few')
         stage = design(number)
-        before = stage.outside(_reflection(y, stage.reach))
-        after = _seen_from_last(y, stage, _reflection(y[::-1], stage.reach))
+        before = stage.outside(_reflection(y, stage.reach, even))
+        after = _seen_from_last(y, stage, _reflection(y[::-1], stage.reach, even))
         y = _filter(y, stage, before, after, kept=-(-y.shape[0] // number))
     return np.moveaxis(y.reshape((y.shape[0],) + moved.shape[1:]), 0, axis)
 
@@ -184,10 +187,11 @@ class Decimator:
     what follows them.
 
     :param factor: n_d, as for `decimate`.
+    :param even: as for `decimate`.
     """
 
-    def __init__(self, factor: int) -> None:
-        self._stages = [_StageStream(design(number)) for number in stages(factor)]
+    def __init__(self, factor: int, even: bool = False) -> None:
+        self._stages = [_StageStream(design(number), even) for number in stages(factor)]
         self._columns = 0
 
     def push(self, block: Array) -> Array:
@@ -208,8 +212,9 @@ class Decimator:
 class _StageStream:
     """One stage of a Decimator: the rows that wait, and the pole sums of those that went."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: Stage, even: bool) -> None:
         self.stage = stage
+        self.even = even
         self.rows: Array | None = None
         self.before: Array | None = None
 
@@ -222,23 +227,24 @@ class _StageStream:
         if self.before is None and (last or rows.shape[0] > stage.reach):
             if rows.shape[0] < 2:
                 raise OptionError(f'cannot decimate {rows.shape[0]} sample(s) by {stage.factor}')
-            self.before = stage.outside(_reflection(rows, stage.reach))
+            self.before = stage.outside(_reflection(rows, stage.reach, self.even))
         # The last reach + 1 rows stay for the reflection at the end of the run.
         ready = rows.shape[0] if last else rows.shape[0] - stage.reach - 1
         if ready <= 0 or self.before is None:
             return rows[:0]
         kept = -(-ready // stage.factor)
         after = _seen_from_last(
-            rows, stage, _reflection(rows[::-1], stage.reach) if last else None
+            rows, stage, _reflection(rows[::-1], stage.reach, self.even) if last else None
         )
         y = _filter(rows, stage, self.before, after, kept)
         self.rows = rows[kept * stage.factor :].copy()
         return y
 
 
-def _reflection(rows: Array, reach: int) -> Array:
-    """Return the rows before the first one, nearest first: 2 x[0] - x[k], k = 1 .. reach."""
-    return 2 * rows[0] - rows[1 : min(reach, rows.shape[0] - 1) + 1]
+def _reflection(rows: Array, reach: int, even: bool) -> Array:
+    """Return the rows before the first one, nearest first: 2 x[0] - x[k], or x[k] where even."""
+    mirrored = rows[1 : min(reach, rows.shape[0] - 1) + 1]
+    return mirrored if even else 2 * rows[0] - mirrored
 
 
 def _seen_from_last(rows: Array, stage: Stage, beyond: Array | None) -> Array:

@@ -28,7 +28,7 @@ RIGID_HZ = 10.0
 SAMPLES_PER_BANDWIDTH = 50.0
 # The position filter passes 5 times the bandwidth and never more than a fifth of the rate.
 POSITION_MARGIN, LARGEST_CUTOFF = 5.0, 0.2
-# Decimated rows at each end of a run that are too noisy to use.
+# Decimated rows at each end of a run that see samples twice.
 END_ROWS = 3
 # The decimation filter passes twice the bandwidth.
 DECIMATION_MARGIN = 2.0
@@ -206,8 +206,8 @@ def end_rows(processing: Processing) -> int:
     """
     Return how many decimated rows are dropped at each end of a run.
 
-    The filter continues the data by reflection in their last sample, whose noise it therefore
-    does not attenuate: rows near the ends would be far noisier than the others.
+    The filter continues the data by mirroring them: rows near the ends see the same samples twice
+    and tell less than the others.
     """
     filtered = (processing.decimation or 1) > 1 and processing.decimation_filter != 'none'
     return END_ROWS if filtered else 0

@@ -3,8 +3,9 @@ Friction that is not linear in its constants or depends on the load.
 
 Constants (Stribeck velocity, slope of the Coulomb friction) are found by variable projection: for
 given constants the parameters follow from weighted least squares, and an outer Gauss-Newton
-iteration moves the logarithms of the constants (Golub and Pereyra; Kaufman's Jacobian). The load
-|tau_rigid| is that of the last estimate, until both agree.
+iteration moves the logarithms of the constants (Golub and Pereyra; Kaufman's Jacobian). The error
+has several minima in them: each joint starts from the best of three sizes. The load |tau_rigid| is
+that of the last estimate, until both agree.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ Array = NDArray[np.float64]
 _DELTA = 1e-3
 _LONGEST_STEP = 0.7
 _ENOUGH = 1e-3
+# Constants to start from, relative to those of the robot.
+_STARTS = (1.0, 0.2, 5.0)
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,8 @@ def fit_friction(
     work = _Work(dataset, processing, coulomb_slope)
     robot = _first_load(work, robot)
     places = _places(robot)
-    theta = np.log([robot.joints[j].constant_of(t) for j, t in places])
+    theta = _start(work, robot, places)
+    robot = _with_constants(robot, places, theta)
     best = work.fit(robot)
     for k in range(iterations):
         progress(k / iterations, f'friction: step {k + 1}')
@@ -94,13 +98,18 @@ def fit_friction(
 
 @dataclass(frozen=True)
 class _Fit:
-    """Observation, weights, parameters, weighted squared error, and loads of a solution."""
+    """Observation, weights, parameters, weighted squared error of each joint, and loads."""
 
     observation: Observation
     weights: Array
     chi: Array
-    cost: float
+    errors: Array
     loads: Array
+
+    @property
+    def cost(self) -> float:
+        """Weighted squared error of all joints."""
+        return float(np.sum(self.errors))
 
 
 @dataclass
@@ -119,8 +128,8 @@ class _Work:
             self.weights = system.joint_weights()[0]
         R = factors.stack(self.weights)
         chi = _least_squares(R)
-        cost = float(np.sum((R[:, -1] - R[:, :-1] @ chi) ** 2))
-        return _Fit(observation, self.weights, chi, cost, _loads(robot, chi))
+        errors = (self.weights * factors.residual_norms(chi)) ** 2
+        return _Fit(observation, self.weights, chi, errors, _loads(robot, chi))
 
 
 def _least_squares(R: Array) -> Array:
@@ -159,6 +168,17 @@ def _places(robot: Robot) -> list[tuple[int, str]]:
         for term in joint.friction
         if TERMS[term].constant is not None
     ]
+
+
+def _start(work: _Work, robot: Robot, places: list[tuple[int, str]]) -> Array:
+    """Return log constants to start from: of each joint those that leave it the least error."""
+    known = np.log([robot.joints[j].constant_of(t) for j, t in places])
+    if not places:
+        return known
+    tried = [np.clip(known + np.log(factor), *_bounds(places)) for factor in _STARTS]
+    errors = [work.fit(_with_constants(robot, places, theta)).errors for theta in tried]
+    best = np.argmin(errors, axis=0)
+    return np.array([tried[best[j]][k] for k, (j, _) in enumerate(places)])
 
 
 def _with_constants(robot: Robot, places: list[tuple[int, str]], theta: Array) -> Robot:

@@ -14,9 +14,11 @@ from robot_id.estimation.result import Iteration, history_text
 from robot_id.online.settings import per_item
 from robot_id.progress import Progress
 from robot_id.ranges import NotNegative, Range
+from robot_id.regression.deviations import back, least_squares_covariance
 from robot_id.regression.errors_in_variables import likelihood, lost_by_the_filter
 from robot_id.regression.observation import Observation
 from robot_id.regression.system import System
+from robot_id.regression.triangular import triangle
 
 # Settled: no parameter moves by more than this many of its deviations.
 SETTLED = 0.01
@@ -61,18 +63,27 @@ class IdimMl(Idim):
         chi, history, converged = solution.chi.copy(), list[Iteration](), False
         for k in range(self.iterations):
             progress(k / self.iterations, history_text(history))
-            change, R = problem.step(chi, solution.kept)
+            change, rows = problem.step(chi, solution.kept)
             chi = chi + change
             history.append(Iteration(chi, float('nan')))
-            root = sl.solve_triangular(R[:-1, :-1], np.eye(len(R) - 1))
+            R = triangle(rows[:, :, :-1].reshape(-1, rows.shape[2] - 1))
+            root = sl.solve_triangular(R, np.eye(len(R)))
             deviation = np.sqrt(np.sum(root**2, axis=1))
             if np.all(np.abs(change[solution.kept]) <= SETTLED * deviation):
                 converged = True
                 break
-        covariance = np.full_like(solution.covariance, np.nan)
-        covariance[np.ix_(solution.kept, solution.kept)] = root @ root.T
+        covariance, known = np.full_like(solution.covariance, np.nan), root @ root.T
+        if self.deviations != 'classical':
+            residual = back(observation, problem.used.sum(axis=0)) * rows[:, :, -1]
+            drawn = self.deviations == 'bootstrap'
+            known = least_squares_covariance([rows[:, :, :-1]], [residual], drawn)
+        covariance[np.ix_(solution.kept, solution.kept)] = known
         found = replace(solution, chi=chi, covariance=covariance)
         return replace(
             first, solution=found, iterations=len(history), history=tuple(history),
             converged=converged,
         )  # fmt: skip
+
+    def state_deviations(self, fit: Fit, observation: Observation, system: System) -> Fit:
+        """Return the fit: its covariance is that of its own rows, weighted one by one."""
+        return fit if fit.history else super().state_deviations(fit, observation, system)

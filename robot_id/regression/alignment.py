@@ -29,7 +29,9 @@ _Fit = tuple[Observation, NDArray[np.bool_], NDArray[np.float64]]
 CUTOFF_HZ, BAND_HZ, RATE_HZ = 40.0, 8.0, 400.0
 # Friction is smooth where that explains the torques decisively better than sign(dq), or better and
 # so well (1.5 % of the torque) that the model can be trusted in this detail; real gears are not.
-DECISIVE, BETTER, TRUSTED = 0.7, 0.975, 0.015
+# Better is a likelihood of the rows that is e^10 times larger, whatever share of the misfit is
+# noise that no friction explains: the choice must not depend on the noise of the day.
+DECISIVE, TRUSTED, BETTER = 0.7, 0.015, 10.0
 
 
 @dataclass(frozen=True)
@@ -103,8 +105,8 @@ def _align(
     best = min(found, key=lambda s: found[s].misfit)
     if best is not None and None in found:
         sign, smooth = found[None].misfit, found[best].misfit
-        decisive = smooth <= DECISIVE * sign or (smooth <= TRUSTED and smooth <= BETTER * sign)
-        best = best if decisive else None
+        better = _equations(fits[best][0]) * np.log(sign / smooth) > BETTER
+        best = best if smooth <= DECISIVE * sign or (smooth <= TRUSTED and better) else None
     shown = ', '.join(f'{_words(s)}: {100 * f.misfit:.4g} %' for s, f in found.items())
     offset = with_joints(found[best], *fits[best])
     if offset.largest > step:
@@ -126,6 +128,10 @@ def _fit(observation: Observation) -> _Fit | None:
     if int(factors.rows.sum()) <= 2 * len(factors.names) or not kept.any():
         return None
     return observation, kept, System(factors).joint_weights()[0]
+
+
+def _equations(observation: Observation) -> int:
+    return sum(int(rows.used.sum()) for rows in observation.kept_rows or ())
 
 
 def _known_slopes(robot: Robot) -> list[float]:

@@ -24,7 +24,7 @@ from robot_id.regression.observation import Observation
 
 Array = NDArray[np.float64]
 # Rows that the mean of the squared noise needs; short recordings take several pairs.
-ROWS, LARGEST_PAIRS = 300, 4
+ROWS, LARGEST_PAIRS = 3000, 4
 # An attenuation of the accelerations below this share of the best known parameter is none.
 NEGLIGIBLE = 0.05
 # Noise above this share of the squared accelerations is not small.

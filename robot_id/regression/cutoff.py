@@ -26,7 +26,7 @@ from robot_id.regression.observation import Observation
 from robot_id.regression.system import System
 
 Array = NDArray[np.float64]
-CANDIDATES_HZ = (2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 40.0)
+CANDIDATES_HZ = (2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 40.0, 80.0)
 # A cut-off counts as good as the best one within this factor of its residual.
 AS_GOOD = 1.1
 # Above 20 Hz only friction gains, whose sign turns at once: there it must cost next to nothing.

@@ -25,7 +25,8 @@ def decimated(
     """
     Yield rows first, first + factor, ... of columns that are computed from samples.
 
-    The rows do not depend on the chunk, and the columns are never held whole.
+    The rows do not depend on the chunk, and the columns are never held whole. They are equations:
+    the ends are mirrored, so that no row hangs on the noise of a single sample.
 
     :param block: gives the (high - low, C) columns of samples low to high.
     :param first: first sample, last: one past the last one.
@@ -33,7 +34,7 @@ def decimated(
     :param filtered: low-pass all columns alike before (see `data.decimation`).
     :return: rows, and the sample up to which the columns were computed.
     """
-    decimator = Decimator(factor) if filtered and factor > 1 else None
+    decimator = Decimator(factor, even=True) if filtered and factor > 1 else None
     for low in range(first, last, chunk):
         high = min(low + chunk, last)
         values = block(low, high)

@@ -27,7 +27,8 @@ from robot_id.regression.dead_band import derive_dead_band
 
 # Rigid robot dynamics lie well below 10 Hz (section 2 of paper 000): motion is looked for up to
 # 40 Hz, the rows of W and Y up to 8 Hz; a slow loop moves the robot up to its bandwidth only.
-LARGEST_HZ, LARGEST_BAND_HZ = 40.0, 8.0
+# A friction that turns smoothly is known in more detail than sign(dq), and so is the motion then.
+LARGEST_HZ, LARGEST_SMOOTH_HZ, LARGEST_BAND_HZ = 40.0, 80.0, 8.0
 CUTOFF_PER_BANDWIDTH, BAND_PER_BANDWIDTH = 5.0, 2.0
 # The position filter passes twice what is worth keeping, so that it does not distort the rows,
 # whose band ends at a fifth of its cut-off.
@@ -73,7 +74,8 @@ def derive(
     bandwidth = max(robot.loop().bandwidth) / (2 * pi) if 'default' in loops else float('inf')
     needed = ROWS_PER_PARAMETER * max(len(columns) for columns in acting_columns(robot))
     if processing.filter != 'none' and processing.cutoff_hz is None:
-        largest = min(LARGEST_HZ, LARGEST_CUTOFF * rate, CUTOFF_PER_BANDWIDTH * bandwidth)
+        highest = LARGEST_HZ if coulomb_slope is None else LARGEST_SMOOTH_HZ
+        largest = min(highest, LARGEST_CUTOFF * rate, CUTOFF_PER_BANDWIDTH * bandwidth)
         cutoff, reason = derive_cutoff(robot, dataset, processing, coulomb_slope, largest, needed)
         cutoff = min(CUTOFF_MARGIN * cutoff, LARGEST_CUTOFF * rate)
         processing, reasons['cutoff_hz'] = replace(processing, cutoff_hz=cutoff), reason

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import scipy.linalg as sl
@@ -55,12 +55,14 @@ def observed_covariance(
     weights: Array,
     shifted: bool,
     bootstrap: bool = False,
+    influence: Callable[[Array], Array] | None = None,
 ) -> Array | None:
     """
     Return the (b, b) covariance of the weighted solution of an observation (NaN where not kept).
 
     :param shifted: the time offset was estimated too: the freedom that it used counts.
     :param bootstrap: from randomly resampled blocks of rows, not by formula.
+    :param influence: of (r, n) weighted residuals on the estimate, where that is not themselves.
     :return: None where the rows were too many to keep.
     """
     found = weighted_rows(observation, kept, weights)
@@ -68,13 +70,19 @@ def observed_covariance(
         return None
     p = int(kept.sum())
     G = [rows if shifted else rows[:, :, :p] for rows in found[0]]
-    # The part of the residual that the reversals removed is put back.
     rows_of = np.sum([np.any(rows != 0.0, axis=2).sum(axis=0) for rows in G], axis=0)
-    back = np.sqrt(rows_of / np.maximum(rows_of - observation.taken, 1))
-    residual = [back * (Y - rows[:, :, :p] @ chi[kept]) for rows, Y in zip(G, found[1])]
+    residual = [Y - rows[:, :, :p] @ chi[kept] for rows, Y in zip(G, found[1])]
+    if influence is not None:
+        residual = [influence(rho) for rho in residual]
+    residual = [back(observation, rows_of) * rho for rho in residual]
     covariance = np.full((kept.size, kept.size), np.nan)
     covariance[np.ix_(kept, kept)] = least_squares_covariance(G, residual, bootstrap)[:p, :p]
     return covariance
+
+
+def back(observation: Observation, rows: Array) -> Array:
+    """(n,) factor by which the reversals made the residual of (n,) rows of each joint smaller."""
+    return np.sqrt(rows / np.maximum(rows - observation.taken, 1))
 
 
 def least_squares_covariance(

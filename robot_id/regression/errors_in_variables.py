@@ -60,7 +60,7 @@ class Likelihood:
 
     def step(self, chi: Array, kept: NDArray[np.bool_]) -> tuple[Array, Array]:
         """
-        Return the (b,) change of chi and the factor R of its information R'R.
+        Return the (b,) change of chi, and the (R, n, p + 1) weighted rows [W rho] it solves.
 
         :param kept: (b,) parameters that are solved for.
         """
@@ -93,7 +93,7 @@ class Likelihood:
         R = triangle(rows.reshape(-1, rows.shape[2]))
         change = np.zeros_like(chi)
         change[kept] = sl.solve_triangular(R[:-1, :-1], R[:-1, -1])
-        return change, R
+        return change, rows
 
     def _change(self, u: Array) -> Array:
         """(R, n, b) change of the rows by the estimated states."""

@@ -11,6 +11,7 @@ W and Y along these columns is removed.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from robot_id.data.dataset import Run
 from robot_id.data.processing import Processing, decimate
-from robot_id.regression.dead_band import white_noise
+from robot_id.regression.dead_band import passed_hz, white_noise
 from robot_id.regression.sampling import whole_motion
 
 Array = NDArray[np.float64]
@@ -42,17 +43,20 @@ def reversal_times(run: Run, processing: Processing, slope: float | None) -> lis
     That is where it starts, stops or turns: its velocity enters or leaves the band in which its
     direction is not known (the dead band, 2 / alpha, 4 deviations of its noise). Passages that are
     closer than two rows are one event, with a moment for each row that it spans; a longer series
-    of them is a rest and is left alone. A friction
+    of them is a rest and is left alone. The velocity is that of the band of the rows: noise that
+    these do not hold would choose the moments, and the estimate would follow it. A friction
     2/pi atan(alpha dq) is resolved where it takes longer than a period of the position filter to
     turn, 2 / (alpha |ddq|) > 1 / f.
 
     :param processing: resolved.
     :param slope: alpha of the friction in W; None for sign(dq).
     """
-    _, dq, ddq = whole_motion(run, processing)
+    passed = passed_hz(run.rate, processing)
+    slow = replace(processing, cutoff_hz=passed if processing.cutoff_hz else None)
+    _, dq, ddq = whole_motion(run, slow)
     row = (processing.decimation or 1) * run.step
     highest = run.rate / 2.0 if processing.cutoff_hz is None else processing.cutoff_hz
-    noise = white_noise([run.position]) * np.sqrt(8.0 / 3.0 * np.pi**2 * highest**3 / run.rate)
+    noise = white_noise([run.position]) * np.sqrt(8.0 / 3.0 * np.pi**2 * passed**3 / run.rate)
     band = np.maximum(DEVIATIONS * noise, 2.0 / slope if slope is not None else 0.0)
     band = np.maximum(band, np.asarray(processing.dead_band or 0.0, float))
     direction = np.where(np.abs(dq) > band, np.sign(dq), 0.0)

@@ -27,9 +27,8 @@ def whole(robot, data, processing):
     run = data.runs[0]
     cut = slice(processing.border, len(run) - processing.border)
     q, dq, ddq = (x[cut] for x in differentiate(run, processing))
-    W = decimate(dynamics.regressor(robot, q, dq, ddq), processing.decimation)
-    Y, V = decimate(run.torque[cut], processing.decimation), decimate(dq, processing.decimation)
-    W, Y, V = (x[END_ROWS:-END_ROWS] for x in (W, Y, V))
+    columns = dynamics.regressor(robot, q, dq, ddq), run.torque[cut], dq
+    W, Y, V = (decimate(x, processing.decimation, even=True)[END_ROWS:-END_ROWS] for x in columns)
     band = 0.0 if processing.dead_band is None else processing.dead_band
     used = np.abs(V) >= band
     return [(W[used[:, j], j], Y[used[:, j], j]) for j in range(robot.n)]
