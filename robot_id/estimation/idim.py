@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -179,10 +178,6 @@ class Idim(ABC):
         )
         return assemble(self, robot, dataset, settled.derived, found, prediction, started)
 
-    def influence(self, fit: Fit) -> Callable[[Array], Array] | None:
-        """Return what a weighted residual does to the estimate; None: plain least squares."""
-        return None
-
     def state_deviations(self, fit: Fit, observation: Observation, system: System) -> Fit:
         """
         Widen or narrow the classical covariance to that of the residual as it is.
@@ -199,11 +194,11 @@ class Idim(ABC):
         )
         robust = observed_covariance(
             observation, solution.chi, solution.kept, weights, shifted,
-            self.deviations == 'bootstrap', self.influence(fit),
+            self.deviations == 'bootstrap',
         )  # fmt: skip
         if robust is None:
             return fit
-        if not self.least_squares and self.influence(fit) is None:
+        if not self.least_squares:
             noise = np.ones(observation.n) if fit.noise is None else fit.noise
             plain = joint_covariance(system.factors, solution.kept, weights, noise)
             ratio = np.sqrt(np.diag(robust) / np.diag(plain))

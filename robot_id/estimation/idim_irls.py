@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
@@ -82,20 +81,6 @@ class IdimIrls(SelectingIdim):
         extras = {'joint_scales': scale.tolist(), 'downweighted_share': shares}
         rested = bool(moved <= self.tolerance)
         return Fit(solution, R, 1.0 / scale, noise, extras, len(history), tuple(history), rested)
-
-    def influence(self, fit: Fit) -> Callable[[Array], Array]:
-        """
-        Return psi(u) / mean(psi'(u)) of residuals over their scale: cov = A^-1 cov(Z' psi) A^-T.
-
-        Noise that alternates from row to row cancels in sums; its clipped values do so less.
-        """
-        c = self.tuning or TUNING[self.loss]
-
-        def effect(u: Array) -> Array:
-            slope = np.mean(_psi_slope(u[u != 0.0], self.loss, c)) if u.any() else 1.0
-            return u * weight(u, self.loss, c) / max(float(slope), 1e-3)
-
-        return effect
 
     def _noise(self, residuals: list[Array], scale: Array, freedom: int, c: float) -> float:
         """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import scipy.linalg as sl
@@ -55,14 +55,12 @@ def observed_covariance(
     weights: Array,
     shifted: bool,
     bootstrap: bool = False,
-    influence: Callable[[Array], Array] | None = None,
 ) -> Array | None:
     """
     Return the (b, b) covariance of the weighted solution of an observation (NaN where not kept).
 
     :param shifted: the time offset was estimated too: the freedom that it used counts.
     :param bootstrap: from randomly resampled blocks of rows, not by formula.
-    :param influence: of (r, n) weighted residuals on the estimate, where that is not themselves.
     :return: None where the rows were too many to keep.
     """
     found = weighted_rows(observation, kept, weights)
@@ -72,8 +70,6 @@ def observed_covariance(
     G = [rows if shifted else rows[:, :, :p] for rows in found[0]]
     rows_of = np.sum([np.any(rows != 0.0, axis=2).sum(axis=0) for rows in G], axis=0)
     residual = [Y - rows[:, :, :p] @ chi[kept] for rows, Y in zip(G, found[1])]
-    if influence is not None:
-        residual = [influence(rho) for rho in residual]
     residual = [back(observation, rows_of) * rho for rho in residual]
     covariance = np.full((kept.size, kept.size), np.nan)
     covariance[np.ix_(kept, kept)] = least_squares_covariance(G, residual, bootstrap)[:p, :p]

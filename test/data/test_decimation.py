@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import signal
+from scipy import ndimage, signal
 
 from robot_id.data.decimation import (
     LARGEST_STAGE,
@@ -69,8 +69,9 @@ def test_passes_low_and_stops_high_frequencies_without_delay():
 @settings(max_examples=25, deadline=None)
 def test_blocks_give_what_the_whole_gives(factor, samples, cuts):
     x = drift(samples, seed=samples)
-    whole = decimate(x, factor)
-    decimator = Decimator(factor)
+    even = samples % 2 == 0
+    whole = decimate(x, factor, even=even)
+    decimator = Decimator(factor, even)
     borders = sorted({0, samples, *(cut for cut in cuts if cut < samples)})
     parts = [decimator.push(x[low:high]) for low, high in pairwise(borders)]
     together = np.concatenate([*parts, decimator.finish()])
@@ -109,6 +110,22 @@ def test_linear_so_that_equations_survive():
     rng = np.random.default_rng(1)
     W, chi = rng.normal(size=(3000, 7)), rng.normal(size=7)
     assert np.allclose(decimate(W @ chi, 20), decimate(W, 20) @ chi, atol=1e-12)
+
+
+def test_mirrored_ends_are_no_noisier_than_the_middle():
+    # Noise that is as slow as that of filtered accelerations: 30 samples, rows of 100.
+    noise = np.random.default_rng(2).normal(size=(3000, 400))
+    noise = ndimage.uniform_filter1d(noise, 30, axis=0)
+    spread = [decimate(noise, 100, even=even).std(axis=1) for even in (False, True)]
+    middle = np.median(spread[1])
+    assert spread[0][0] > 1.5 * middle
+    assert spread[1].max() < 1.6 * middle
+    # The mirror: what the full filter gives for data that are continued by it.
+    x = drift(2000)
+    mirrored = np.concatenate([x[:0:-1], x, x[-2::-1]])
+    found, first = decimate(x, 7, even=True), (len(x) - 1) % 7
+    wanted, start = decimate(mirrored[first:], 7), (len(x) - 1) // 7
+    np.testing.assert_allclose(wanted[start : start + len(found)], found, atol=1e-9)
 
 
 def test_shapes_and_axes():

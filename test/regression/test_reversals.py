@@ -12,7 +12,7 @@ from robot_id.dynamics import Disturbances
 from robot_id.estimation import registry
 from robot_id.experiment.recording import record
 from robot_id.model import load_robot
-from robot_id.regression.reversals import reversal_columns, without
+from robot_id.regression.reversals import reversal_columns, reversal_times, without
 
 
 def test_differences_are_exact_for_polynomials_of_degree_six():
@@ -48,6 +48,21 @@ def test_an_impulse_at_a_reversal_leaves_nothing_in_the_rows():
         assert count == 2
         assert np.abs(freed).max() < small * np.abs(rows).max()
     assert np.abs(without(rows, columns[:, ::2], every)[0]).max() > 0.02 * np.abs(rows).max()
+
+
+def test_noise_above_the_band_of_the_rows_does_not_choose_the_moments():
+    t = 0.005 * np.arange(4000)
+    slow = np.sin(2 * np.pi * 0.7 * t)[:, None]
+    # 30 Hz, within the position filter: its velocity turns the joint ten times at each reversal.
+    fast = 1e-4 * np.sin(2 * np.pi * 30.0 * t)[:, None]
+    processing = Processing(cutoff_hz=40.0, decimation=10, border=21)
+    found = [
+        reversal_times(Run(t, q, np.zeros_like(q)), processing, 1000.0)[0]
+        for q in (slow, slow + fast)
+    ]
+    assert len(found[0]) == 28
+    assert len(found[0]) == len(found[1])
+    np.testing.assert_allclose(*found, atol=0.005)
 
 
 def test_where_responses_and_slopes_take_too_many_rows_the_slopes_are_left_out():
