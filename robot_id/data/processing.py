@@ -47,8 +47,9 @@ class Processing:
     :param filter: filter of the positions: 'butterworth' (zero-phase, forward and backward),
         'forward' (causal: shows the bias of table 1 of paper 004) or 'none' (section 4.4 of paper
         000).
-    :param cutoff_hz: its cut-off [Hz]; derived: twice the largest up to 40 Hz (80 Hz where friction
-        is found to be smooth) that explains the torques nearly as well as the best, at most rate/5.
+    :param cutoff_hz: its cut-off [Hz]; derived: twice the largest up to 40 Hz (80 Hz where
+        friction is found to be smooth) that explains the torques nearly as well as the best one,
+        at most rate/5.
     :param order: its order.
     :param decimation: n_d, one equation in n_d is kept; 1 = all; derived: so that rows hold
         what lies below a fifth of the cut-off, at most 8 Hz, and three rows per parameter remain.
