@@ -76,7 +76,7 @@ def test_without_a_loop_the_limit_is_a_rigid_one(unknown, method):
     robot, recorded = unknown
     found = method(processing=PAPER).estimate(robot, recorded)
     assert found.converged
-    assert any('rigid' in line for line in found.warnings)
+    assert any('perfectly stiff loop' in line for line in found.warnings)
     wls = IdimWls(processing=PAPER).estimate(robot, recorded)
     assert off(robot, found) < 0.1
     assert found.relative_error_percent < 1.5 * wls.relative_error_percent
