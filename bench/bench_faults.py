@@ -21,12 +21,12 @@ import numpy as np
 import rclpy  # noqa: F401  # first: a machine without ROS 2 is told so by this name
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / 'tools'), str(ROOT / 'test')]
+sys.path[:0] = [str(ROOT / 'tools')]
 
 from lifecycle_msgs.msg import Transition  # noqa: E402
-from ros_helpers.played_robot import PlayedRobot  # noqa: E402
 from running.client import Client  # noqa: E402
 from running.node_process import NodeProcess  # noqa: E402
+from running.played_robot import PlayedRobot  # noqa: E402
 from running.robot_graph import EVERYTHING, START_S, Health, bring_up, graph, node  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Float64MultiArray, Header  # noqa: E402

@@ -11,9 +11,9 @@ pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is no
 
 from lifecycle_msgs.msg import Transition
 from rclpy.qos import QoSProfile, ReliabilityPolicy
-from ros_helpers.played_robot import MS, PlayedRobot
 from rosgraph_msgs.msg import Clock
 from running.client import Client
+from running.played_robot import MS, PlayedRobot
 from running.robot_graph import Health, bring_up, node
 from sensor_msgs.msg import JointState
 

@@ -12,9 +12,9 @@ pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is no
 
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
-from ros_helpers.played_robot import PlayedRobot
 from running.client import Client
 from running.node_process import NodeProcess
+from running.played_robot import PlayedRobot
 from running.robot_graph import START_S
 from std_msgs.msg import Float64MultiArray, Header
 
