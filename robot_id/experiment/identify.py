@@ -117,9 +117,7 @@ def identify(request: Request, progress: Progress = silent) -> Identification:
         method, dict(request.options), inertia(job.case(found)), remarks(seen)
     )
     if possible is not None:
-        again = job.run(possible, part_of(progress, 0.8, 1.0, 'a possible robot'))
-        result = better(found.result, again.result)
-        found = replace(again if result.physical else found, result=result)
+        found = _possible(job, found, possible, part_of(progress, 0.8, 1.0, 'a possible robot'))
     progress(1.0, 'done')
     return found
 
@@ -166,6 +164,22 @@ class _Job:
         return Case(
             found.robot, found.dataset, found.result, found.prediction, found.holdout, error
         )
+
+
+def _possible(
+    job: _Job, found: Identification, method: registry.Method, progress: Progress
+) -> Identification:
+    """Return what a fit among possible robots gives, or the first one, which says why."""
+    try:
+        again = job.run(method, progress)
+    except TimeLimitError:
+        raise
+    except RobotIdError as error:
+        said = f'physical=true was tried, since M(q) is not positive definite: {error}'
+        warnings = (said, *found.result.warnings)
+        return replace(found, result=replace(found.result, warnings=warnings))
+    result = better(found.result, again.result)
+    return replace(again if result.physical else found, result=result)
 
 
 def _unseen(

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from robot_id import dynamics
+from robot_id.exceptions import IdentificationError
 from robot_id.experiment import record
 from robot_id.experiment.identify import Request, identify
 from robot_id.model import load_robot
+from robot_id.regression.physical import Fitter
 from robot_id.trajectory.default import motion_of
 
 
@@ -48,3 +50,15 @@ def test_a_mistake_in_the_data_is_not_covered_up(recording):
     found = identify(Request(robot, wrong))
     assert found.result.physical is None
     assert found.result.verdict == 'do_not_use'
+
+
+def test_the_first_fit_stays_where_no_possible_robot_is_found(recording, monkeypatch):
+    def fails(self, R, z):
+        raise IdentificationError('none was found')
+
+    robot, data = recording
+    kept = identify(Request(robot, data, options={'physical': False}))
+    monkeypatch.setattr(Fitter, 'fit', fails)
+    found = identify(Request(robot, data))
+    np.testing.assert_array_equal(found.result.values, kept.result.values)
+    assert 'none was found' in found.warnings[0]
