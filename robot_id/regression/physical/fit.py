@@ -73,7 +73,7 @@ class Fitter:
         total = robot.description.bounds.total_mass
         if prior is None and total is not None and not robot.description.bounds.links:
             self.prior = heavier(self.prior, total.value)
-        self.solver, self._sized = solver, False
+        self.solver = solver
         self.constraints: Constraints = constraints_of(robot)
         self.B = base_matrix(robot)
         L: Array = np.asarray(np.linalg.cholesky(pseudo_inertia(self.prior.rows)), float)
@@ -88,8 +88,14 @@ class Fitter:
         """
         if not (np.all(np.isfinite(R)) and np.all(np.isfinite(z))):
             raise IdentificationError('the system to constrain has values that are not finite')
-        if not self._sized and (factor := mass_factor(self.robot, self.prior, R @ self.B, z)):
-            return self._with(replace(self.prior, rows=factor * self.prior.rows)).fit(R, z)
+        found = self._fit(R, z)
+        if (factor := mass_factor(self.robot, self.prior, R @ self.B, z)) is None:
+            return found
+        scaled = self._with(replace(self.prior, rows=factor * self.prior.rows))._fit(R, z)
+        return min(found, scaled, key=lambda fit: float(np.linalg.norm(R @ fit.chi - z)))
+
+    def _fit(self, R: Array, z: Array) -> PhysicalFit:
+        """Fit with this prior."""
         T, y0 = self._units(R, z)
         A, b = R @ self.B @ T, z - R @ (self.B @ (T @ y0))
         if (total := self.robot.description.bounds.total_mass) is not None:
@@ -126,7 +132,7 @@ class Fitter:
     def _with(self, prior: Prior) -> Fitter:
         """Return the same for another prior."""
         other = copy(self)
-        other.prior, other._sized = prior, True
+        other.prior = prior
         other._bodies = congruence(np.asarray(np.linalg.cholesky(pseudo_inertia(prior.rows))))
         return other
 
