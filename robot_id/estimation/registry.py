@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from robot_id import options
 from robot_id.data.dataset import Dataset
@@ -38,6 +38,13 @@ METHODS: dict[str, str] = {
 
 class Method(Protocol):
     """A dataclass of options that can estimate."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def name(self) -> str:
+        """How users call it."""
+        ...
 
     def estimate(self, robot: Robot, dataset: Dataset, progress: Progress = silent) -> Result:
         """Identify the base parameters of a robot from a data set."""

@@ -11,6 +11,7 @@ from robot_id.data.processing import Processing
 from robot_id.dynamics.load import takes_load
 from robot_id.dynamics.temperature import feels_temperature
 from robot_id.estimation.friction_fit import Constants, fit_friction, is_linear
+from robot_id.estimation.registry import Method
 from robot_id.estimation.result import Result
 from robot_id.exceptions import OptionError
 from robot_id.experiment.friction_selection import Selection, select_friction
@@ -85,7 +86,7 @@ class PreparedFriction:
 def prepare_friction(
     robot: Robot,
     dataset: Dataset,
-    method: Any,
+    method: Method,
     choice: str | None = None,
     progress: Progress = silent,
 ) -> PreparedFriction:

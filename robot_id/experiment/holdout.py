@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset, Run
 from robot_id.data.processing import Processing
+from robot_id.estimation.registry import Method
 from robot_id.estimation.result import Result
 from robot_id.exceptions import IdentificationError, RobotIdError
 from robot_id.model import Robot
@@ -56,7 +56,7 @@ class Holdout:
 
 
 def hold_out(
-    method: Any,
+    method: Method,
     robot: Robot,
     dataset: Dataset,
     result: Result,
@@ -141,7 +141,7 @@ def _moving(run: Run, top: NDArray[np.float64]) -> NDArray[np.bool_]:
     return flags
 
 
-def _as_resolved(method: Any, result: Result) -> Any:
+def _as_resolved(method: Method, result: Result) -> Method:
     """Return the method with the options a result was found with, from its values if it can."""
     known: Sequence[str] = tuple(options_of(Processing))
     resolved = {key: result.options[key] for key in known if key in result.options}

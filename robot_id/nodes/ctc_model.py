@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from robot_id.ros.qos import LATCHED
 from robot_id.ros.stamps import to_stamp
 from robot_id_msgs.msg import DynamicParameters
 from robot_id_msgs.srv import EnableLearning, SetDynamicParameters
+
+if TYPE_CHECKING:
+    from robot_id.nodes.ctc_controller import CtcController
 
 Array = NDArray[np.float64]
 
@@ -37,7 +40,7 @@ class ControllerModel:
 
     def __init__(
         self,
-        node: Any,
+        node: CtcController,
         control: TorqueControl,
         learning: Learning,
         method: str,

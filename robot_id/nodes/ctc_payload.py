@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from robot_id.control import PayloadEstimate as NoticedLoad
 from robot_id.control.payload import load_of_change
 from robot_id.model import Robot, payload_parameters
+from robot_id.ros.lifecycle import RobotLifecycleNode
 from robot_id.ros.payload_message import payload_of, running_message
 from robot_id.ros.qos import LATCHED
 from robot_id.ros.stamps import to_stamp
@@ -31,7 +32,9 @@ class CarriedLoad:
     :param use: called with (b,) change of the parameters and the time to take it over [s].
     """
 
-    def __init__(self, node: Any, robot: Robot, use: Any) -> None:
+    def __init__(
+        self, node: RobotLifecycleNode, robot: Robot, use: Callable[[Array, float], None]
+    ) -> None:
         self._node, self._robot, self._use = node, robot, use
         self._change, self._mass = np.zeros(len(robot.base)), 0.0
         # (10,) the part of the change that a load on the last link would explain.

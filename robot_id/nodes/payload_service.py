@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import threading
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from rclpy.callback_groups import CallbackGroup
 
 from robot_id.exceptions import OptionError, RobotIdError
 from robot_id.progress import Cancelled
@@ -16,6 +18,9 @@ from robot_id.ros.payload_message import weighed_message
 from robot_id.ros.qos import SERVICE
 from robot_id_msgs.msg import ErrorCode
 from robot_id_msgs.srv import IdentifyPayload, StartRecording
+
+if TYPE_CHECKING:
+    from robot_id.nodes.identification_server import IdentificationServer
 
 # Time for an answer of the logger, and for it to close a bag after its last sample.
 FIND_S, ANSWER_S, CLOSE_S, LOOK_S = 10.0, 10.0, 20.0, 0.05
@@ -28,7 +33,7 @@ class PayloadService:
     :param server: the node; it has the data directory, the worker and its time limit.
     """
 
-    def __init__(self, server: Any, group: Any) -> None:
+    def __init__(self, server: IdentificationServer, group: CallbackGroup) -> None:
         self._server = server
         self._logger = server.create_client(
             StartRecording, 'data_logger/start', qos_profile=SERVICE, callback_group=group
