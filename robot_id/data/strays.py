@@ -9,13 +9,16 @@ from numpy.typing import NDArray
 
 # A larger share is not an error of a few stamps.
 SHARE = 0.01
+# Samples of the chain that stand alone: fewer than this many, a gap of many steps on either side.
+ALONE, GAP = 8, 100.0
 
 
 def strays(time: NDArray[np.float64]) -> NDArray[np.bool_] | None:
     """
     Return (N,) samples to leave out so that time never goes back.
 
-    They are the samples outside of the longest increasing chain; None if these are more than 1 %.
+    They are the samples outside of the longest increasing chain, and the few of it that stand far
+    from all others (a damaged block has stamps of zero); None if these are more than 1 %.
 
     :param time: (N,) stamps in the order of arrival.
     """
@@ -41,4 +44,12 @@ def strays(time: NDArray[np.float64]) -> NDArray[np.bool_] | None:
     while at >= 0:
         stray[at] = False
         at = int(before[at])
-    return stray
+    stray[_alone(time, np.flatnonzero(~stray))] = True
+    return None if stray.sum() > most else stray
+
+
+def _alone(time: NDArray[np.float64], chain: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the samples of a chain in small groups that are far from all others."""
+    steps = np.diff(time[chain])
+    groups = np.split(chain, np.flatnonzero(steps > GAP * np.median(steps)) + 1)
+    return np.concatenate([group if len(group) < ALONE else group[:0] for group in groups])
