@@ -132,16 +132,18 @@ def _of_a_body(
     """
     width = len(x)
     place = np.arange(width - 9, width)
-    known = np.append(determined[place], True)
+    known = determined[place]
     C = np.zeros((10, 10))
     C[:9, :9] = covariance[np.ix_(place, place)]
     C[9, 9] = (1e-6 * mass) ** 2
     p = np.append(x[place], mass)
-    moved = (nearest_possible(p, C, known) - p)[:9] * determined[place]
+    moved = (nearest_possible(p, C, np.append(known, True)) - p)[:9][known]
     if not np.any(moved):
         return k
-    across = covariance[width:][:, place]
-    return k + across @ np.linalg.lstsq(C[:9, :9], moved, rcond=1e-12)[0]
+    C_pp, C_kp = C[:9, :9][np.ix_(known, known)], covariance[width:][:, place[known]]
+    unit = np.sqrt(np.diag(C_pp))
+    step = np.linalg.lstsq(C_pp / np.outer(unit, unit), moved / unit, rcond=1e-12)[0]
+    return k + C_kp @ (step / unit)
 
 
 def per_joint(values: Array) -> Array:

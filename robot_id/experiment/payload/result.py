@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id import files
+from robot_id.experiment.payload.scatter import possible_draws, scatter
 
 Array = NDArray[np.float64]
 SCHEMA = 1
@@ -170,12 +171,15 @@ def of_standard(
     frame: str,
     notes: tuple[str, ...],
 ) -> PayloadResult:
-    """Return the result of standard parameters with their covariance."""
+    """Return the result of standard parameters with the covariance of the fit behind them."""
     known = np.where(determined, np.sqrt(np.maximum(np.diag(covariance), 0.0)), np.nan)
     if p[9] > 0.0:
         J = jacobian_about_centre(p)
         values = about_centre(p)
         deviations = np.sqrt(np.maximum(np.einsum('ij,jk,ik->i', J, covariance, J), 0.0))
+        draws = possible_draws(p, covariance, determined)
+        deviations = scatter(p, draws, deviations, about_centre)
+        known = scatter(p, draws, known, np.asarray)
         found = ~np.any((J != 0.0) & ~determined, axis=1)
     else:
         values, deviations, found = np.zeros(10), known[[9, *[9] * 9]], np.arange(10) == 0
