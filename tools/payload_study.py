@@ -3,7 +3,7 @@ Weighs simulated loads many times: what doc/payload.md says of coverage and accu
 
     .venv/bin/python tools/payload_study.py tx40 --runs 200
     .venv/bin/python tools/payload_study.py ur10e --runs 200 --ur10e FOLDER
-    .venv/bin/python tools/payload_study.py emps|gains|light|foreign [--runs N]
+    .venv/bin/python tools/payload_study.py emps|gains|light|foreign [--runs N] [--first SEED]
 
 The UR10e needs the folder of its URDF and recordings; `foreign` is MuJoCo with gears that no model
 here has (needs the packages of the tests).
@@ -86,10 +86,10 @@ def tell(name: str, errors: list[Array], deviations: list[Array], refused: int =
     )
 
 
-def pairs(robot: Robot, loop: str, runs: int, load: Payload) -> Iterator[tuple]:
+def pairs(robot: Robot, loop: str, seeds: range, load: Payload) -> Iterator[tuple]:
     """Yield recordings without and with a load, of motions of their own in every other run."""
     heavier = robot.truth() + payload_parameters(robot, load)
-    for k in range(runs):
+    for k in seeds:
         motion = motion_of(robot) if k % 2 == 0 else motion_of(robot, 'lively', 10.0, k)
         yield (
             record(robot, motion_of(robot), 2 * k, loop=loop),
@@ -97,10 +97,10 @@ def pairs(robot: Robot, loop: str, runs: int, load: Payload) -> Iterator[tuple]:
         )
 
 
-def weigh_simulated(name: str, robot: Robot, loop: str, runs: int, load: Payload) -> None:
+def weigh_simulated(name: str, robot: Robot, loop: str, seeds: range, load: Payload) -> None:
     """Weigh a load in simulation."""
     errors, deviations, refused = [], [], 0
-    for unloaded, loaded in pairs(robot, loop, runs, load):
+    for unloaded, loaded in pairs(robot, loop, seeds, load):
         try:
             found = identify_payload(robot, loaded, unloaded)
         except RobotIdError as error:
@@ -115,22 +115,21 @@ def weigh_simulated(name: str, robot: Robot, loop: str, runs: int, load: Payload
         tell(name, errors, deviations, refused)
 
 
-def emps(runs: int) -> None:
+def emps(seeds: range) -> None:
     """10 kg on the slide of paper 003."""
     robot = load_robot('emps')
     heavier = robot.truth() + payload_parameters(robot, Payload(10.0))
-    for k in range(runs):
+    for k in seeds:
         found = identify_payload(
             robot, record(robot, seed=2 * k + 1, parameters=heavier), record(robot, seed=2 * k)
         )
         print(f'emps: {found.values[0]:.4g} +- {1.96 * found.deviations[0]:.2g} kg', flush=True)
 
 
-def gains(runs: int) -> None:
+def gains(seeds: range) -> None:
     """All gains of the TX40 5 to 20 % wrong, one load of 2 kg known."""
     robot, inside, worst = load_robot('tx40'), [], 0.0
-    loads = pairs(robot, 'one_khz', runs, LOAD)
-    for k, both in enumerate(loads):
+    for k, both in zip(seeds, pairs(robot, 'one_khz', seeds, LOAD)):
         rng = np.random.default_rng(k)
         true = 1.0 + rng.choice([-1.0, 1.0], robot.n) * rng.uniform(0.05, 0.2, robot.n)
         wrong = [
@@ -142,19 +141,20 @@ def gains(runs: int) -> None:
         inside += list(np.abs(error) < 1.96 * found.deviations)
         worst = max(worst, float(np.max(np.abs(error / true))))
     print(
-        f'gains: {runs} draws, worst {100 * worst:.2g} %, inside {100 * np.mean(inside):.1f} %',
+        f'gains: {len(seeds)} draws, worst {100 * worst:.2g} %, '
+        f'inside {100 * np.mean(inside):.1f} %',
         flush=True,
     )
 
 
-def light(runs: int) -> None:
+def light(seeds: range) -> None:
     """Tell what 50 g look like, in simulation and behind the gears of a foreign arm."""
     load = Payload(0.05, (0.0, 0.0, 0.08), (1e-5, 0.0, 0.0, 1e-5, 0.0, 1e-5))
-    weigh_simulated('50 g on the tx40', load_robot('tx40'), 'one_khz', runs, load)
-    foreign(runs, load, ('ur5',))
+    weigh_simulated('50 g on the tx40', load_robot('tx40'), 'one_khz', seeds, load)
+    foreign(seeds, load, ('ur5',))
 
 
-def foreign(runs: int, load: Payload, arms: tuple[str, ...] = FOREIGN) -> None:
+def foreign(seeds: range, load: Payload, arms: tuple[str, ...] = FOREIGN) -> None:
     """Weigh a load on arms of MuJoCo, whose gears drift, rub with the load and have humps."""
     from plants.mujoco_loads import two_recordings
 
@@ -162,7 +162,7 @@ def foreign(runs: int, load: Payload, arms: tuple[str, ...] = FOREIGN) -> None:
         for arm in arms:
             errors: dict[str, list] = {way: [] for way in 'ac'}
             deviations: dict[str, list] = {way: [] for way in 'ac'}
-            for seed in range(runs):
+            for seed in seeds:
                 for way in 'ac':
                     robot, unloaded, loaded = two_recordings(
                         arm, Path(folder), seed, load, same=way == 'a'
@@ -190,21 +190,24 @@ def main() -> None:
     )
     parser.add_argument('study', choices=('tx40', 'ur10e', 'emps', 'gains', 'light', 'foreign'))
     parser.add_argument('--runs', type=int, default=10)
+    parser.add_argument('--first', type=int, default=0, help='first seed')
+    parser.add_argument('--arms', nargs='+', default=FOREIGN, help='of the study foreign')
     parser.add_argument('--ur10e', type=Path, help='folder of the UR10e')
     given = parser.parse_args()
-    small: dict[str, Callable[[int], None]] = {'emps': emps, 'gains': gains, 'light': light}
+    seeds = range(given.first, given.first + given.runs)
+    small: dict[str, Callable[[range], None]] = {'emps': emps, 'gains': gains, 'light': light}
     if given.study in small:
-        small[given.study](given.runs)
+        small[given.study](seeds)
     elif given.study == 'foreign':
-        foreign(given.runs, Payload(2.0, (0.02, -0.03, 0.07), INERTIA))
+        foreign(seeds, Payload(2.0, (0.02, -0.03, 0.07), INERTIA), tuple(given.arms))
     elif given.study == 'tx40':
-        weigh_simulated('tx40', load_robot('tx40'), SIMULATED['tx40'], given.runs, LOAD)
+        weigh_simulated('tx40', load_robot('tx40'), SIMULATED['tx40'], seeds, LOAD)
     elif given.ur10e is None or not (given.ur10e / 'ur10e.urdf').exists():
         print('ur10e: skipped, no --ur10e folder with ur10e.urdf and identification.csv.gz')
     else:
         with tempfile.TemporaryDirectory() as folder:
             robot = ur10e(given.ur10e, Path(folder))
-            weigh_simulated('ur10e', robot, SIMULATED['ur10e'], given.runs, LOAD)
+            weigh_simulated('ur10e', robot, SIMULATED['ur10e'], seeds, LOAD)
 
 
 if __name__ == '__main__':

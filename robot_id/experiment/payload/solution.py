@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg as sl
 from numpy.typing import NDArray
+from scipy.special import ndtri, stdtrit
 
 from robot_id.regression.deviations import least_squares_covariance
 from robot_id.regression.triangular import triangle
@@ -77,7 +78,8 @@ def tension(
     average out in time, but they differ from joint to joint and from run to run. Each of these
     groups g pulls the estimate by T Z_g' rho_g, with orthonormal rows Z and the estimate T Z' y;
     the pulls add up to zero. With white noise of variance s^2 their squares have the mean s^2 T
-    (H_g - H_g^2) T', H_g = Z_g' Z_g: what they have more is the tension.
+    (H_g - H_g^2) T', H_g = Z_g' Z_g: what they have more is the tension. Few groups say it, so
+    Student's quantile takes the place of the normal one in what lies above 1.
 
     :param A: for each run (M, n, r) rows of full rank; residual (M, n).
     :param asked: (q, r) which combinations of the unknowns are asked for.
@@ -93,14 +95,17 @@ def tension(
     noise = sum(float(np.sum(rho**2)) for rho in residual) / max(rows - r, 1)
     if noise <= 0.0:
         return 1.0
-    pulled = expected = 0.0
+    pulled, each = 0.0, []
     for a, rho in zip(A, residual):
         for j in range(a.shape[1]):
             Z = sl.solve_triangular(R, a[:, j].T, trans='T').T
             H = Z.T @ Z
             pulled += float(np.sum((T @ (Z.T @ rho[:, j])) ** 2))
-            expected += noise * float(np.sum((T @ (H - H @ H)) * T))
-    if expected <= 0.0:
+            each.append(noise * np.sum((T @ (H - H @ H)) * T, axis=1))
+    expected = np.sum(each, axis=0)
+    if expected.sum() <= 0.0:
         return 1.0
     counted = float(np.mean(variances / (noise * sizes**2)))
-    return max(1.0, pulled / expected / counted)
+    freedom = float(np.mean(expected**2 / np.sum(np.square(each), axis=0)))
+    above = max(0.0, pulled / float(expected.sum()) / counted - 1.0)
+    return 1.0 + above * float(stdtrit(freedom, 0.975) / ndtri(0.975)) ** 2

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from robot_id.data.dataset import Dataset
 from robot_id.estimation.parameters import parameters_for
 from robot_id.estimation.result import Result
+from robot_id.experiment.payload.drift import with_drift
 from robot_id.experiment.payload.gears import rubbing
 from robot_id.experiment.payload.rows import joint_weights, rows_of, settle_all
 from robot_id.experiment.payload.same_motion import same_motion
@@ -89,6 +90,7 @@ def together(
 
     y = [Y * weights for _, _, Y in parts]
     solution, A = _twice(design, y, tail, doubt=False)
+    solution = with_drift(solution, A, changes, solution.x[own])
     felt = [W * weights[:, None] * (r > 0) for r, W, _ in parts]
     return Fit(solution, A, y, felt, solution.x[:b], changes)
 
@@ -104,8 +106,9 @@ def with_model(robot: Robot, loaded: Dataset, arm: Result, places: Sequence[Arra
     y = [(Y - W @ chi) * weights for W, Y in zip(rows.W, rows.Y)]
     found, A = _twice(design, y, 10 * len(places))
     felt = [W * weights[:, None] for W in rows.W]
-    found = _with_arm(found, A, felt, arm.covariance)
-    return Fit(found, A, y, felt, chi, (slice(0, len(own)),))
+    changes = (slice(0, len(own)),)
+    found = with_drift(_with_arm(found, A, felt, arm.covariance), A, changes, chi[own])
+    return Fit(found, A, y, felt, chi, changes)
 
 
 def subtracted(robot: Robot, unloaded: Dataset, loaded: Dataset, places: Sequence[Array]) -> Fit:
@@ -131,8 +134,9 @@ def subtracted(robot: Robot, unloaded: Dataset, loaded: Dataset, places: Sequenc
     y = [(Y - Z - (W - V) @ chi) * weights * u for (V, Z, W, Y), u in zip(pairs, used)]
     found, A = _twice(design, y, 10 * len(places))
     apart = [(W - V) * weights[:, None] for W, V in zip(W_used, V_used)]
-    found = _with_arm(found, A, apart, arm.covariance)
-    return Fit(found, A, y, [W * weights[:, None] for W in W_used], chi, (slice(0, len(own)),))
+    changes = (slice(0, len(own)),)
+    found = with_drift(_with_arm(found, A, apart, arm.covariance), A, changes, chi[own])
+    return Fit(found, A, y, [W * weights[:, None] for W in W_used], chi, changes)
 
 
 def _beside_arm(
