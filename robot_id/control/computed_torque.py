@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from math import isfinite
+import copy
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robot_id.control.bound_torque import BoundTorque
 from robot_id.control.guards import not_positive, proven_positive
 from robot_id.control.laws.computed_torque import (
     FROM,
     NOW,
     TO,
     ComputedTorqueSettings,
-    Memory,
     error_gains,
     fresh_memory,
 )
-from robot_id.dynamics.loop_kernel import one_torque
 from robot_id.dynamics.tree import split_parameters, tree_of
 from robot_id.exceptions import ControlError
 from robot_id.model import Loop, Robot
@@ -97,12 +96,11 @@ class ComputedTorque:
         n = robot.n
         self.memory = fresh_memory(robot, start, self.blend_s)
         self._from, self._to = start, start
-        self._tree = tree_of(robot)
         self._inputs = np.zeros((4, n))
         self._tau = np.zeros(n)
-        # A step on copies: what is compiled on the first call is compiled before the robot moves.
-        copies = Memory(*(x.copy() for x in self.memory))
-        one_torque(self._tree, self.settings, copies, self._inputs, self.period, np.empty(n))
+        self._torque = BoundTorque(tree_of(robot), self.settings, self.memory)
+        # A step on a copy: what is compiled on the first call is compiled before the robot moves.
+        copy.deepcopy(self._torque)(self._inputs, self.period, np.empty(n))
 
     def step(
         self,
@@ -139,9 +137,8 @@ class ComputedTorque:
 
     def _answer(self, elapsed: float | None) -> Array:
         h = self.period if elapsed is None else float(elapsed)
-        if not (isfinite(self._inputs.sum()) and h > 0.0):
+        if not self._torque(self._inputs, h, self._tau):
             self._refuse_values(h)
-        one_torque(self._tree, self.settings, self.memory, self._inputs, h, self._tau)
         return self._tau.copy()
 
     def reset(self, position: ArrayLike | None = None, velocity: ArrayLike | None = None) -> None:

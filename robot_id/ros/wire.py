@@ -68,14 +68,29 @@ class Layout:
         self._fixed.append((slice(last, len(data)), data[last:]))
         self._places = places
         self._buffer = bytearray(data)
+        self._first = struct.Struct(f'<{len(marks[0]) // 8}d')
+
+    def fits(self, data: bytes) -> bool:
+        """Whether bytes differ from the example in stamp and numbers only."""
+        if len(data) != len(self._buffer):
+            return False
+        for part, known in self._fixed:  # noqa: SIM110  # a generator would cost as much again
+            if data[part] != known:
+                return False
+        return True
+
+    def first(self, data: bytes) -> tuple[int, tuple[float, ...]]:
+        """Return the stamp [ns] and the first array of bytes that fit; no object is filled."""
+        seconds, rest = STAMP.unpack_from(data, HEAD)
+        return (
+            seconds * 1_000_000_000 + rest,
+            self._first.unpack_from(data, self._places[0].start),
+        )
 
     def read(self, data: bytes) -> bool:
         """Fill `message` from bytes of this layout; False for those of another."""
-        if len(data) != len(self._buffer):
+        if not self.fits(data):
             return False
-        for part, known in self._fixed:
-            if data[part] != known:
-                return False
         if self._stamp is not None:
             self._stamp.sec, self._stamp.nanosec = STAMP.unpack_from(data, HEAD)
         for (owner, name), place in zip(self._owners, self._places):
@@ -110,11 +125,12 @@ class Stream:
 
     :param kind: class of the messages.
     :param arrays: paths of the arrays whose numbers change.
+    :ivar layout: of the last message, None where it has none.
     """
 
     def __init__(self, kind: type, arrays: Sequence[str]) -> None:
         self._kind, self._arrays = kind, tuple(arrays)
-        self._layout: Layout | None = None
+        self.layout: Layout | None = None
         self._misses = 0
 
     def __call__(self, data: bytes) -> Any:
@@ -123,9 +139,9 @@ class Stream:
 
         :raises DataError: on bytes that are not one.
         """
-        if self._layout is not None and self._layout.read(data):
+        if self.layout is not None and self.layout.read(data):
             self._misses = 0
-            return self._layout.message
+            return self.layout.message
         try:
             message = deserialize_message(data, self._kind)
         except Exception as error:
@@ -135,9 +151,9 @@ class Stream:
         if self._misses < PATIENCE:
             self._misses += 1
             try:
-                self._layout = Layout(message, self._arrays, data)
+                self.layout = Layout(message, self._arrays, data)
             except (ValueError, IndexError):
-                self._layout = None
+                self.layout = None
         return message
 
 

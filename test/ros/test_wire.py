@@ -4,6 +4,7 @@ import array
 
 import numpy as np
 import pytest
+import rclpy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rclpy.serialization import deserialize_message, serialize_message
@@ -11,7 +12,10 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from robot_id.data.driver_mapping import DriverMapping
+from robot_id.data.joint_order import JointMatcher
 from robot_id.exceptions import DataError
+from robot_id.ros.joint_states import JointStates
 from robot_id.ros.wire import EFFORTS, POINT, STATE, Layout, Stream
 
 numbers = st.floats(width=64, allow_nan=False)
@@ -52,6 +56,63 @@ def test_written_bytes_are_the_message(message, ns, seed):
     assert deserialize_message(layout.write(ns, *values), JointState) == message
 
 
+WANTED = ('a', 'b')
+
+
+@st.composite
+def heard(draw):
+    """States as a driver sends them: mostly alike, with other names or values now and then."""
+    joints = draw(st.sampled_from([['a', 'b'], ['a', 'b'], ['b', 'a'], ['b', 'c', 'a'], ['a']]))
+    value = st.sampled_from([0.5, -1.25, 3.0, np.nan, np.inf, 1e300])
+    count = draw(st.sampled_from([len(joints), len(joints), len(joints), 0]))
+    message = JointState(name=joints, position=[draw(value) for _ in range(count)])
+    message.effort = array.array('d', draw(st.sampled_from([[], [1.0] * len(joints)])))
+    message.header.stamp.sec, message.header.stamp.nanosec = draw(st.integers(0, 5)), 7
+    return message
+
+
+@pytest.fixture(scope='module')
+def hearing():
+    """Joint states of a node, fed with bytes; what is taken and what is refused."""
+    context = rclpy.context.Context()
+    rclpy.init(context=context)
+    node = rclpy.node.Node('hearing', context=context)
+    taken, refused = [], []
+    node.refuse = lambda what, error: refused.append((what, str(error)))
+    driver = DriverMapping('', WANTED, {})
+    states = JointStates(node, driver, lambda *_: None)
+    states.followers.append(lambda ns, position: taken.append((ns, position.tolist())))
+    yield states, taken, refused
+    node.destroy_node()
+    rclpy.try_shutdown(context=context)
+
+
+def told(message):
+    """Return what must be taken and refused, by the message itself."""
+    matcher = JointMatcher(WANTED)
+    try:
+        matcher.match(message.name)
+        position = matcher.take(message.position).tolist()
+    except DataError as error:
+        return [], [('joint state', str(error))]
+    return [(message.header.stamp.sec * 10**9 + 7, position)], []
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(heard(), min_size=1, max_size=8))
+def test_positions_out_of_the_bytes_are_those_of_the_messages(hearing, messages):
+    states, taken, refused = hearing
+    for message in [m for m in messages for _ in range(2)]:
+        taken.clear(), refused.clear()
+        states._hear(0, serialize_message(message))
+        assert (taken, refused) == told(message)
+    taken.clear(), refused.clear()
+    states._hear(0, b'no message')
+    assert refused[0][0] == 'message on joint_states'
+    states._hear(0, serialize_message(JointState(name=['a', 'b'], position=[1.0, 2.0])))
+    assert taken == [(0, [1.0, 2.0])]
+
+
 def test_numbers_of_one_layout_do_not_stay_in_the_next():
     read = Stream(JointState, STATE)
     one = JointState(name=['a', 'b'], position=[1.0, 2.0])
@@ -72,7 +133,7 @@ def test_bytes_between_the_fields_may_be_anything_and_the_fast_way_is_taken():
     data[gap : gap + 2] = b'xy'
     read = Stream(JointState, STATE)
     read(bytes(data))
-    layout = read._layout
+    layout = read.layout
     for k in range(3):
         place = data.find(np.float64(1.0 + k).tobytes())
         data[place : place + 8] = np.float64(2.0 + k).tobytes()
