@@ -2,111 +2,37 @@
 How long the graph takes to answer a fault, on real processes with their default parameters.
 
 Run: .venv/bin/python tools/isolated.py .venv/bin/python -m bench faults
-The column `measured` of doc/nodes/faults.md. A clock starts with the fault (the last good message,
-the signal, the call) and stops when this process has the answer, so its own delay is in the
-figures.
+The column `measured` of doc/nodes/faults.md, with the topics `reference_faults` and
+`recording_faults`.
 """
 
 from __future__ import annotations
 
-import contextlib
+import os
 import signal
-import sys
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import rclpy  # noqa: F401  # first: a machine without ROS 2 is told so by this name
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / 'tools')]
+from bench.fault_parts import CONTROLLER, LEFT, REPEATS, Watched, controller, figures, zero  # isort: skip
 
-from lifecycle_msgs.msg import Transition  # noqa: E402
-from running.client import Client  # noqa: E402
-from running.node_process import NodeProcess  # noqa: E402
-from running.played_robot import PlayedRobot  # noqa: E402
-from running.robot_graph import EVERYTHING, START_S, Health, bring_up, graph, node  # noqa: E402
-from sensor_msgs.msg import JointState  # noqa: E402
-from std_msgs.msg import Float64MultiArray, Header  # noqa: E402
+from lifecycle_msgs.msg import Transition
+from running.client import Client
+from running.node_process import NodeProcess
+from running.robot_graph import START_S, Health, graph
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, Header
 
-from bench.figure import Figure  # noqa: E402
-from robot_id.ros.qos import SERVICE  # noqa: E402
-from robot_id.ros.sole_publisher import CLAIMS  # noqa: E402
-from robot_id.ros.stamps import to_stamp  # noqa: E402
-from robot_id_msgs.srv import EnableLearning, SetDynamicParameters  # noqa: E402
+from bench.figure import Figure
+from robot_id.ros.qos import SERVICE
+from robot_id.ros.sole_publisher import CLAIMS
+from robot_id.ros.stamps import to_stamp
+from robot_id_msgs.srv import EnableLearning, SetDynamicParameters
 
-REPEATS = 5
-CONTROLLER = {'robot': 'scara', 'rate_hz': 1000.0}
-LEFT = {'robot': 'emps', 'rate_hz': 200.0, 'autostart': True}
-
-
-def figures(name: str, milliseconds: list[float]) -> list[Figure]:
-    """Return median and largest."""
-    count = len(milliseconds)
-    return [
-        Figure(f'{name}: median of {count}', float(np.median(milliseconds)), 'ms'),
-        Figure(f'{name}: largest of {count}', max(milliseconds), 'ms'),
-    ]
-
-
-class Watched:
-    """Messages of a topic with the seconds at which they came."""
-
-    def __init__(self, client: Client, kind: type, topic: str) -> None:
-        self.client, self.seen = client, list[tuple[float, Any]]()
-        client.node.create_subscription(kind, topic, self._keep, EVERYTHING)
-
-    def _keep(self, message: Any) -> None:
-        self.seen.append((time.monotonic(), message))
-
-    def first(self, since: float, wanted: Callable[[Any], bool], what: str) -> float:
-        """Wait for a message after `since`; return how many ms after."""
-
-        def found() -> float | None:
-            times = (at for at, message in list(self.seen) if at > since and wanted(message))
-            return next(times, None)
-
-        return 1e3 * (self.client.spin_until(found, START_S, what) - since)
-
-
-class Driver:
-    """A SCARA that sends its state every 5 ms, drifting, so that its torque is never zero."""
-
-    def __init__(self, client: Client) -> None:
-        self.client, self.robot = client, PlayedRobot(client)
-        self.commands = Watched(client, Float64MultiArray, 'effort_commands')
-        self.value, self.sends, self.last = 0.1, True, 0.0
-        client.node.create_timer(0.005, self._send)
-
-    def _send(self) -> None:
-        if self.sends:
-            self.robot.publish([self.value + 1e-15 * self.robot.ns, -0.2])
-            if np.isfinite(self.value):
-                self.last = time.monotonic()
-
-    def controlled(self) -> None:
-        """Wait until the robot is controlled, at a moment of its own."""
-        self.sends, self.value, since = True, 0.1, time.monotonic()
-        self.commands.first(since, lambda m: any(m.data), 'a torque')
-        self.client.spin_for(0.5)
-
-
-def zero(message: Any) -> bool:
-    """Whether a command is zero torque."""
-    return not any(message.data)
-
-
-@contextlib.contextmanager
-def controller() -> Iterator[tuple[Client, Driver, NodeProcess]]:
-    """Run an active controller against the driver."""
-    with (
-        Client('bench', 'faults') as client,
-        node('ctc_controller', 'faults', **CONTROLLER) as process,
-    ):
-        bring_up(client, 'ctc_controller')
-        yield client, Driver(client), process
+# Of the learner.
+WINDOW_S = 2.0
 
 
 def bench_joint_states() -> list[Figure]:
@@ -240,3 +166,36 @@ def _killed(victim: str) -> float:
             return states.first(begun, lambda m: m.effort[0] == 0.0, 'zero torque')
         robot.kill()
         return commands.first(begun, zero, 'zero torque')
+
+
+def bench_learner_killed() -> list[Figure]:
+    """Kill -9 of the learner: the longest pause of the commands, and the next window."""
+    pauses, windows = [], []
+    nodes = (
+        ('control_loop', 'taught', {**LEFT, 'learning': True, 'window_s': WINDOW_S}),
+        ('ddm_simulator', 'taught', LEFT),
+    )
+    with Client('bench', 'taught') as client, graph(*nodes):
+        health = Health(client)
+        commands = Watched(client, Float64MultiArray, 'effort_commands')
+
+        def learning(key: str) -> int:
+            return int(health.values('ctc_controller: learning').get(key, 0))
+
+        def wait_for_window() -> None:
+            before = learning('windows')
+            client.spin_until(lambda: learning('windows') > before, START_S, 'a window')
+
+        for _ in range(3):
+            wait_for_window()
+            begun = time.monotonic()
+            os.kill(learning('learner_pid'), signal.SIGKILL)
+            wait_for_window()
+            windows.append(1e3 * (time.monotonic() - begun))
+            at = [moment for moment, _ in commands.seen if moment > begun]
+            pauses.append(1e3 * float(np.diff(at).max()))
+        assert learning('lost') >= 1
+    return [
+        *figures(f'kill -9 of the learner: the next window of {WINDOW_S:g} s', windows),
+        *figures('kill -9 of the learner: longest pause of the commands at 200 Hz', pauses),
+    ]

@@ -124,6 +124,32 @@ def test_a_reference_is_followed_within_the_torque_limits_and_a_far_one_is_not(r
     )
 
 
+def test_a_reference_that_passes_at_speed_is_not_joined(robot):
+    for _ in range(3):
+        robot.point([0.1, -0.2], [5.0, 0.0], robot.ns + MS)
+        robot.client.spin_for(0.05)
+        assert np.abs(robot.send([0.1, -0.2]).data).max() < 1e-6
+    robot.client.spin_until(
+        lambda: "passes joint 'shoulder' at 5" in robot.health.of('control').message,
+        what='the reason in the diagnostics',
+    )
+    robot.refer([0.1, -0.2], robot.ns + MS)
+    assert robot.send([0.1, -0.2]) is not None
+    robot.process.wait_for_log('follows the reference')
+
+
+def test_stamps_that_begin_anew_hold_the_robot_where_it_stands(robot):
+    robot.send([0.1, -0.2])
+    before = robot.ns
+    robot.ns = 10**9
+    # Far from where it was held: a controller that remembered would pull it back.
+    answer = robot.send([0.4, 0.3])
+    assert np.abs(answer.data).max() < 1e-6
+    robot.process.wait_for_log('time was reset')
+    assert np.abs(robot.send([0.41, 0.3]).data).max() > 0.01
+    robot.ns = before
+
+
 def test_when_the_states_stop_the_torque_is_zero(robot):
     robot.send([0.1, -0.2])
     assert np.abs(robot.send([0.11, -0.2]).data).max() > 0.01

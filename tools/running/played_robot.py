@@ -49,11 +49,17 @@ class PlayedRobot:
         self.states.publish(message)
 
     def refer(self, position, ns):
-        """Send one point of a reference at rest."""
+        """Send one point of a reference at rest, and give it time to arrive."""
+        self.point(position, [0.0, 0.0], ns)
+        self.client.spin_for(0.05)
+
+    def point(self, position, velocity, ns):
+        """Send one point of a reference and wait for nothing."""
         point = JointTrajectoryPoint(
-            positions=[float(x) for x in position], velocities=[0.0] * 2, accelerations=[0.0] * 2
+            positions=[float(x) for x in position],
+            velocities=[float(x) for x in velocity],
+            accelerations=[0.0] * 2,
         )
         message = JointTrajectory(joint_names=list(NAMES), points=[point])
         message.header.stamp = to_stamp(ns)
         self._references.publish(message)
-        self.client.spin_for(0.05)
