@@ -37,7 +37,7 @@ help:
 	@echo 'make clean   remove everything that was built'
 
 setup:
-	@command -v $(PYTHON) >/dev/null 2>&1 || { echo 'setup: no $(PYTHON) on this machine; install Python 3.10 to 3.13 (Debian or Ubuntu: sudo apt install python3 python3-venv python3-dev)' >&2; exit 1; }
+	@command -v $(PYTHON) >/dev/null 2>&1 || { echo 'setup: no $(PYTHON) on this machine; install Python 3.10 to 3.14 (Debian or Ubuntu: sudo apt install python3 python3-venv python3-dev)' >&2; exit 1; }
 	@$(PYTHON) tools/setup
 
 demo: setup

@@ -170,7 +170,7 @@ def _killed(victim: str) -> float:
 
 def bench_learner_killed() -> list[Figure]:
     """Kill -9 of the learner: the longest pause of the commands, and the next window."""
-    pauses, windows = [], []
+    before, pauses, windows = [], [], []
     nodes = (
         ('control_loop', 'taught', {**LEFT, 'learning': True, 'window_s': WINDOW_S}),
         ('ddm_simulator', 'taught', LEFT),
@@ -186,16 +186,23 @@ def bench_learner_killed() -> list[Figure]:
             before = learning('windows')
             client.spin_until(lambda: learning('windows') > before, START_S, 'a window')
 
+        def longest(since: float, seconds: float) -> float:
+            at = [moment for moment, _ in commands.seen if since < moment < since + seconds]
+            return 1e3 * float(np.diff(at).max())
+
         for _ in range(3):
             wait_for_window()
+            client.spin_for(5.0)
             begun = time.monotonic()
+            before.append(longest(begun - 5.0, 5.0))
+            lost = learning('lost')
             os.kill(learning('learner_pid'), signal.SIGKILL)
+            client.spin_until(lambda lost=lost: learning('lost') > lost, START_S, 'the loss')
             wait_for_window()
             windows.append(1e3 * (time.monotonic() - begun))
-            at = [moment for moment, _ in commands.seen if moment > begun]
-            pauses.append(1e3 * float(np.diff(at).max()))
-        assert learning('lost') >= 1
+            pauses.append(longest(begun, 5.0))
     return [
         *figures(f'kill -9 of the learner: the next window of {WINDOW_S:g} s', windows),
-        *figures('kill -9 of the learner: longest pause of the commands at 200 Hz', pauses),
+        *figures('longest pause of the commands at 200 Hz in the 5 s before', before),
+        *figures('the same in the 5 s after kill -9 of the learner', pauses),
     ]

@@ -1,8 +1,9 @@
 """
 Rewrite requirements/lock.txt: every transitive version, for each Python that is named.
 
-Usage: python3 tools/lock.py python3.10 python3.11 python3.12 python3.13
-Versions of the present lock are kept where they still fit; with --upgrade they are not.
+Usage: python3 tools/lock.py python3.10 python3.11 python3.12 python3.13 python3.14
+Versions of the present lock are kept where they still fit; with --upgrade they are not. A Python
+of the present lock that is not named, such as one that this machine has not, keeps its lines.
 """
 
 from __future__ import annotations
@@ -43,6 +44,20 @@ def resolve(python: str, constraints: Path | None) -> tuple[str, dict[str, str]]
     return version, found
 
 
+def present(text: str) -> dict[str, dict[str, str]]:
+    """Return what a lock says: for each Python of its first line, the version of each package."""
+    first, last = (int(minor) for minor in re.findall(r'3\.(\d+)', text.splitlines()[0]))
+    found: dict[str, dict[str, str]] = {f'3.{minor}': {} for minor in range(first, last + 1)}
+    for line in text.splitlines():
+        if line.startswith('#') or '==' not in line:
+            continue
+        pinned, _, marker = line.partition(' ; ')
+        name, version = pinned.split('==')
+        for python in re.findall(r"'(3\.\d+)'", marker) or found:
+            found[python][name] = version
+    return found
+
+
 def merge(found: dict[str, dict[str, str]]) -> list[str]:
     """Return the lines of the lock; a version that is not for all Pythons gets a marker."""
     lines = []
@@ -64,7 +79,8 @@ def main() -> None:
     if not pythons:
         sys.exit(__doc__.strip())
     constraints = None if '--upgrade' in sys.argv or not LOCK.exists() else LOCK
-    found = dict(resolve(python, constraints) for python in pythons)
+    found = present(LOCK.read_text()) if LOCK.exists() else {}
+    found |= dict(resolve(python, constraints) for python in pythons)
     order = sorted(found, key=lambda version: [int(part) for part in version.split('.')])
     lines = merge({version: found[version] for version in order})
     LOCK.write_text(HEADER.format(first=order[0], last=order[-1]) + '\n'.join(lines) + '\n')

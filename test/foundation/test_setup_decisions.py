@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import shutil
@@ -172,7 +173,7 @@ def test_missing_headers_are_named(setup_module, monkeypatch, tmp_path):
         machine.check(wheels=True)
 
 
-@pytest.mark.parametrize('version', [(3, 9), (3, 8), (3, 14)])
+@pytest.mark.parametrize('version', [(3, 9), (3, 8), (3, 15)])
 def test_unsuitable_python_gets_one_line(version):
     code = (
         'import sys, runpy, collections\n'
@@ -184,7 +185,7 @@ def test_unsuitable_python_gets_one_line(version):
         [BARE, '-c', code], capture_output=True, text=True, timeout=30, check=False
     )
     assert_one_line(
-        done, 'needs Python 3.10 to 3.13', f'Python {version[0]}.{version[1]}', 'PYTHON='
+        done, 'needs Python 3.10 to 3.14', f'Python {version[0]}.{version[1]}', 'PYTHON='
     )
 
 
@@ -200,7 +201,7 @@ def old_python() -> str | None:
 @pytest.mark.skipif(old_python() is None, reason='no Python 3.9 or older on this machine')
 def test_real_old_python_gets_one_line(tmp_path):
     done = make_setup(copy_of_setup(tmp_path), os.environ['PATH'], PYTHON=old_python() or '')
-    assert_one_line(done, 'needs Python 3.10 to 3.13')
+    assert_one_line(done, 'needs Python 3.10 to 3.14')
 
 
 def test_package_that_cannot_be_had_is_named(setup_module, tmp_path):
@@ -242,3 +243,21 @@ def test_installed_environment_is_up_to_date():
         ['make', '-s', 'setup'], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
     )
     assert done.stdout == 'setup: .venv is up to date\n', done
+
+
+def test_a_python_that_this_machine_has_not_keeps_its_lines_of_the_lock():
+    sys.path.insert(0, str(ROOT / 'tools'))
+    try:
+        lock = importlib.import_module('lock')
+    finally:
+        sys.path.pop(0)
+    text = (ROOT / 'requirements/lock.txt').read_text()
+    known = lock.present(text)
+    oldest, newest = next(iter(known)), list(known)[-1]
+    assert text == lock.HEADER.format(first=oldest, last=newest) + '\n'.join(
+        [*lock.merge(known), '']
+    )
+    other = {**known, oldest: {**known[oldest], 'numpy': '1.0'}}
+    lines = lock.merge(other)
+    assert f"numpy==1.0 ; python_version == '{oldest}'" in lines
+    assert lock.present('\n'.join([text.splitlines()[0], *lines])) == other

@@ -3,7 +3,7 @@
 import sys
 
 # The first lines run on any Python 3, so that an old one gets a sentence and not a traceback.
-OLDEST, NEWEST = (3, 10), (3, 13)
+OLDEST, NEWEST = (3, 10), (3, 14)
 
 if not OLDEST <= sys.version_info[:2] <= NEWEST:
     sys.exit(
