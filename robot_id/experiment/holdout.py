@@ -16,6 +16,7 @@ from robot_id.exceptions import IdentificationError, RobotIdError
 from robot_id.model import Robot
 from robot_id.options import options_of
 from robot_id.progress import Progress, silent
+from robot_id.regression.alignment import align
 from robot_id.regression.dead_band import top_speeds
 from robot_id.regression.derivation import derive
 from robot_id.regression.prediction import PredictedRun, Prediction, predict
@@ -81,10 +82,8 @@ def hold_out(
     if not found.converged:
         raise IdentificationError(f'{found.method} does not converge on the first part')
     slope = result.options.get('coulomb_slope')
-    held = bool(result.options.get('held_torque'))
-    rows = derive(
-        Processing(held_torque=held), dataset, robot, slope, dead_band=slope is None
-    ).processing
+    times = _torque_times(robot, dataset, result, slope)
+    rows = derive(times, dataset, robot, slope, dead_band=slope is None).processing
     whole = predict(robot, found.values, dataset, rows, slope)
     indices, _ = long_enough(dataset, rows)
     ends = [_time_of(dataset.runs[k], cuts[k]) for k in indices]
@@ -139,6 +138,22 @@ def _moving(run: Run, top: NDArray[np.float64]) -> NDArray[np.bool_]:
     speed = np.abs(run.position[every:] - run.position[:-every]) / (every * run.step)
     flags[every:] = np.any(speed > MOVING * top, axis=1)
     return flags
+
+
+def _torque_times(
+    robot: Robot, dataset: Dataset, result: Result, slope: float | None
+) -> Processing:
+    """
+    Return when the torques act: it belongs to what a result predicts.
+
+    Methods that simulate the loop line the torques up themselves and state no offset.
+    """
+    offset = result.options.get('torque_offset_s')
+    stated = Processing(
+        held_torque=bool(result.options.get('held_torque')),
+        torque_offset_s=tuple(offset) if isinstance(offset, list) else offset,
+    )
+    return align(robot, dataset, slope).apply(stated)[0] if stated.offset_open else stated
 
 
 def _as_resolved(method: Method, result: Result) -> Method:

@@ -243,7 +243,8 @@ def kept_loop(case: Case) -> list[Remark]:
 
 def time_offset(case: Case) -> list[Remark]:
     """Judge the time offset that is left between torque and motion."""
-    left = left_offset(case.prediction)
+    # The rows of a hold-out have the torques at the time that was found, whatever the method.
+    left = left_offset(case.prediction if case.holdout is None else case.holdout.fit)
     if left.share < OFFSET_SHARE or abs(left.seconds) < 1.0 / case.dataset.rate:
         return []
     way = 'late' if left.seconds > 0.0 else 'early'

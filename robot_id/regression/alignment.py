@@ -22,7 +22,12 @@ from robot_id.regression.dead_band import derive_dead_band
 from robot_id.regression.least_squares import deficiency
 from robot_id.regression.observation import Observation
 from robot_id.regression.system import System
-from robot_id.regression.time_offset import TimeOffset, estimate_offset, with_joints
+from robot_id.regression.time_offset import (
+    TimeOffset,
+    estimate_offset,
+    misfit_with_offset,
+    with_joints,
+)
 
 _Fit = tuple[Observation, NDArray[np.bool_], NDArray[np.float64]]
 # Positions up to 40 Hz, rows up to 8 Hz, from data of this rate at least.
@@ -93,31 +98,49 @@ def align(robot: Robot, dataset: Dataset, slope: float | str | None) -> Alignmen
 def _align(
     robot: Robot, dataset: Dataset, processing: Processing, slope: float | str | None, step: float
 ) -> Alignment:
-    candidates = [slope] if not isinstance(slope, str) else [None, *_known_slopes(robot)]
-    found: dict[float | None, TimeOffset] = {}
-    fits: dict[float | None, _Fit] = {}
-    for candidate in candidates:
-        fit = _fit(Observation(robot, dataset, processing, candidate))
-        offset = None if fit is None else estimate_offset(*fit, step)
-        if fit is None or offset is None:
-            return Alignment(None if isinstance(slope, str) else slope, 'too few data', None)
-        found[candidate], fits[candidate] = offset, fit
-    best = min(found, key=lambda s: found[s].misfit)
-    if best is not None and None in found:
-        sign, smooth = found[None].misfit, found[best].misfit
-        better = _equations(fits[best][0]) * np.log(sign / smooth) > BETTER
-        best = best if smooth <= DECISIVE * sign or (smooth <= TRUSTED and better) else None
-    shown = ', '.join(f'{_words(s)}: {100 * f.misfit:.4g} %' for s, f in found.items())
-    offset = with_joints(found[best], *fits[best])
-    if offset.largest > step:
+    best, shown = (
+        (slope, 'given') if not isinstance(slope, str) else _turn(robot, dataset, processing)
+    )
+    offset = _freed_offset(robot, dataset, processing, best, step)
+    if offset is not None and offset.largest > step:
         # The estimate is of first order: what it leaves of a long delay is found once more.
         known = offset.of_joints() if offset.differ else offset.seconds
         shifted = replace(processing, torque_offset_s=known)
-        fit = _fit(Observation(robot, dataset, shifted, best))
-        rest = None if fit is None else estimate_offset(*fit, step)
-        if fit is not None and rest is not None:
-            offset = offset.plus(with_joints(rest, *fit))
-    return Alignment(best, shown, offset)
+        rest = _freed_offset(robot, dataset, shifted, best, step)
+        offset = offset if rest is None else offset.plus(rest)
+    return Alignment(best, shown if offset is not None else 'too few data', offset)
+
+
+def _turn(robot: Robot, dataset: Dataset, processing: Processing) -> tuple[float | None, str]:
+    """Return the slope of the friction that explains the reversals, None for sign(dq), and why."""
+    found: dict[float | None, float] = {}
+    for candidate in [None, *_known_slopes(robot)]:
+        observation = Observation(robot, dataset, processing, candidate)
+        fit = _fit(observation)
+        misfit = None if fit is None else misfit_with_offset(*fit)
+        if misfit is None:
+            return None, 'too few data'
+        found[candidate] = misfit
+    best = min(found, key=lambda s: found[s])
+    if best is not None:
+        sign, smooth = found[None], found[best]
+        better = _equations(observation) * np.log(sign / smooth) > BETTER
+        best = best if smooth <= DECISIVE * sign or (smooth <= TRUSTED and better) else None
+    return best, ', '.join(f'{_words(s)}: {100 * misfit:.4g} %' for s, misfit in found.items())
+
+
+def _freed_offset(
+    robot: Robot, dataset: Dataset, processing: Processing, slope: float | None, step: float
+) -> TimeOffset | None:
+    """
+    Return the offset of the torques, common and by joint, from rows without the reversals.
+
+    Friction that does not turn as W says (before the velocity does, or smoothly) looks like a
+    torque that is early or late, although gravity and inertia are not.
+    """
+    fit = _fit(Observation(robot, dataset, processing, slope, free=True))
+    offset = None if fit is None else estimate_offset(*fit, step)
+    return offset if fit is None or offset is None else with_joints(offset, *fit)
 
 
 def _fit(observation: Observation) -> _Fit | None:

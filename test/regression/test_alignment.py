@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.signal import savgol_filter
 
 from robot_id.dynamics import Disturbances
 from robot_id.estimation import registry
@@ -98,3 +99,25 @@ def test_noise_does_not_choose_the_friction(seed):
     # These hide the slope best: sign(dq) leaves a residual that is 2 % larger only.
     scara = load_robot('scara')
     assert align(scara, record(scara, seed=seed), 'auto').slope == 1000.0
+
+
+def turning_early(dataset, robot, seconds):
+    """Return the data with a Coulomb friction that changes sign before the velocity does."""
+    run = dataset.runs[0]
+    size = dict(zip(robot.base.names, robot.truth()))
+    friction = np.array([size[f'Fc{j + 1}'] for j in range(robot.n)])
+    samples = round(seconds / run.step)
+    direction = np.sign(savgol_filter(run.position, 41, 3, deriv=1, axis=0))
+    early = np.concatenate([direction[samples:], np.repeat(direction[-1:], samples, 0)])
+    torque = run.torque + friction * (early - direction)
+    return replace(dataset, runs=(replace(run, torque=torque),))
+
+
+@pytest.mark.parametrize('seconds', [0.01, 0.02])
+def test_friction_that_turns_early_is_no_torque_that_is_recorded_early(seconds):
+    scara = load_robot('scara')
+    data = turning_early(record(scara, seed=1), scara, seconds)
+    found = align(scara, data, None).offset
+    # What is left is the hold of the loop, half a sample.
+    assert not found.differ
+    assert found.held
