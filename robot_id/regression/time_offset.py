@@ -28,6 +28,8 @@ SIGNIFICANT = 3.0
 HOLD = 0.25
 # Samples by which a joint must differ from the others to get its own offset.
 HALF = 0.5
+# What a correction may leave of a delay of a joint, relative to it.
+GONE = 0.5
 
 
 @dataclass(frozen=True)
@@ -62,13 +64,26 @@ class TimeOffset:
         return max([abs(self.seconds), *(abs(value) for value, _ in self.joints.values())])
 
     def plus(self, rest: TimeOffset) -> TimeOffset:
-        """Return this offset plus the rest that was found after its correction."""
-        before = dict(zip(self.joints, self.of_joints()))
+        """
+        Return this offset plus the rest that was found after its correction.
+
+        A delay that is taken out is gone. A joint whose rest is not much smaller than what was
+        taken out has no delay but another defect, such as friction that is not in the model: it
+        gets what the other joints have in common.
+        """
         if not self.differ:
-            before = dict.fromkeys(rest.joints, self.seconds)
-        joints = {name: (before[name] + v, d) for name, (v, d) in rest.joints.items()}
-        common = float(np.mean(list(before.values()))) if self.differ else self.seconds
-        return replace(rest, seconds=common + rest.seconds, joints=joints)
+            joints = {name: (self.seconds + v, d) for name, (v, d) in rest.joints.items()}
+            return replace(rest, seconds=self.seconds + rest.seconds, joints=joints)
+        before = dict(zip(self.joints, self.of_joints()))
+        total = {name: (before[name] + v, d) for name, (v, d) in rest.joints.items()}
+        gone = {
+            name: total[name]
+            for name, (v, d) in rest.joints.items()
+            if abs(v) <= max(GONE * abs(before[name]), SIGNIFICANT * d)
+        }
+        common = _mean(gone or total)
+        joints = {name: gone.get(name, common) for name in total}
+        return replace(rest, seconds=common[0], deviation=common[1], joints=joints)
 
     def of_joints(self) -> tuple[float, ...]:
         """Return the offset of each joint, 0 where it is not significant."""
@@ -117,6 +132,13 @@ class TimeOffset:
         if abs(samples) > 2.0:
             note = f', {abs(samples):.1f} samples: look for a delay in the recording or a filter'
         return f'time offset: torque recorded {size} {way} against the motion{note}'
+
+
+def _mean(joints: Mapping[str, tuple[float, float]]) -> tuple[float, float]:
+    """Return the mean of the offsets of joints, weighted by their deviations, and its own."""
+    values, deviations = np.array(list(joints.values())).T
+    weights = np.maximum(deviations, np.finfo(float).tiny ** 0.25) ** -2
+    return float(np.average(values, weights=weights)), float(np.sum(weights) ** -0.5)
 
 
 def with_joints(
