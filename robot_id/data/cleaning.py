@@ -120,13 +120,15 @@ def _in_order(raw: Raw, notes: list[str]) -> Raw:
         order = np.argsort(raw.time, kind='stable')
         moved = int(np.abs(order - np.arange(order.size)).max())
         at = int(backward[0]) + 1
-        if moved > REORDERING or backward.size > 0.2 * order.size:
-            if (stray := strays(raw.time)) is not None:
-                notes.append(
-                    f'{raw.source}: {int(stray.sum())} sample(s) with a stamp from another time '
-                    f'are left out, first at {raw.place(int(np.flatnonzero(stray)[0]))}'
-                )
-                return _in_order(raw.take(np.flatnonzero(~stray)), notes)
+        moved_far = moved > REORDERING or backward.size > 0.2 * order.size
+        set_back = -steps.min() > REORDERING * float(np.median(np.abs(steps)))
+        if (moved_far or set_back) and (stray := strays(raw.time)) is not None:
+            notes.append(
+                f'{raw.source}: {int(stray.sum())} sample(s) with a stamp from another time '
+                f'are left out, first at {raw.place(int(np.flatnonzero(stray)[0]))}'
+            )
+            return _in_order(raw.take(np.flatnonzero(~stray)), notes)
+        if moved_far:
             raise DataError(
                 f'{raw.source}: time goes back from {raw.time[at - 1]:.6g} s at {raw.place(at)}: '
                 'a clock that was set back or several recordings in one; give each part by '

@@ -168,9 +168,10 @@ def test_single_stamps_of_another_time_are_left_out_and_told():
     assert np.allclose(runs[0].position[:, 0], np.sin(runs[0].time), atol=1e-6)
 
 
-def test_a_damaged_block_with_stamps_of_zero_is_left_out():
+@pytest.mark.parametrize('largest', [2.7e150, 0.3])
+def test_a_damaged_block_with_stamps_of_zero_is_left_out(largest):
     source = raw(time=3047.0 + np.arange(2000) / 100.0)
-    source.time[1:10] = -0.12, 0.79, 0.0, 2.7e150, -0.03, 47.6, 0.0, 0.0, 0.0
+    source.time[1:10] = -0.12, 0.79, 0.0, largest, -0.03, 47.6, 0.0, 0.0, 0.0
     source.channels['position'][1:10] = np.random.default_rng(0).normal(size=(9, 1))
     runs, notes = clean(source)
     assert '10 sample(s) with a stamp from another time are left out' in notes[0]

@@ -16,7 +16,7 @@ pytest.importorskip('distributed')
 pytest.importorskip('pyarrow')
 
 from robot_id.exceptions import DataError, RobotIdError
-from robot_id.experiment.campaign import read_campaign, summarise
+from robot_id.experiment.campaign import engine, read_campaign, summarise
 from robot_id.experiment.campaign.cell import run_cell
 from robot_id.experiment.campaign.engine import run_campaign
 from robot_id.experiment.campaign.grid import key_of
@@ -24,6 +24,7 @@ from robot_id.experiment.campaign.random_robots import random_robot
 from robot_id.experiment.campaign.store import TIMES, Store
 from robot_id.experiment.campaign.summary import Share, coverage
 from robot_id.experiment.campaign.warden import Warden
+from robot_id.progress import silent
 from robot_id.report.campaign import to_html, to_markdown
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -201,3 +202,21 @@ def test_shares_know_how_well_they_are_known():
     together = np.repeat(alone[:, :1], 20, axis=1)
     wide, narrow = (coverage(x, np.ones_like(x), 1.959964) for x in (together, alone))
     assert wide.high - wide.low > 3.0 * (narrow.high - narrow.low)
+
+
+def test_batches_become_smaller_at_the_end_so_that_all_workers_end_together(tmp_path):
+    path = tmp_path / 'grid.yaml'
+    grid = {'robots': ['scara'], 'methods': ['idim_ols'], 'repetitions': 100}
+    path.write_text(yaml.safe_dump(grid))
+    dispatcher = engine._Dispatcher(None, read_campaign(path), Store(tmp_path), silent, 0)
+    dispatcher.threads, dispatcher.done, dispatcher.cell_seconds = 2, 10, 0.5
+    sizes, left = [], 90
+    while left:
+        sizes.append(dispatcher._size())
+        dispatcher.done += sizes[-1]
+        dispatcher.cell_seconds = 0.05 * dispatcher.done
+        left -= sizes[-1]
+    # 2 s of 50 ms each are 40 cells; a quarter of what is left is the most that two workers get.
+    assert sizes[0] == 22
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[-3:] == [1, 1, 1]

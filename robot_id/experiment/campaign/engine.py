@@ -21,8 +21,10 @@ from robot_id.progress import Progress, silent
 
 # Batches in flight for each thread: enough that none waits, few enough to be lost.
 AHEAD = 2
-# Duration of a batch of short cells [s]: Dask takes about 20 ms for each task.
-BATCH_S, LARGEST_BATCH = 1.0, 20
+# Duration of a batch of short cells [s]: client, scheduler and worker take about 50 ms for each.
+BATCH_S, LARGEST_BATCH = 2.0, 40
+# How often the threads of the cluster are counted [s]: each time is a question to the scheduler.
+COUNT_S = 2.0
 # Time that rows wait for others before they are written [s].
 FLUSH_S, FLUSH_ROWS = 1.0, 500
 CONNECT_S = 10.0
@@ -85,7 +87,11 @@ def _client(workers: int | None, scheduler: str | None) -> Iterator[Any]:
         # Dask watches itself fifty times a second in each process: time that the cells need.
         'distributed.worker.profile.enabled': False,
         'distributed.admin.tick.interval': '1s',
-        'distributed.admin.system-monitor.interval': '2s',
+        'distributed.admin.system-monitor.interval': '10s',
+        'distributed.client.scheduler-info-interval': '10s',
+        # Two batches wait at each worker, and their rows are small: nothing to move about.
+        'distributed.scheduler.work-stealing-interval': '1s',
+        'distributed.scheduler.active-memory-manager.start': False,
     }
     # Its processes log each lost connection; we report what matters.
     logging.getLogger('distributed').setLevel(logging.CRITICAL)
@@ -122,6 +128,7 @@ class _Dispatcher:
         self.rows: list[Row] = []
         self.done, self.cell_seconds = 0, 0.0
         self.started = self.flushed = time.monotonic()
+        self.threads, self.counted = 1, float('-inf')
 
     def run(self, todo: Iterator[tuple[str, Cell]]) -> None:
         """Run all cells; whatever ends it, rows that have come are kept."""
@@ -140,15 +147,24 @@ class _Dispatcher:
             self._flush()
 
     def _room(self) -> int:
-        threads = sum(self.client.nthreads().values()) if self._alive() else 0
-        return AHEAD * max(threads, 1) - len(self.under_way)
+        if self._alive() and time.monotonic() - self.counted > COUNT_S:
+            self.threads = max(sum(self.client.nthreads().values()), 1)
+            self.counted = time.monotonic()
+        return AHEAD * self.threads - len(self.under_way)
 
     def _size(self) -> int:
-        """Return the number of cells of the next batch, from the time of those so far."""
+        """
+        Return the number of cells of the next batch, from the time of those so far.
+
+        The last batches are smaller, so that all workers end at about the same time.
+        """
         if not self.done:
             return 1
         mean = max(self.cell_seconds / self.done, 1e-3)
-        return int(min(max(BATCH_S / mean, 1.0), LARGEST_BATCH))
+        waiting = sum(len(cells) for cells in self.under_way.values())
+        left = len(self.campaign) - self.before - self.done - waiting
+        share = left / (AHEAD * self.threads)
+        return int(max(min(BATCH_S / mean, LARGEST_BATCH, share), 1.0))
 
     def _submit(self, batch: list[tuple[str, Cell]]) -> None:
         cells = [cell for _, cell in batch]
