@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import scipy.linalg as sl
 from numpy.typing import NDArray
 
 from robot_id.control import tune
@@ -30,7 +29,7 @@ from robot_id.estimation.simulated_run import Kind, on_reference, simulated_run
 from robot_id.exceptions import OptionError, OutOfTimeError
 from robot_id.model import Loop, Robot
 from robot_id.regression.decimated import decimated
-from robot_id.regression.reversals import reversal_columns, reversal_times, without
+from robot_id.regression.reversals import Basis, response_bases, reversal_times, without
 from robot_id.regression.sampling import States, long_enough
 from robot_id.regression.wide_regressor import WideRegressor
 
@@ -105,9 +104,9 @@ class LoopProblem:
             lambda s: s.torque, [States(*4 * (r.run.torque,)) for r in self.runs]
         )
         self.used = self._outside_dead_band()
-        # The data say that friction is as smooth as the plant's: see reversal_columns.
+        # The data say that friction is as smooth as the plant's: see response_columns.
         self.smooth = False
-        self._reversals: list[Array] | None = None
+        self._reversals: list[list[Basis]] | None = None
         # Rows of each joint that its reversals took.
         self.taken = np.zeros(robot.n, int)
 
@@ -250,28 +249,30 @@ class LoopProblem:
     def freed(self, parts: Sequence[Array]) -> list[Array]:
         """Return used rows of every joint, freed from what its reversals leave in them."""
         if self._reversals is None:
-            self._reversals = self._reversal_columns()
+            self._reversals = self._reversal_bases()
         found = []
-        for j, (part, columns) in enumerate(zip(parts, self._reversals)):
-            if not len(part):  # a joint at rest
-                found.append(part)
-                continue
-            rows, self.taken[j] = without(
-                part.reshape(len(part), -1), columns, np.ones(len(part), bool)
-            )
+        for j, (part, bases) in enumerate(zip(parts, self._reversals)):
+            width = int(np.prod(part.shape[1:]))
+            rows, self.taken[j] = without(part.reshape(len(part), width), bases)
             found.append(rows.reshape(part.shape))
         return found
 
-    def _reversal_columns(self) -> list[Array]:
-        """Return (r_j, c_j) the response of used rows to an impulse at each reversal."""
-        parts = []
+    def _reversal_bases(self) -> list[list[Basis]]:
+        """Return for every joint the bases of what its reversals leave in its used rows."""
+        found: list[list[Basis]] = [[] for _ in range(self.robot.n)]
+        before, first = np.zeros(self.robot.n, int), 0
         for r in self.runs:
             at = self.inner(r.run.time[r.first : r.last : self.factor])
+            used = self.used[first : first + len(at)]
+            first += len(at)
             turns = reversal_times(r.run, self.processing, self.row_slope)
-            form = self.processing, r.run.step, self.smooth
-            parts.append([reversal_columns(at, t, *form) for t in turns])
-        whole = [sl.block_diag(*columns) for columns in zip(*parts)]
-        return [columns[self.used[:, j]] for j, columns in enumerate(whole)]
+            for j, times in enumerate(turns):
+                own = at[used[:, j]]
+                bases = response_bases(own, times, self.processing, r.run.step, self.smooth)
+                low = int(before[j])
+                found[j] += [(slice(low + p.start, low + p.stop), Q) for p, Q in bases]
+                before[j] += len(own)
+        return found
 
     def whole(self, parts: Sequence[Array]) -> Array:
         """Return (R, n, ...) rows in time from the used rows of every joint, else zero."""

@@ -16,7 +16,7 @@ from robot_id.model import Robot
 from robot_id.model.friction.registry import TERMS
 from robot_id.progress import Progress, silent
 from robot_id.regression.prediction import PredictedRun, Prediction, predict
-from robot_id.regression.reversals import reversal_columns, reversal_times, without
+from robot_id.regression.reversals import response_bases, reversal_times, without
 from robot_id.regression.sampling import Rows, States, join, walk
 from robot_id.regression.triangular import JointFactors, RowFactor
 from robot_id.regression.wide_regressor import WideRegressor
@@ -115,9 +115,11 @@ class Observation:
                     # Terms such as Stribeck's act in just these moments.
                     continue
                 fine = self.wide.coulomb_slope is not None
-                columns = reversal_columns(rows.time, turns[j], self.processing, run.step, fine)
-                own = self.wide.places(j)
-                values[:, own], count = without(values[:, own], columns, rows.used[:, j])
+                used, own = rows.used[:, j], self.wide.places(j)
+                form = self.processing, run.step, fine
+                bases = response_bases(rows.time[used], turns[j], *form)
+                inside = np.ix_(used, own)
+                values[inside], count = without(values[inside], bases)
                 taken[j] += count
             freed.append(replace(rows, values=values))
         return freed, taken

@@ -11,8 +11,10 @@ W and Y along these columns is removed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +25,8 @@ from robot_id.regression.dead_band import passed_hz, white_noise
 from robot_id.regression.sampling import whole_motion
 
 Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
+# Rows of a piece, and an orthonormal basis (r, k) of what its reversals leave in them.
+Basis = tuple[slice, Array]
 # Columns may take this share of the rows of a joint; a joint that turns more often keeps its rows.
 LARGEST_SHARE = 0.25
 # Rows on either side that an impulse reaches; offsets between two rows at which it is computed.
@@ -32,6 +35,8 @@ REACH, OFFSETS = 30, 32
 SLOPE_ROWS = 0.3
 # Rows that a passage through rest may span.
 LONGEST = 6.0
+# Rows that are freed together.
+LONGEST_PIECE = 2500
 # Deviations of its noise that a velocity must exceed for its direction to be known.
 DEVIATIONS = 4.0
 
@@ -86,7 +91,61 @@ def _moments(times: Array, row: float) -> Array:
     )
 
 
-def reversal_columns(
+def response_bases(
+    time: Array, times: Array, processing: Processing, step: float, slopes: bool = True
+) -> list[Basis]:
+    """
+    Return orthonormal bases of what c reversals leave in the r rows of a joint, one for a piece.
+
+    A long run is cut into pieces, so that time and memory grow with its length and not with its
+    cube: at most LONGEST_PIECE rows each, cut where the next reversal is far.
+
+    :param time: (r,) s, of the rows.
+    :param times: (c,) s, of the reversals.
+    :param step: of the samples, s.
+    :param slopes: see `response_columns`.
+    """
+    row = (processing.decimation or 1) * step
+    found = []
+    for piece in _pieces(time, times):
+        at = time[piece]
+        near = times[(times > at[0] - REACH * row) & (times < at[-1] + REACH * row)]
+        columns = response_columns(at, near, processing, step, slopes)
+        basis = _basis(columns)
+        if basis.shape[1]:
+            found.append((piece, basis))
+    return found
+
+
+def without(rows: Array, bases: Sequence[Basis]) -> tuple[Array, int]:
+    """Return (r, C) rows without the part along the bases, and how many columns these have."""
+    freed = rows.copy()
+    for piece, Q in bases:
+        freed[piece] -= Q @ (Q.T @ rows[piece])
+    return freed, sum(Q.shape[1] for _, Q in bases)
+
+
+def _pieces(time: Array, times: Array) -> list[slice]:
+    """Return the pieces of a run of (r,) rows, cut where the (c,) reversals are far away."""
+    count = -(-len(time) // LONGEST_PIECE)
+    if count <= 1:
+        return [slice(0, len(time))] if len(time) else []
+    away = np.full(len(time), np.inf)
+    if times.size:
+        after = np.searchsorted(times, time)
+        before = times[np.maximum(after - 1, 0)]
+        away = np.minimum(
+            np.abs(time - before), np.abs(times[after.clip(max=len(times) - 1)] - time)
+        )
+    share = len(time) // count
+    cuts = [0]
+    for k in range(1, count):
+        low = k * share - share // 8
+        cuts.append(low + int(np.argmax(away[low : low + share // 4])))
+    return [slice(*both) for both in pairwise([*cuts, len(time)])]
+
+
+def response_columns(
     time: Array, times: Array, processing: Processing, step: float, slopes: bool = True
 ) -> Array:
     """
@@ -128,24 +187,19 @@ def _response(factor: int) -> tuple[Array, Array]:
     return lags.ravel()[order], values / np.abs(values).max()
 
 
-def without(rows: Array, columns: Array, used: Flags) -> tuple[Array, int]:
+def _basis(columns: Array) -> Array:
     """
-    Return (r, C) rows without the part along the columns, and the number of columns used.
+    Return an orthonormal basis (r, k) of the columns, of none where they take too many rows.
 
-    :param rows: of one joint.
     :param columns: (r, 2 c) responses and slopes; where both take too many rows, the responses.
-    :param used: (r,) rows that take part; the others stay as they are.
     """
-    for N in (columns[used], columns[used, ::2]):
+    for N in (columns, columns[:, ::2]):
         N = N[:, np.abs(N).max(axis=0, initial=0.0) > 0.3]
-        if N.shape[1] <= LARGEST_SHARE * int(used.sum()):
+        if N.shape[1] <= LARGEST_SHARE * len(N):
             break
     else:
-        return rows, 0
+        return columns[:, :0]
     if not N.shape[1]:
-        return rows, 0
+        return N
     U, s, _ = np.linalg.svd(N, full_matrices=False)
-    Q = U[:, s > 1e-3 * s[0]]
-    freed = rows.copy()
-    freed[used] -= Q @ (Q.T @ rows[used])
-    return freed, Q.shape[1]
+    return np.asarray(U[:, s > 1e-3 * s[0]])

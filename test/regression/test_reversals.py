@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,8 @@ from robot_id.dynamics import Disturbances
 from robot_id.estimation import registry
 from robot_id.experiment.recording import record
 from robot_id.model import load_robot
-from robot_id.regression.reversals import reversal_columns, reversal_times, without
+from robot_id.regression import reversals
+from robot_id.regression.reversals import response_bases, reversal_times, without
 
 
 def test_differences_are_exact_for_polynomials_of_degree_six():
@@ -39,15 +42,17 @@ def test_an_impulse_at_a_reversal_leaves_nothing_in_the_rows():
     samples = np.zeros((2000, 1))
     samples[at] = 5.0
     rows = decimate(samples, factor)
-    time, every = factor * step * np.arange(len(rows)), np.ones(len(rows), bool)
+    time = factor * step * np.arange(len(rows))
     # Its time is known to a sample only: the slope of the response takes what that leaves.
     for late, small in ((0.0, 1e-3), (0.5, 5e-3)):
         times = np.array([(at + late) * step])
-        columns = reversal_columns(time, times, Processing(decimation=factor), step)
-        freed, count = without(rows, columns, every)
+        freed, count = without(
+            rows, response_bases(time, times, Processing(decimation=factor), step)
+        )
         assert count == 2
         assert np.abs(freed).max() < small * np.abs(rows).max()
-    assert np.abs(without(rows, columns[:, ::2], every)[0]).max() > 0.02 * np.abs(rows).max()
+    bare = response_bases(time, times, Processing(decimation=factor), step, slopes=False)
+    assert np.abs(without(rows, bare)[0]).max() > 0.02 * np.abs(rows).max()
 
 
 def test_noise_above_the_band_of_the_rows_does_not_choose_the_moments():
@@ -69,9 +74,32 @@ def test_where_responses_and_slopes_take_too_many_rows_the_slopes_are_left_out()
     factor, step = 10, 0.005
     time = factor * step * np.arange(100)
     times = np.linspace(0.3, 4.7, 20)
-    columns = reversal_columns(time, times, Processing(decimation=factor), step)
-    rows = np.random.default_rng(0).normal(size=(100, 1))
-    assert without(rows, columns, np.ones(100, bool))[1] == 20
+    bases = response_bases(time, times, Processing(decimation=factor), step)
+    assert sum(Q.shape[1] for _, Q in bases) == 20
+
+
+def test_a_long_run_is_freed_in_pieces_and_stays_the_same(monkeypatch):
+    # All at once its cost grows with the cube of its length: an hour would take hundreds of GB.
+    factor, step, rng = 20, 0.001, np.random.default_rng(3)
+    time = factor * step * np.arange(3 * reversals.LONGEST_PIECE)
+    times = np.cumsum(rng.uniform(0.4, 1.6, 150))
+    rows = rng.normal(size=(len(time), 4))
+    form = Processing(decimation=factor), step
+    bases = response_bases(time, times, *form)
+    pieces = [piece for piece, _ in bases]
+    assert len(pieces) == 3
+    assert pieces[0].start == 0
+    assert pieces[-1].stop == len(time)
+    assert all(a.stop == b.start for a, b in pairwise(pieces))
+    for cut in (piece.stop for piece in pieces[:-1]):
+        assert np.abs(times - time[cut]).min() > 10 * factor * step
+    freed, count = without(rows, bases)
+    monkeypatch.setattr(reversals, 'LONGEST_PIECE', len(time))
+    (whole,) = response_bases(time, times, *form)
+    wanted, expected = without(rows, [whole])
+    assert count == expected
+    assert np.abs(freed - wanted).max() < 1e-3
+    assert np.abs(freed - rows).max() > 0.5
 
 
 def test_friction_that_turns_at_once_does_not_bias_the_inertias():
