@@ -31,18 +31,27 @@ def cholesky(M):
 
 @numba.njit(**INLINED)
 def cholesky_solve(M, x):
-    """Overwrite M by its Cholesky factor and x by M^-1 x; return False if M is not positive."""
-    if not cholesky(M):
-        return False
+    """
+    Overwrite x by M^-1 x; return False if M is not positive definite.
+
+    M = L D L^T needs no roots, each of which the next pivot would wait for. M is overwritten:
+    below the diagonal by L D, above it by L^T, on it by 1 / D.
+    """
     n = M.shape[0]
+    for j in range(n):
+        for i in range(j, n):
+            for k in range(j):
+                M[i, j] -= M[i, k] * M[k, j]
+        if not M[j, j] > 0.0:
+            return False
+        M[j, j] = 1.0 / M[j, j]
+        for i in range(j + 1, n):
+            M[j, i] = M[i, j] * M[j, j]
     for i in range(n):
-        s = x[i]
         for k in range(i):
-            s -= M[i, k] * x[k]
-        x[i] = s / M[i, i]
+            x[i] -= M[k, i] * x[k]
     for i in range(n - 1, -1, -1):
-        s = x[i]
+        x[i] *= M[i, i]
         for k in range(i + 1, n):
-            s -= M[k, i] * x[k]
-        x[i] = s / M[i, i]
+            x[i] -= M[i, k] * x[k]
     return True

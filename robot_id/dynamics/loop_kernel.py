@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from robot_id.dynamics.direct import acceleration, scratch
 from robot_id.dynamics.generated.pointer import state_at
-from robot_id.dynamics.kernels import FAST
+from robot_id.dynamics.kernels import FAST, INLINED
 from robot_id.dynamics.law import control_torque, control_work
 
 Array = NDArray[np.float64]
@@ -81,12 +81,50 @@ class Records(NamedTuple):
     measured: Array
 
 
+@numba.njit(**INLINED)
+def generated_step(body, q, dq, tau, stage, first):
+    """
+    `plant_step` by generated code.
+
+    It stands apart and inside its caller: handing the tree over would take as long as the code.
+    """
+    n = q.shape[0]
+    x, v2, v3, v4, a1, a2, a3, a4 = (
+        stage[0], stage[1], stage[2], stage[3], stage[4], stage[5], stage[6], stage[7],
+    )  # fmt: skip
+    code, chi, slope = body.code, body.chi, body.slope
+    h = body.step / body.substeps
+    half, sixth = 0.5 * h, h / 6.0
+    for s in range(body.substeps):
+        if not state_at(code, chi, slope, q, dq, tau, a1):
+            return False
+        for j in range(n):
+            x[j], v2[j] = q[j] + half * dq[j], dq[j] + half * a1[j]
+        if s == 0:
+            for j in range(n):
+                first[j] = a1[j]
+        if not state_at(code, chi, slope, x, v2, tau, a2):
+            return False
+        for j in range(n):
+            x[j], v3[j] = q[j] + half * v2[j], dq[j] + half * a2[j]
+        if not state_at(code, chi, slope, x, v3, tau, a3):
+            return False
+        for j in range(n):
+            x[j], v4[j] = q[j] + h * v3[j], dq[j] + h * a3[j]
+        if not state_at(code, chi, slope, x, v4, tau, a4):
+            return False
+        for j in range(n):
+            q[j] += sixth * (dq[j] + 2.0 * (v2[j] + v3[j]) + v4[j])
+            dq[j] += sixth * (a1[j] + 2.0 * (a2[j] + a3[j]) + a4[j])
+    return True
+
+
 @numba.njit(**FAST)
 def plant_step(tree, body, q, dq, tau, work, stage, first):
     """
     Move q, dq (n,) on by one sample under a held torque; False if M(q) is not positive definite.
 
-    first (n,) becomes the acceleration at the start; stage (5, n) is scratch.
+    first (n,) becomes the acceleration at the start; stage (8, n) is scratch.
     """
     n = q.shape[0]
     qs, vs, a, sum_v, sum_a = stage[0], stage[1], stage[2], stage[3], stage[4]
@@ -99,11 +137,7 @@ def plant_step(tree, body, q, dq, tau, work, stage, first):
                 qs[j], vs[j], sum_v[j], sum_a[j] = q[j], dq[j], 0.0, 0.0
             else:
                 qs[j], vs[j] = q[j] + c * vs[j], dq[j] + c * a[j]
-        if body.code != 0:
-            good = state_at(body.code, body.chi, body.slope, qs, vs, tau, a)
-        else:
-            good = acceleration(tree, body.inertia, body.values, qs, vs, tau, body.slope, work, a)
-        if not good:
+        if not acceleration(tree, body.inertia, body.values, qs, vs, tau, body.slope, work, a):
             return False
         weight = 2.0 if k == 1 or k == 2 else 1.0
         for j in range(n):
@@ -131,9 +165,12 @@ def measure(q, noise, k, encoder, measured):
 
 @numba.njit(**FAST)
 def advance(tree, body, q, dq, tau, first):
-    """`plant_step`, to be called from Python."""
+    """One step, to be called from Python."""
     n = q.shape[0]
-    work, stage = scratch(tree.parent.shape[0], n), np.empty((5, n))
+    stage = np.empty((8, n))
+    if body.code != 0:
+        return generated_step(body, q, dq, tau, stage, first)
+    work = scratch(tree.parent.shape[0], n)
     return plant_step(tree, body, q, dq, tau, work, stage, first)
 
 
@@ -158,7 +195,7 @@ def closed_loop(tree, body, law, memory, motion, world, q, dq, records):
     """
     N, n = motion.position.shape
     work = control_work(tree.parent.shape[0], n)
-    stage, first, total = np.empty((5, n)), np.empty(n), np.empty(n)
+    stage, first, total = np.empty((8, n)), np.empty(n), np.empty(n)
     for k in range(N):
         qr, x, tau = motion.position[k], records.measured[k], records.torque[k]
         measure(q, world.noise, k, body.encoder, x)
@@ -173,7 +210,11 @@ def closed_loop(tree, body, law, memory, motion, world, q, dq, records):
             records.position[k, j], records.velocity[k, j] = q[j], dq[j]
             if not abs(qr[j] - q[j]) <= world.largest_error:
                 return DIVERGED, k, j
-        if not plant_step(tree, body, q, dq, total, work[0], stage, first):
+        if body.code != 0:
+            good = generated_step(body, q, dq, total, stage, first)
+        else:
+            good = plant_step(tree, body, q, dq, total, work[0], stage, first)
+        if not good:
             return NOT_POSITIVE, k, 0
         for j in range(n):
             records.acceleration[k, j] = first[j]

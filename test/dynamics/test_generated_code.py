@@ -16,6 +16,9 @@ from random_robots import SHIPPED, random_parameters, random_robot, random_state
 from robot_id import dynamics
 from robot_id.control import tune
 from robot_id.dynamics.generated import cache, compiler, library
+from robot_id.dynamics.generated.batch import batch_source
+from robot_id.dynamics.generated.evaluate import evaluate
+from robot_id.dynamics.generated.functions import trace
 from robot_id.exceptions import SimulationError
 from robot_id.model import load_robot
 from robot_id.online import state_kernels
@@ -294,3 +297,21 @@ def test_state_model_of_the_filters_is_the_same(slope, monkeypatch):
     made, generic = with_and_without(monkeypatch, compute)
     for a, b in zip(made, generic):
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-10 * (1 + np.abs(b).max()))
+
+
+@pytest.mark.parametrize('name', ['friction', 'gravity'])
+def test_more_sines_and_arc_tangents_than_a_vector_holds(name, tmp_path):
+    rng = np.random.default_rng(4)
+    robot = random_robot(rng, 12, serial=True, prismatic=False)[0]
+    chi = robot.base.from_standard(random_parameters(robot, rng))
+    q, dq, _ = random_states(rng, robot, 3)
+    formula = trace(robot, name, True)
+    source = batch_source(formula)
+    assert ('atan1[' if name == 'friction' else 'sin1[') in source
+    compiler.compile_library(source, tmp_path / 'function.so')
+    tau = np.empty_like(q)
+    library.Code((tmp_path / 'function.so').read_bytes())(chi, 20.0, (q, dq, q), (tau,))
+    for k in range(len(q)):
+        state = {'chi': chi, 'q': q[k], 'dq': dq[k], 'slope': 20.0}
+        wanted = evaluate(formula, **state)['tau']
+        np.testing.assert_allclose(tau[k], wanted, rtol=0, atol=1e-12 * np.abs(wanted).max())

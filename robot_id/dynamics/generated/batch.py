@@ -14,13 +14,14 @@ from __future__ import annotations
 
 from robot_id.dynamics.generated.c_writer import Body, indented
 from robot_id.dynamics.generated.functions import Formula
+from robot_id.dynamics.generated.vectors import VECTORS
 
 SAMPLED = ('q', 'dq', 'x', 'G')
 
 
 def batch_source(formula: Formula) -> str:
     """Return a whole C file with the function `run`."""
-    body = Body(formula)
+    body = Body(formula, together=True)
     outputs = {output.name: f'out{k}' for k, output in enumerate(formula.outputs)}
     lines = list(body.statements)
     if body.guards:
@@ -32,7 +33,7 @@ def batch_source(formula: Formula) -> str:
     unused |= {f'out{k}' for k in range(len(formula.outputs), 3)}
     quiet = [f'(void){name};' for name in ('slope', *sorted(unused))]
     return (
-        '#include <math.h>\n#include <stdint.h>\n\n'
+        f'#include <math.h>\n#include <stdint.h>\n\n{VECTORS}\n'
         'int64_t run(\n'
         '    int64_t N, const double *restrict chi, double slope, const double *restrict q,\n'
         '    const double *restrict dq, const double *restrict x, const double *restrict G,\n'

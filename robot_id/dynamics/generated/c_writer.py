@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from robot_id.dynamics.generated.evaluate import arguments, operations_in_order
 from robot_id.dynamics.generated.functions import Formula
 from robot_id.dynamics.generated.symbols import Condition, Scalar, Symbol
+from robot_id.dynamics.generated.vectors import LANES, vector_call
 
 LONGEST_EXPRESSION = 70
+FEWEST_TOGETHER = 3  # fewer values of a function are faster by libm
 INFIX = {'add': '+', 'sub': '-', 'mul': '*'}
 
 
@@ -21,6 +23,7 @@ class Body:
     :param names: C names of input arrays that differ from those in the formula.
     :param outputs_first: compute all outputs before any is written, so that they may stand in
         the same memory as the inputs.
+    :param together: compute sines and arc tangents of inputs eight at once, see `vectors`.
     """
 
     def __init__(
@@ -28,25 +31,55 @@ class Body:
         formula: Formula,
         names: Mapping[str, str] | None = None,
         outputs_first: bool = False,
+        together: bool = False,
     ) -> None:
         self.formula = formula
         self._names = dict(names or {})
         self._expressions: dict[Symbol, str] = {}
         order = operations_in_order(formula)
-        uses = Counter(x for symbol in order for x in arguments(symbol))
-        uses.update(x for out in formula.outputs for x in out.values if isinstance(x, Symbol))
-        results = {x for out in formula.outputs for x in out.values if isinstance(x, Symbol)}
+        self._uses = Counter(x for symbol in order for x in arguments(symbol))
+        results = [x for out in formula.outputs for x in out.values if isinstance(x, Symbol)]
+        self._uses.update(results)
+        self._named = set(results) if outputs_first else set()
         self.statements: list[str] = []
+        if together:
+            self._write_together(order)
         for symbol in order:
-            text = self._operation(symbol)
-            keep = uses[symbol] > 1 or len(text) > LONGEST_EXPRESSION or symbol.op == 'inv'
-            keep = symbol.op != 'input' and keep
-            if keep or (outputs_first and symbol in results):
-                name = f't{len(self.statements)}'
-                self.statements.append(f'const double {name} = {_open(text)};')
-                text = name
-            self._expressions[symbol] = text
+            self._write(symbol)
         self.guards = [self._condition(guard) for guard in formula.guards]
+
+    def _write(self, symbol: Symbol) -> None:
+        """Write an operation whose arguments are written: a statement, or a part of later ones."""
+        if symbol in self._expressions:
+            return
+        text = self._operation(symbol)
+        keep = self._uses[symbol] > 1 or len(text) > LONGEST_EXPRESSION or symbol.op == 'inv'
+        if (keep and symbol.op != 'input') or symbol in self._named:
+            name = f't{len(self.statements)}'
+            self.statements.append(f'const double {name} = {_open(text)};')
+            text = name
+        self._expressions[symbol] = text
+
+    def _write_together(self, order: list[Symbol]) -> None:
+        """Write first what sines and arc tangents are taken of, then these, in vectors."""
+        for ops in (('sin', 'cos'), ('atan',)):
+            calls = [x for x in order if x.op in ops and _is_early(x.args[0])]
+            angles = list(dict.fromkeys(x.args[0] for x in calls))
+            if len(angles) < FEWEST_TOGETHER:
+                continue
+            needed = set(angles)
+            for symbol in reversed(order):
+                needed.update(arguments(symbol) if symbol in needed else ())
+            for symbol in order:
+                if symbol in needed:
+                    self._write(symbol)
+            place = {x: divmod(k, LANES) for k, x in enumerate(angles)}
+            for k in range(0, len(angles), LANES):
+                values = ', '.join(_open(self.scalar(x)) for x in angles[k : k + LANES])
+                self.statements.append(vector_call(ops, k // LANES, values))
+            for symbol in calls:
+                vector, lane = place[symbol.args[0]]
+                self._expressions[symbol] = f'{symbol.op}{vector}[{lane}]'
 
     def assignments(self, targets: Mapping[str, str]) -> list[str]:
         """Return the statements that fill the outputs; targets are their C names."""
@@ -79,6 +112,13 @@ class Body:
     def _condition(self, condition: Condition) -> str:
         left, right = self.scalar(condition.left), self.scalar(condition.right)
         return f'{left} {condition.op} {right}'
+
+
+def _is_early(x: Scalar) -> bool:
+    """Return whether a scalar is a sum of products of inputs."""
+    if not isinstance(x, Symbol) or x.op == 'input':
+        return True
+    return x.op in ('neg', *INFIX) and all(_is_early(part) for part in x.args)
 
 
 def _open(text: str) -> str:

@@ -3,14 +3,12 @@ The C source of a function of the regressor that computes eight samples at once.
 
 A processor adds and multiplies four or eight numbers in the time of one, if they are samples of
 the same quantity side by side. So q, dq, x are (n, N) here, and of the regressor and of G there
-are the entries that act alone (A, N), a row for each entry. The signature is that of `batch`. GCC
-and Clang know arithmetic on such vectors; sines come from their series after the quarter turns are
-taken off (in three parts, as Cody and Waite do it), all other functions are called for each lane.
+are the entries that act alone (A, N), a row for each entry. The signature is that of `batch`. All
+functions but those of `vectors` are called for each lane.
 """
 
 from __future__ import annotations
 
-from math import factorial
 from typing import Any
 
 from numpy.typing import NDArray
@@ -19,49 +17,12 @@ from robot_id.dynamics.generated.c_writer import INFIX, indented, literal
 from robot_id.dynamics.generated.evaluate import operations_in_order
 from robot_id.dynamics.generated.functions import Formula
 from robot_id.dynamics.generated.symbols import Condition, Scalar, Symbol
-
-LANES = 8
-# |r| <= pi/4: the first term left out is below 1e-17 of the sum.
-_SINE = [(-1.0) ** k / factorial(2 * k + 1) for k in range(9)]
-_COSINE = [(-1.0) ** k / factorial(2 * k) for k in range(9)]
-
-
-def _series(coefficients: list[float]) -> str:
-    """Return a polynomial of z as nested products."""
-    text = repr(coefficients[-1])
-    for x in reversed(coefficients[:-1]):
-        text = f'({text} * z + {x!r})'
-    return text
-
+from robot_id.dynamics.generated.vectors import LANES, VECTORS
 
 HEAD = f"""#include <math.h>
 #include <stdint.h>
 
-typedef double lanes __attribute__((vector_size({8 * LANES})));
-typedef double row __attribute__((vector_size({8 * LANES}), aligned(8)));
-typedef int64_t bits __attribute__((vector_size({8 * LANES})));
-
-static inline void sines(const lanes x, lanes *s, lanes *c)
-{{
-    int small = 1;
-    for (int l = 0; l < {LANES}; ++l) small &= fabs(x[l]) < 1e5;
-    if (!small) {{ // or not a number
-        for (int l = 0; l < {LANES}; ++l) {{ (*s)[l] = sin(x[l]); (*c)[l] = cos(x[l]); }}
-        return;
-    }}
-    const double whole = 0x1.8p52; // a sum with it is rounded to a whole number, its last bits
-    const lanes t = x * 0x1.45f306dc9c883p-1 + whole, turns = t - whole;
-    const lanes r = ((x - turns * 0x1.921fb544p+0) - turns * 0x1.0b4611a6p-34)
-        - turns * 0x1.3198a2e037073p-69;
-    const lanes z = r * r;
-    const lanes sine = r * {_series(_SINE)};
-    const lanes cosine = {_series(_COSINE)};
-    const bits quarter = (bits)t, swapped = -(quarter & 1);
-    *s = (lanes)(((swapped & (bits)cosine) | (~swapped & (bits)sine)) ^ ((quarter & 2) << 62));
-    *c = (lanes)(((swapped & (bits)sine) | (~swapped & (bits)cosine))
-        ^ (((quarter + 1) & 2) << 62));
-}}
-
+{VECTORS}
 int64_t run(
     int64_t N, const double *restrict chi, double slope, const double *restrict q,
     const double *restrict dq, const double *restrict x, const double *restrict G,
