@@ -16,6 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 from robot_id.dynamics.acting_rows import ActingRows
+from robot_id.excitation.kernels import averaged_signs, pull_back_signs
 from robot_id.model.friction import COLUMNS, ROTOR
 from robot_id.trajectory.trajectory import Array
 
@@ -58,7 +59,7 @@ class AveragedFriction:
         self.direction = np.ascontiguousarray(terms.direction[atoms])
         self.constant = terms.constant[atoms][:, None]
         self.gain = (terms.gain[atoms] / robot.base.factor[self.columns])[:, None]
-        self.rest = (_AT_REST * np.abs(self.direction) @ velocity)[:, None]
+        self.rest = _AT_REST * np.abs(self.direction) @ velocity
 
     def at(self, dq: Array, ddq: Array) -> AveragedSigns:
         """Return the averaged signs of a motion, (n, N) each."""
@@ -76,17 +77,10 @@ class AveragedSigns:
 
     def __init__(self, friction: AveragedFriction, x: Array, gain: Array) -> None:
         self.friction, self.x = friction, x
-        change = friction.half * gain
-        width = change * change + friction.rest**2
-        square = x * x + width
-        size = np.sqrt(square)
-        m = x / size
-        mean_square = np.einsum('ak,ak->a', m, m) / max(m.shape[1], 1)
-        self.rms = np.maximum(np.sqrt(mean_square), 1e-12)[:, None]
-        self.s = m / self.rms
-        cube = square * size
-        self.by_speed = width / cube
-        self.by_gain = -friction.half * x * change / cube
+        self.s, self.by_speed, self.by_gain = np.empty((3, *x.shape))
+        self.rms = np.empty(len(x))
+        filled = self.s, self.by_speed, self.by_gain, self.rms
+        averaged_signs(x, gain, friction.half, friction.rest, *filled)
 
     def replace(self, rows: Array) -> None:
         """Overwrite the entries among the rows (A, N)."""
@@ -97,7 +91,8 @@ class AveragedSigns:
         value *= own.gain
         if own.shared:
             rows[own.rows] = 0.0
-            np.add.at(rows, own.rows, value)
+            for row, one in zip(own.rows, value):
+                rows[row] += one
         else:
             rows[own.rows] = value
 
@@ -114,8 +109,6 @@ class AveragedSigns:
             speed, constant = x[part], own.constant[part]
             direct[part], by_s[part] = column.slopes(speed, s[part], constant)
             direct[part] -= column.slopes(speed, np.sign(speed), constant)[0]
-        by_s *= weight
-        mean = np.einsum('ak,ak->a', by_s, s)[:, None] / max(x.shape[1], 1)
-        by_s = (by_s - s * mean) / self.rms
-        by_dq += own.direction.T @ (by_s * self.by_speed + weight * direct)
-        by_ddq += own.direction.T @ (by_s * self.by_gain)
+        pull_back_signs(weight, direct, by_s, s, self.by_speed, self.by_gain, self.rms)
+        by_dq += own.direction.T @ direct
+        by_ddq += own.direction.T @ by_s

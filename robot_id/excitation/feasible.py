@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from robot_id.excitation.kernels import share_weights
+from robot_id.excitation.motion_basis import MotionBasis
 from robot_id.trajectory.limits import MotionLimits
 from robot_id.trajectory.trajectory import Array
 
@@ -46,8 +47,8 @@ class Gauge:
     def __init__(self, basis: tuple[Array, Array, Array], limits: MotionLimits) -> None:
         self.basis = basis
         self.bounds = (limits.half, limits.velocity, limits.acceleration)
-        # All three side by side, a joint to a row: sums over the samples are then in one piece.
-        self._all = np.ascontiguousarray(np.concatenate(basis).T)
+        self._motion = MotionBasis(basis)
+        # A joint to a row: sums over the samples are then in one piece.
         self._by_bound = 1.0 / np.repeat(np.stack(self.bounds, axis=1), len(basis[0]), axis=1)
 
     @cached_property
@@ -73,10 +74,11 @@ class Gauge:
             its limits stays well below.
         """
         p = round(power)
-        weights = X0.T @ self._all
+        weights = self._motion.motion(X0).reshape(X0.shape[1], -1)
         weights *= self._by_bound
         top, total = np.empty((2, len(weights)))
         share_weights(weights, self._by_bound, p - 1, top, total)
         gauge = top * (total + top**-p) ** (1.0 / p)
-        slope = self._all @ weights.T * (top / gauge) ** (p - 1)
+        slope = self._motion.pull_back(weights.reshape(len(weights), 3, -1))
+        slope *= (top / gauge) ** (p - 1)
         return Scaled(X0 / gauge, gauge, slope)

@@ -1,4 +1,4 @@
-"""The compiled parts of an evaluation: the factor of all rows, and the norm of the limits."""
+"""The compiled parts of an evaluation: factor of all rows, averaged signs, norm of the limits."""
 
 from __future__ import annotations
 
@@ -15,37 +15,66 @@ ANY_ORDER = {**FAST, 'fastmath': {'reassoc', 'contract', 'nsz'}}
 
 
 @numba.njit(**ANY_ORDER)
+def reflection(before, below):
+    """
+    Return (after, first, scale) of the reflection that turns (before, v) into (after, 0).
+
+    The reflected vector is (first, v); x gives way by scale ((first, v) . x) (first, v).
+
+    :param below: v . v; nothing is done where it is zero.
+    """
+    if below == 0.0:
+        return before, 0.0, 0.0
+    after = -math.copysign(math.sqrt(before * before + below), before)
+    first = before - after
+    return after, first, -1.0 / (after * first)
+
+
+@numba.njit(**ANY_ORDER)
 def add_rows(R, columns, rows):
     """
     Update the triangular factor R (p, p) by N more rows, one Householder reflection per column.
 
-    A reflection takes one row of R and all new rows, whose entries stand side by side.
+    A reflection takes one row of R and all new rows, whose entries stand side by side. Two of them
+    are applied at once, so that the rows are read and written half as often.
 
     :param columns: (c,) ascending columns of the new rows; R may not have others in their rows.
     :param rows: (c, N) the new rows, transposed; overwritten.
     """
     c, N = rows.shape
-    for i in range(c):
-        k = columns[i]
+    for i in range(0, c, 2):
+        v, k = rows[i], columns[i]
         below = 0.0
         for s in range(N):
-            below += rows[i, s] * rows[i, s]
-        if below == 0.0:
-            continue
-        before = R[k, k]
-        after = -math.copysign(math.sqrt(before * before + below), before)
-        first = before - after  # the reflected vector is (first, rows[i])
-        scale = -1.0 / (after * first)
-        R[k, k] = after
-        for j in range(i + 1, c):
-            m = columns[j]
-            along = first * R[k, m]
+            below += v[s] * v[s]
+        R[k, k], first, scale = reflection(R[k, k], below)
+        if i + 1 == c:
+            return
+        w, m = rows[i + 1], columns[i + 1]
+        along = first * R[k, m]
+        for s in range(N):
+            along += v[s] * w[s]
+        along *= scale
+        R[k, m] -= along * first
+        below, cross = 0.0, 0.0
+        for s in range(N):
+            w[s] -= along * v[s]
+        for s in range(N):
+            below += w[s] * w[s]
+            cross += v[s] * w[s]
+        R[m, m], second, factor = reflection(R[m, m], below)
+        for j in range(i + 2, c):
+            x, p = rows[j], columns[j]
+            along_v, along_w = 0.0, 0.0
             for s in range(N):
-                along += rows[i, s] * rows[j, s]
-            along *= scale
-            R[k, m] -= along * first
+                along_v += v[s] * x[s]
+                along_w += w[s] * x[s]
+            along_v = scale * (along_v + first * R[k, p])
+            along_w = factor * (along_w - along_v * cross + second * R[m, p])
+            R[k, p] -= along_v * first
+            R[m, p] -= along_w * second
             for s in range(N):
-                rows[j, s] -= along * rows[i, s]
+                x[s] -= along_v * v[s] + along_w * w[s]
 
 
 @numba.njit(**ANY_ORDER)
@@ -67,6 +96,54 @@ def factor_of_rows(rows, scale, changed, ends, own, R):
             for s in range(N):
                 work[own[k], s] = rows[k, s] * scale[k]
         add_rows(R, columns, work)
+
+
+@numba.njit(**ANY_ORDER)
+def averaged_signs(x, gain, half, rest, s, by_speed, by_gain, rms):
+    """
+    Fill s = m / rms(m) and the slopes of m, (a, N) each, see `averaged_friction`.
+
+    :param x: (a, N) speeds; gain (a, N) dx/dt.
+    :param half: of the part h / 4 of the step that the speed changes over.
+    :param rest: (a,) speeds below which a joint is at rest.
+    :param rms: (a,) gets the root mean squares of m.
+    """
+    count, N = x.shape
+    for a in range(count):
+        summed, least = 0.0, rest[a] * rest[a]
+        for k in range(N):
+            change = half * gain[a, k]
+            width = change * change + least
+            square = x[a, k] * x[a, k] + width
+            size = math.sqrt(square)
+            m = x[a, k] / size
+            summed += m * m
+            s[a, k] = m
+            by_speed[a, k] = width / (square * size)
+            by_gain[a, k] = -half * x[a, k] * change / (square * size)
+        rms[a] = max(math.sqrt(summed / max(N, 1)), 1e-12)
+        for k in range(N):
+            s[a, k] /= rms[a]
+
+
+@numba.njit(**ANY_ORDER)
+def pull_back_signs(weight, direct, by_s, s, by_speed, by_gain, rms):
+    """
+    Overwrite `direct` and `by_s` by the slopes of a function in x and in dx/dt, (a, N) each.
+
+    :param weight: (a, N) its slope in the entries; direct and by_s theirs in x and s.
+    """
+    count, N = s.shape
+    for a in range(count):
+        mean = 0.0
+        for k in range(N):
+            by_s[a, k] *= weight[a, k]
+            mean += by_s[a, k] * s[a, k]
+        mean /= max(N, 1)
+        for k in range(N):
+            along = (by_s[a, k] - s[a, k] * mean) / rms[a]
+            direct[a, k] = along * by_speed[a, k] + weight[a, k] * direct[a, k]
+            by_s[a, k] = along * by_gain[a, k]
 
 
 @numba.njit(**ANY_ORDER)
@@ -116,4 +193,12 @@ def _factor(robot, chi, x):
 KERNELS['factor_of_rows'] = Kernel(factor_of_rows, _factor)
 KERNELS['share_weights'] = Kernel(
     share_weights, lambda robot, chi, x: share_weights(x.copy(), x, 1, np.zeros(1), np.zeros(1))
+)
+KERNELS['averaged_signs'] = Kernel(
+    averaged_signs,
+    lambda robot, chi, x: averaged_signs(x, x, 1.0, x[0], *np.empty((3, *x.shape)), x[0].copy()),
+)
+KERNELS['pull_back_signs'] = Kernel(
+    pull_back_signs,
+    lambda robot, chi, x: pull_back_signs(*np.ones((6, *x.shape)), np.ones(len(x))),
 )

@@ -14,6 +14,7 @@ from robot_id.excitation.clearance import Clearance
 from robot_id.excitation.criteria import CRITERIA, criterion_of
 from robot_id.excitation.family import Family
 from robot_id.excitation.feasible import Gauge
+from robot_id.excitation.motion_basis import MotionBasis
 from robot_id.excitation.weighted_rows import WeightedRows
 from robot_id.model import Robot
 from robot_id.trajectory.limits import MotionLimits
@@ -88,7 +89,7 @@ class Objective:
         self.samples = samples
         duration = family.basis.duration
         basis = family.basis.sample(np.arange(samples) * (duration / samples))
-        self.basis = np.stack([B.T for B in basis])
+        self.basis = MotionBasis(basis)
         # Peaks between the samples count too; a finer grid costs the gauge next to nothing.
         fine = _FINER * samples
         self.gauge = Gauge(family.basis.sample(np.arange(fine) * (duration / fine)), limits)
@@ -96,9 +97,9 @@ class Objective:
 
     def states(self, X: Array) -> Array:
         """Return q, dq, ddq, (3, n, N), of the decimated samples."""
-        states = X.T @ self.basis
+        states = np.ascontiguousarray(self.basis.motion(X).transpose(1, 0, 2))
         states[0] += self.limits.middle[:, None]
-        return np.asarray(states)
+        return states
 
     def __call__(self, x: Array, power: float, gauge: float) -> tuple[float, Array]:
         """
@@ -123,7 +124,7 @@ class Objective:
             near, away = self.clearance.penalty(states[0, :, ::every].T)
             penalty += near
             slopes[0, :, ::every] += away.T
-        gradient = np.sum(self.basis @ slopes.transpose(0, 2, 1), axis=0)
+        gradient = self.basis.pull_back(np.ascontiguousarray(slopes.transpose(1, 0, 2)))
         return value + penalty, scaled.pull_back(gradient, X0).ravel()
 
     def _criterion(self, rows: Array, power: float) -> tuple[float, Array]:

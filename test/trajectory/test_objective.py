@@ -13,6 +13,8 @@ from robot_id.excitation.averaged_friction import AveragedFriction
 from robot_id.excitation.clearance import clearance_of
 from robot_id.excitation.criteria.condition import smooth_log_condition
 from robot_id.excitation.design import ExcitationOptions, make_objective
+from robot_id.excitation.family import make_family
+from robot_id.excitation.motion_basis import MotionBasis
 from robot_id.excitation.parameter_weights import expected_values, weights_of_parameters
 from robot_id.model import load_robot
 from robot_id.trajectory import Fourier
@@ -165,3 +167,18 @@ def test_bad_options_are_one_clear_line() -> None:
     ):
         with pytest.raises(OptionError, match=words):
             make_objective(robot, options)
+
+
+@pytest.mark.parametrize(('kind', 'samples'), [('fourier', 40), ('fourier', 41), ('quintic', 40)])
+def test_products_of_the_half_basis_are_those_of_the_whole(kind, samples) -> None:
+    rng, n = np.random.default_rng(0), 3
+    basis = make_family(kind, 4.0, 5).basis
+    whole = basis.sample(np.arange(samples) * (basis.duration / samples))
+    half = MotionBasis(whole)
+    size = sum(part.size for part in half._parts)
+    assert (size < 0.6 * 3 * whole[0].size) == (kind == 'fourier')
+    X, slopes = rng.normal(size=(basis.n, n)), rng.normal(size=(n, 3, samples))
+    wanted = np.stack([(B @ X).T for B in whole], axis=1)
+    np.testing.assert_allclose(half.motion(X), wanted, atol=1e-12 * np.abs(wanted).max())
+    wanted = sum(B.T @ slopes[:, i].T for i, B in enumerate(whole))
+    np.testing.assert_allclose(half.pull_back(slopes), wanted, atol=1e-12 * np.abs(wanted).max())
