@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 
-from bench.figure import Figure
+from bench.figure import Figure, generic
 from robot_id import dynamics
 from robot_id.dynamics import Simulation
 from robot_id.experiment import perform
@@ -21,6 +22,7 @@ from robot_id.model import Robot, load_robot
 from robot_id.online import ud, ud_prediction
 from robot_id.online.ekf import ExtendedKalmanFilter
 from robot_id.online.identifier import OnlineIdentifier
+from robot_id.online.kalman import KalmanFilter
 from robot_id.online.memory import Memory
 from robot_id.online.recursive_iv import RecursiveInstrumentalVariables
 from robot_id.online.recursive_ls import RecursiveLeastSquares
@@ -113,19 +115,28 @@ def bench_kalman() -> list[Figure]:
     robot, run = recording()
     start, spread = robot.truth(), 0.05 * np.maximum(np.abs(robot.truth()), 0.01)
     options = {'process_std': 0.05, 'measurement_std': 1e-4, 'state_std': 0.1}
-    figures = []
-    for cls, name, count, limit in (
-        (ExtendedKalmanFilter, 'EKF TX40, a sample', len(run.time), 40.0),
-        (UnscentedKalmanFilter, 'UKF TX40, a sample', 300, PERIOD_US),
-    ):
+
+    def microseconds(cls: type[KalmanFilter], count: int) -> float:
         kalman = cls(robot, 1e-3, start, spread, **options)
         q, tau = run.measured_position[:count], run.measured_torque[:count]
         kalman.update(q[:10], tau[:10])
         begin = time.thread_time()
         kalman.update(q[10:], tau[10:])
-        us = 1e6 * (time.thread_time() - begin) / (count - 10)
-        figures.append(Figure(name, us, 'us/sample', 'the period at 1 kHz', PERIOD_US / us))
-        figures.append(Figure(name, us, 'us/sample', f'{limit:g} us', limit / us, 1.0))
+        return 1e6 * (time.thread_time() - begin) / (count - 10)
+
+    figures = []
+    for cls, name, count, limit in (
+        (ExtendedKalmanFilter, 'EKF TX40, a sample', len(run.time), 40.0),
+        (UnscentedKalmanFilter, 'UKF TX40, a sample', 300, PERIOD_US),
+    ):
+        us = microseconds(cls, count)
+        by_kernels = generic(partial(microseconds, cls, min(count, 1000)))()
+        assert isinstance(by_kernels, float)
+        figures += [
+            Figure(name, us, 'us/sample', 'generic kernels', by_kernels / us),
+            Figure(name, us, 'us/sample', 'the period at 1 kHz', PERIOD_US / us),
+            Figure(name, us, 'us/sample', f'{limit:g} us', limit / us, 1.0),
+        ]
     return figures
 
 

@@ -4,9 +4,11 @@ Run the benchmarks: one table on the terminal, one JSON file with the machine in
     python -m bench                 all of them
     python -m bench regressor       those of bench/bench_regressor.py
     python -m bench --page doc/performance.md
+    python -m bench ros_loop --add bench/results/20260101-120000.json --page doc/performance.md
 
 A benchmark is a function `bench_<what>` of a file `bench/bench_<topic>.py` that returns a list of
-Figures, or a dictionary of names and values. Nothing else is to be registered.
+Figures, or a dictionary of names and values. Nothing else is to be registered. What was measured
+is written after each of them: a run that is interrupted goes on with --add and the topics left.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from rich.table import Table
 from bench.figure import Figure
 from bench.page import write_page
 from robot_id.exceptions import did_you_mean
+from robot_id.files import write_text
 
 FOLDER = Path(__file__).resolve().parent
 # Topics that import these are left out where there is no ROS 2.
@@ -118,48 +121,103 @@ def curves(items: list[Figure]) -> dict[tuple[str, str], list[Figure]]:
     return found
 
 
+class Collected:
+    """
+    The figures so far; after each benchmark they are written, so that an interruption loses none.
+
+    :param path: of the JSON file.
+    :param page: of the page, or None.
+    :param before: JSON file of an earlier run whose other topics are kept, or None.
+    """
+
+    def __init__(self, path: Path, page: Path | None, before: Path | None) -> None:
+        self.path, self.page = path, page
+        self.machine = machine()
+        self.found: dict[str, list[Figure]] = {}
+        if before is not None:
+            topics = json.loads(before.read_text())['figures']
+            self.found = {key: [Figure(**item) for item in own] for key, own in topics.items()}
+
+    def add(self, topic: str, items: list[Figure]) -> None:
+        """Add figures of a topic and write all."""
+        self.found.setdefault(topic, []).extend(items)
+        self.found = dict(sorted(self.found.items()))
+        content = {
+            'schema': 1,
+            'machine': self.machine,
+            'figures': {key: [asdict(item) for item in own] for key, own in self.found.items()},
+        }
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(self.path, json.dumps(content, indent=1) + '\n')
+        if self.page is not None:
+            write_page(self.page, self.machine, self.found)
+
+
+def chosen_benchmarks(
+    names: tuple[str, ...], messages: Console
+) -> list[tuple[str, str, Callable[[], object]]]:
+    """Return (topic, name, function) of what is to run; topics without their packages are told."""
+    found = []
+    for topic in names or topics():
+        try:
+            own = list(benchmarks(topic))
+        except ModuleNotFoundError as error:
+            if error.name not in ROS:
+                raise
+            messages.print(f'{topic}: left out, it needs ROS 2 ({error})', markup=False)
+            continue
+        if not own:
+            messages.print(
+                f'bench_{topic}.py has no bench_ function: python bench/bench_{topic}.py'
+            )
+        found += [(topic, name.removeprefix('bench_'), function) for name, function in own]
+    return found
+
+
 @click.command()
 @click.argument('names', nargs=-1, metavar='[TOPIC]...')
 @click.option('--json', 'json_file', metavar='FILE', help='Instead of a file in bench/results.')
 @click.option('--page', metavar='FILE.md', help='Also write a page with pictures, as doc/ has it.')
-def main(names: tuple[str, ...], json_file: str | None, page: str | None) -> None:
+@click.option(
+    '--add',
+    'before',
+    metavar='FILE.json',
+    type=click.Path(exists=True, dir_okay=False),
+    help='Keep the other topics of an earlier run, such as one that was interrupted.',
+)
+def main(
+    names: tuple[str, ...], json_file: str | None, page: str | None, before: str | None
+) -> None:
     """Run all benchmarks, or those of the TOPICs."""
     for name in names:
         if name not in topics():
             click.echo(f"bench: no topic '{name}', {did_you_mean(name, topics())}", err=True)
             sys.exit(2)
     console, messages = Console(highlight=False), Console(stderr=True, highlight=False)
-    found: dict[str, list[Figure]] = {}
-    for topic in names or topics():
-        try:
-            chosen = list(benchmarks(topic))
-        except ModuleNotFoundError as error:
-            if error.name not in ROS:
-                raise
-            messages.print(f'{topic}: left out, it needs ROS 2 ({error})', markup=False)
-            continue
-        if not chosen:
-            messages.print(
-                f'bench_{topic}.py has no bench_ function: python bench/bench_{topic}.py'
-            )
-        for name, function in chosen:
-            messages.print(f'{topic}: {name.removeprefix("bench_")} ...', style='dim')
-            found.setdefault(topic, []).extend(figures(topic, name, function()))
-    console.print(table_of(found))
-    path = (
-        Path(json_file)
-        if json_file
-        else FOLDER / 'results' / f'{time.strftime("%Y%m%d-%H%M%S")}.json'
+    stamped = FOLDER / 'results' / f'{time.strftime("%Y%m%d-%H%M%S")}.json'
+    collected = Collected(
+        Path(json_file) if json_file else stamped,
+        Path(page) if page else None,
+        Path(before) if before else None,
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    where = machine()
-    content = {
-        'schema': 1,
-        'machine': where,
-        'figures': {topic: [asdict(item) for item in items] for topic, items in found.items()},
-    }
-    path.write_text(json.dumps(content, indent=1) + '\n')
-    console.print(f'written to {path}', markup=False, soft_wrap=True)
-    if page:
-        write_page(Path(page), where, found)
-        console.print(f'written to {page}', markup=False, soft_wrap=True)
+    works = chosen_benchmarks(names, messages)
+    for topic in {topic for topic, _, _ in works}:
+        collected.found.pop(topic, None)
+    begun, failed = time.monotonic(), 0
+    for k, (topic, name, function) in enumerate(works, 1):
+        start = time.monotonic()
+        messages.print(f'{k}/{len(works)} {topic}: {name} ...', style='dim', end=' ')
+        try:
+            collected.add(topic, figures(topic, f'bench_{name}', function()))
+        except Exception as error:
+            # The others still count; the exit code says that one is missing.
+            failed += 1
+            messages.print(f'failed: {type(error).__name__}: {error}', style='red', markup=False)
+            continue
+        now = time.monotonic()
+        messages.print(f'{now - start:.0f} s, {now - begun:.0f} s in all', style='dim')
+    console.print(table_of(collected.found))
+    for path in (collected.path, collected.page):
+        if path is not None:
+            console.print(f'written to {path}', markup=False, soft_wrap=True)
+    sys.exit(1 if failed else 0)
