@@ -40,16 +40,16 @@ def thinned(run: Run, factor: int) -> tuple[Array, Array, float]:
     """
     Return positions, torques and step of one sample in `factor`.
 
-    A position is a measurement and is taken as it is; the torque acts until the next one, so its
-    mean over the interval is taken.
+    A position is a measurement and is taken as it is; all torques act until the next one, so each
+    is held for its part of the interval.
+
+    :return: (N, n) positions, (N, factor, n) torques, seconds between two positions.
     """
-    if factor == 1:
-        return run.position, run.torque, run.step
     count = len(run) // factor
     if count < 2:
         raise IdentificationError(
             f'{len(run)} samples at {run.rate:.4g} Hz leave {count} after decimation by '
             f'{factor}: raise highest_rate_hz'
         )
-    torque = run.torque[: count * factor].reshape(count, factor, -1).mean(axis=1)
+    torque = run.torque[: count * factor].reshape(count, factor, -1)
     return run.position[: count * factor : factor], torque, run.step * factor

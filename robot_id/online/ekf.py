@@ -6,7 +6,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.online import state_kernels, ud, ud_prediction
+from robot_id.online import state_kernels, state_step, ud, ud_prediction
 from robot_id.online.kalman import KalmanFilter
 
 Array = NDArray[np.float64]
@@ -62,7 +62,7 @@ def _run(model, z, good, L, d, Q, acting, guard, noise, r, slope, step, midpoint
         drift = drift or noise[j] > 0.0
     full = np.eye(size)
     for k in range(Q.shape[0]):
-        if not state_kernels.advance(model, z, acting[k], slope, step, midpoint, ahead, F):
+        if not state_step.advance(model, z, acting[k], slope, step, midpoint, ahead, F):
             return k
         good[:] = z[n2:]
         z[:] = ahead

@@ -104,18 +104,20 @@ class KalmanFilter(ABC):
         The torque of a sample acts until the next one; the first sample sets the position.
 
         :param q: (n,) measured positions, or (N, n).
-        :param tau: (n,) torques, or (N, n).
+        :param tau: (n,) torques, or (N, n), or (N, m, n): m torques, each held for an m-th of the
+            time until the next sample.
         :return: False when a sample was refused or the filter has failed.
         """
         Q = np.ascontiguousarray(np.atleast_2d(np.asarray(q, float)))
-        T = np.ascontiguousarray(np.atleast_2d(np.asarray(tau, float)))
-        if Q.ndim != 2 or Q.shape[1] != self.n or T.shape != Q.shape:
+        T = np.atleast_2d(np.asarray(tau, float))
+        T = np.ascontiguousarray(T[:, None, :] if T.ndim == 2 else T)
+        if Q.ndim != 2 or Q.shape[1] != self.n or T.ndim != 3 or T[:, 0].shape != Q.shape:
             raise DataError(
-                f'a sample is q ({self.n},) and tau ({self.n},), got {Q.shape}, {T.shape}'
+                f'a sample is q ({self.n},) and tau ({self.n},), got {Q.shape}, {np.shape(tau)}'
             )
         if self.failure:
             return False
-        finite = np.isfinite(Q).all(axis=1) & np.isfinite(T).all(axis=1)
+        finite = np.isfinite(Q).all(axis=1) & np.isfinite(T).all(axis=(1, 2))
         good = True
         first = 0
         while first < len(Q):
@@ -147,7 +149,7 @@ class KalmanFilter(ABC):
             Q, T = Q[1:], T[1:]
         if not len(Q):
             return True
-        acting = np.vstack([self._tau, T[:-1]])
+        acting = np.concatenate([self._tau[None], T[:-1]])
         done = self._filter(Q, acting)
         share = SMALLEST_PULL
         while done < len(Q) and share <= 1.0 and np.all(np.isfinite(self.z)):
@@ -177,7 +179,11 @@ class KalmanFilter(ABC):
 
     @abstractmethod
     def _filter(self, Q: Array, acting: Array) -> int:
-        """Predict with each torque and correct with each position; return how many went well."""
+        """
+        Predict with the torques (m, n) of each interval and correct with each position.
+
+        :return: how many went well.
+        """
 
     @abstractmethod
     def _parameter_covariance(self) -> Array:

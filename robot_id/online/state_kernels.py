@@ -1,4 +1,4 @@
-"""Compiled state-space model: accelerations, their Jacobian, and one step ahead."""
+"""Compiled state-space model: accelerations and their Jacobian."""
 
 from __future__ import annotations
 
@@ -167,47 +167,6 @@ def _linearise_generic(model, q, dq, chi, tau, slope, ddq, by_q, by_dq, M, J):  
         for j in range(total - 2 * n):
             J[i, 2 * n + j] = -W[0, i, j] / (model.factor[j] * gain[i])
     return _solve_rows(M, J)
-
-
-@numba.njit(**FAST)
-def advance(model, z, tau, slope, step, midpoint, ahead, F):  # type: ignore[no-untyped-def]
-    """
-    Fill f(z, tau) and the first 2n rows of its Jacobian; False if M(q) is not positive.
-
-    :param ahead: (2n + b,) the state one step later.
-    :param F: (2n, 2n + b).
-    """
-    n2, total = F.shape
-    n = n2 // 2
-    half = 0.5 * step
-    ddq, J, K = np.empty(n), np.zeros((n, total)), np.empty((n, total))
-    middle = z.copy()
-    for stage in range(2 if midpoint else 1):
-        if stage == 1:
-            for i in range(n):
-                middle[i] += half * ddq[i]
-                middle[n + i] += half * z[i]
-            J[:] = K
-        if not linearise(model, middle, tau, slope, ddq, K):
-            return False
-    ahead[:] = z
-    for i in range(n):
-        ahead[n + i] += step * middle[i]
-        ahead[i] += step * ddq[i]
-        # d dq_m = d dq + h/2 J dz, d q_m = d q + h/2 d dq, d chi_m = d chi; J = 0 for Euler.
-        for c in range(total):
-            s = K[i, c]
-            for k in range(n):
-                s += half * K[i, k] * J[k, c]
-            F[i, c] = step * s
-            F[n + i, c] = step * half * J[i, c]
-        if midpoint:
-            for k in range(n):
-                F[i, k] += step * half * K[i, n + k]
-        F[i, i] += 1.0
-        F[n + i, i] += step
-        F[n + i, n + i] += 1.0
-    return True
 
 
 @numba.njit(**FAST)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from robot_id.exceptions import OptionError, did_you_mean
 from robot_id.model import Robot
-from robot_id.online import state_kernels
+from robot_id.online import state_kernels, state_step
 
 Array = NDArray[np.float64]
 DISCRETISATIONS = ('euler', 'midpoint')
@@ -24,7 +24,7 @@ class StateModel:
     Accelerations are ddq = M^-1 (tau - N); d ddq/d chi = -M^-1 Phi(q, dq, ddq), and
     d ddq/d q = -M^-1 d tau/d q, d ddq/d dq = -M^-1 d tau/d dq are exact, with the slope of the
     friction. `euler` is eq. 13 of paper 004; `midpoint` evaluates the model half a period ahead
-    (second order), at twice the cost.
+    (second order), at twice the cost, and cuts periods in which a joint turns (`state_step`).
 
     :param robot: the robot.
     :param step: sampling period, seconds.
@@ -69,17 +69,12 @@ class StateModel:
         return out
 
     def advance_many(self, Z: Array, tau: Array) -> Array:
-        """Return f(z, tau) of (P, 2n + b) states."""
-        n, h = self.n, self.step
-        ddq = self.accelerations(Z, tau)
-        ahead = Z.copy()
-        if self.midpoint:
-            ahead[:, :n] += 0.5 * h * ddq
-            ahead[:, n : 2 * n] += 0.5 * h * Z[:, :n]
-            ddq = self.accelerations(ahead, tau)
-        out = Z.copy()
-        out[:, n : 2 * n] += h * ahead[:, :n]
-        out[:, :n] += h * ddq
+        """Return f(z, tau) of (P, 2n + b) states; tau as in `advance`."""
+        out = np.empty_like(Z)
+        if not state_step.advance_many(
+            self.arrays, Z, _rows(tau), self.slope, self.step, self.midpoint, out
+        ):
+            raise NotPositive
         return out
 
     def linearise(self, z: Array, tau: Array) -> tuple[Array, Array]:
@@ -93,11 +88,12 @@ class StateModel:
         """
         Return f(z, tau) and the first 2n rows of its Jacobian; the rest are those of the identity.
 
+        :param tau: (n,) torques, or (m, n) that are held for an m-th of the period each.
         :return: (2n + b,), (2n, 2n + b).
         """
         ahead, F = np.empty(self.size), np.empty((2 * self.n, self.size))
-        if not state_kernels.advance(
-            self.arrays, z, _row(tau), self.slope, self.step, self.midpoint, ahead, F
+        if not state_step.advance(
+            self.arrays, z, _rows(tau), self.slope, self.step, self.midpoint, ahead, F
         ):
             raise NotPositive
         return ahead, F
@@ -106,3 +102,8 @@ class StateModel:
 def _row(x: Array) -> Array:
     """Return an array as generated code takes it."""
     return np.ascontiguousarray(x, dtype=float)
+
+
+def _rows(tau: Array) -> Array:
+    """(m, n) torques."""
+    return np.atleast_2d(_row(tau))

@@ -43,15 +43,16 @@ def factorise(P: Array) -> tuple[Array, Array]:
     """
     rest = np.array(P, dtype=float)
     b = rest.shape[0]
-    tiny = np.finfo(float).eps * b * max(float(np.max(np.abs(np.diag(rest)), initial=0.0)), 1e-300)
+    # Each pivot against its own diagonal: parameters may differ by many powers of ten.
+    tiny = np.finfo(float).eps * b * np.maximum(np.abs(np.diag(rest)), 1e-300)
     L, d = np.eye(b), np.zeros(b)
     for j in range(b - 1, -1, -1):
         pivot = rest[j, j]
-        if pivot < -tiny:
+        if pivot < -tiny[j]:
             raise IdentificationError(
                 f'covariance is not positive semi-definite (pivot {pivot:.3g} in row {j})'
             )
-        if pivot <= tiny:
+        if pivot <= tiny[j]:
             continue
         d[j] = pivot
         L[j, :j] = rest[:j, j] / pivot

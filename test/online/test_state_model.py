@@ -82,3 +82,51 @@ def test_lost_inertia_is_refused():
         model.accelerations(np.zeros((1, model.size)), np.ones(2))
     with pytest.raises(OptionError, match='did you mean'):
         StateModel(robot, 1e-2, 'eulers')
+
+
+TURN = np.array([0.4, 0.15]), np.array([0.3, 0.8]), np.array([-90.0, -4.0])
+
+
+def followed(robot, z, tau, step, count, slope):
+    """Return a state after so many short steps."""
+    fine = StateModel(robot, step / count, coulomb_slope=slope)
+    for _ in range(count):
+        z = fine.advance(z, tau)[0]
+    return z
+
+
+@pytest.mark.parametrize('seed', range(6))
+def test_joints_that_turn_within_a_period(seed):
+    """Friction that turns within 1 mrad/s, 5 ms: the speed after it is right to 1 %."""
+    robot = ROBOTS['scara']
+    scale = np.random.default_rng(seed).uniform(0.5, 1.5, 2)
+    dq, q, tau = TURN
+    z = np.concatenate([dq * scale, q, robot.truth()])
+    exact = followed(robot, z, tau, 5e-3, 2000, 1000.0)
+    model = StateModel(robot, 5e-3, coulomb_slope=1000.0)
+    ahead, F = model.advance(z, tau)
+    # One midpoint step misses the elbow by up to a tenth of its change.
+    assert np.allclose(ahead[:2] - z[:2], exact[:2] - z[:2], rtol=5e-3, atol=0)
+    assert np.allclose(ahead, model.advance_many(z[None, :], tau)[0], rtol=0, atol=1e-12)
+    for j in (0, 1, robot.base.index('Fc2') + 4):
+        eps = np.zeros(z.size)
+        eps[j] = 1e-7
+        up, down = model.advance_many(np.stack([z + eps, z - eps]), tau)
+        assert np.allclose(F[:, j], (up - down)[:4] / 2e-7, rtol=1e-3, atol=1e-4)
+
+
+def test_torques_within_a_period_act_one_after_the_other():
+    robot = ROBOTS['tx40']
+    q, dq, tau = random_state(robot, 4)
+    torques = tau + np.random.default_rng(5).normal(0, 2, (5, robot.n))
+    z = np.concatenate([dq, q, robot.truth()])
+    ahead, F = StateModel(robot, 1e-3, coulomb_slope=20.0).advance(z, torques)
+    short = StateModel(robot, 2e-4, coulomb_slope=20.0)
+    expected, slopes = z, np.eye(z.size)
+    for each in torques:
+        expected, top = short.advance(expected, each)
+        step = np.eye(z.size)
+        step[: 2 * robot.n] = top
+        slopes = step @ slopes
+    assert np.allclose(ahead, expected, rtol=0, atol=1e-12)
+    assert np.allclose(F, slopes[: 2 * robot.n], rtol=1e-9, atol=1e-12)

@@ -146,3 +146,10 @@ def test_instrument_update_is_the_matrix_inversion_lemma(seed, b):
     tolerance = 1e-10 * np.linalg.cond(A) * (1 + np.abs(x).max())
     assert np.allclose((Lu.T * d) @ Lv @ A, np.eye(b), atol=1e-10 * np.linalg.cond(A))
     assert np.allclose(x, np.linalg.solve(A, rhs), atol=tolerance)
+
+
+def test_parameters_of_very_different_size_keep_their_deviations():
+    size = np.array([1e-12, 1.0, 1e4])
+    root = np.array([[1.0, 0.0, 0.0], [0.5, 1.0, 0.0], [-0.3, 0.2, 1.0]])
+    P = root @ root.T * size * size[:, None]
+    np.testing.assert_allclose(ud.compose(*ud.factorise(P)), P, rtol=1e-9)
