@@ -11,6 +11,7 @@ Rows are kept in build/truth, and experiments that are there already are not run
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -81,14 +82,28 @@ def main(
     found = list(kept)
     with ProcessPoolExecutor(processes) as pool:
         parts = map(run, tasks) if processes == 1 else pool.map(run, tasks)
-        for part in parts:
+        started = time.monotonic()
+        for number, part in enumerate(parts, start=1):
             found += part
+            _say(number, len(tasks), time.monotonic() - started, part)
             if not dry:
                 with (place / f'rows_{first}.jsonl').open('a') as file:
                     file.writelines(json.dumps(row) + '\n' for row in part)
     click.echo(tables(found))
     if not dry:
         write(PAGE, found)
+
+
+def _say(number: int, total: int, seconds: float, part: Sequence[dict[str, Any]]) -> None:
+    """Tell how far the study is, how long the rest may take, and what failed."""
+    left = seconds / number * (total - number)
+    where = f'{part[0]["robot"]} {part[0]["seed"]}' if part else ''
+    click.echo(f'{number} of {total} ({where}), {left / 60.0:.0f} min left', err=True)
+    for row in part:
+        if 'failure' in row:
+            click.echo(
+                f'  {row["robot"]} {row["seed"]} {row["method"]}: {row["failure"]}', err=True
+            )
 
 
 if __name__ == '__main__':

@@ -60,6 +60,8 @@ def _row(robot: Any, dataset: Any, method: str, options: dict[str, Any]) -> Row:
         result = registry.create(method, options).estimate(robot, dataset)
     except RobotIdError as error:
         return {'failure': str(error)}
+    except Exception as error:  # A study of hours goes on; the page counts it as failed.
+        return {'failure': f'{type(error).__name__}: {error}'}
     return {
         'names': list(result.names),
         'truth': [float(v) for v in robot.truth()],

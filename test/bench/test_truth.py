@@ -37,3 +37,13 @@ def test_rows_of_another_state_of_the_code_are_not_read(tmp_path):
     old = row | {'version': '00000000'}
     (tmp_path / 'rows_0.jsonl').write_text(json.dumps(row) + '\n' + json.dumps(old) + '\n')
     assert read(tmp_path) == [row]
+
+
+def test_a_method_that_breaks_does_not_end_the_study(monkeypatch):
+    def broken(name, options):
+        raise ZeroDivisionError('by nothing')
+
+    monkeypatch.setattr('bench.truth.experiments.registry.create', broken)
+    found = list(rows('emps', ['idim_wls', 'ekf'], [0]))
+    assert [row['failure'] for row in found] == ['ZeroDivisionError: by nothing'] * 2
+    assert figures(found).failed == 2
