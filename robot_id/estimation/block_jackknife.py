@@ -10,7 +10,7 @@ block alone says
 zero where it agrees with the last estimate chi_C. Without that block the estimate would be off by
 d_c = (J_C - dJ_c)^-1 g_c, and C - 1 over C times the sum of d_c d_c' is its covariance (jackknife,
 exact for linear least squares). Errors may be correlated as long as a block lasts, and need not
-have the size that the filter assumed.
+have the size that the filter assumed. With instruments J is Z'W, and the same holds.
 """
 
 from __future__ import annotations
@@ -64,8 +64,13 @@ class BlockJackknife:
         """
         (b, b) covariance of the last estimate; None with fewer than three blocks.
 
-        Where errors last longer than a block, blocks that are `LONGER` times as long tell more:
-        each parameter gets the larger of both deviations.
+        Where errors last longer than a block, blocks that are `LONGER` times as long tell more.
+        Few of them know the deviation of one parameter to a quarter only, and the larger of two
+        such figures is too large in the mean: each parameter gets the mean square of both, or what
+        the longer blocks say of all parameters (their median), where that is more.
+
+        Few blocks know it badly: as wide as Student's quantile wants it, so that 1.96 deviations
+        hold 95 %.
 
         :param start_std: (b,) deviations of the start values, which count by their share in the
             information.
@@ -73,40 +78,44 @@ class BlockJackknife:
         last = len(self._estimates) - 1
         if last < 3:
             return None
-        J = self._information[-1]
-        size = 1.0 / np.sqrt(np.maximum(np.diag(J), np.finfo(float).tiny))
-        values, vectors = np.linalg.eigh(J * size * size[:, None])
-        root = size[:, None] * vectors / np.sqrt(np.maximum(values, values[-1] * 1e-15))
-        found = self._spread(range(last + 1), root)
+        axes = _axes(self._information[-1])
+        found = self._spread(range(last + 1), axes)
         if last >= 3 * LONGER:
             ends = range(last % LONGER, last + 1, LONGER)
-            longer = np.diag(self._spread([0, *ends] if ends[0] else ends, root))
-            std = np.sqrt(np.maximum(np.diag(found), np.finfo(float).tiny))
-            grown = np.maximum(np.sqrt(longer) / std, 1.0)
+            longer = self._spread([0, *ends] if ends[0] else ends, axes)
+            tiny = np.finfo(float).tiny
+            ratio = np.maximum(np.diag(longer), tiny) / np.maximum(np.diag(found), tiny)
+            grown = np.sqrt(np.maximum(0.5 * (1.0 + ratio), np.median(ratio)))
             found = found * grown * grown[:, None]
-        prior = root @ (root.T @ self._information[0]) * start_std
-        return found + prior @ prior.T
+        found = found * (student.ppf(0.975, last - 1) / norm.ppf(0.975)) ** 2
+        left, right = axes
+        prior = right @ (left @ self._information[0]) * start_std
+        return np.asarray(found + prior @ prior.T)
 
-    def _spread(self, ends: Sequence[int], root: Array) -> Array:
+    def _spread(self, ends: Sequence[int], axes: tuple[Array, Array]) -> Array:
         """
         (b, b) covariance by leaving out what lies between two ends.
 
-        Few blocks know it badly: as wide as Student's quantile wants it, so that 1.96 deviations
-        hold 95 %.
-
-        :param root: (b, b) with root root' the inverse of all information.
+        :param axes: of all information.
         """
-        chi, J, total = self._estimates, self._information, np.zeros_like(root)
+        (left, right), chi, J = axes, self._estimates, self._information
+        total = np.zeros_like(right)
         for before, after in itertools.pairwise(ends):
             added = J[after] - J[before]
-            says = root.T @ (J[after] @ chi[after] - J[before] @ chi[before] - added @ chi[-1])
-            share = root.T @ added @ root
-            kept, axes = np.linalg.eigh(0.5 * (share + share.T))
-            moved = axes @ ((axes.T @ says) / np.maximum(1.0 - kept, LEAST_SHARE))
+            says = left @ (J[after] @ chi[after] - J[before] @ chi[before] - added @ chi[-1])
+            out, kept, into = np.linalg.svd(np.eye(len(says)) - left @ added @ right)
+            moved = into.T @ ((out.T @ says) / np.maximum(kept, LEAST_SHARE))
             total += np.outer(moved, moved)
         C = len(ends) - 1
-        wider = (student.ppf(0.975, C - 1) / norm.ppf(0.975)) ** 2
-        return np.asarray(root @ total @ root.T * wider * (C - 1) / C)
+        return np.asarray(right @ total @ right.T * (C - 1) / C)
+
+
+def _axes(J: Array) -> tuple[Array, Array]:
+    """Return left and right (b, b) with left J right = 1; J (Z'W of instruments) as it is."""
+    size = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(J)), np.finfo(float).tiny))
+    U, values, Vt = np.linalg.svd(J * size * size[:, None])
+    root = 1.0 / np.sqrt(np.maximum(values, values[0] * 1e-15))
+    return (U * root).T * size, size[:, None] * Vt.T * root
 
 
 def information_of(covariance: Array) -> Array:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from robot_id.data.dataset import Dataset, Run
 from robot_id.data.processing import Processing
 from robot_id.data.torque_times import torque_at_samples
 from robot_id.estimation.block_jackknife import BlockJackknife
+from robot_id.estimation.noise_shift import shift_by_noise
 from robot_id.estimation.outcome import Outcome, assemble, confined
 from robot_id.estimation.parameters import load_parameters
 from robot_id.estimation.result import Iteration, Result
@@ -22,13 +24,26 @@ from robot_id.model import Robot
 from robot_id.online.identifier import OnlineIdentifier
 from robot_id.online.settings import OnlineSettings
 from robot_id.progress import Progress, silent
-from robot_id.ranges import Slope
+from robot_id.ranges import Range, Slope
 from robot_id.regression.prediction import predict
 from robot_id.regression.settling import settle_for_filter
 
 Array = NDArray[np.float64]
 # Of the rms torque of each joint: standard deviation of an equation.
 NOISE_SHARE = 0.05
+
+
+class _Part(NamedTuple):
+    """
+    Samples of one run.
+
+    :param fresh: the run begins with them.
+    """
+
+    fresh: bool
+    position: Array
+    torque: Array
+    reference: tuple[Array, Array, Array] | None
 
 
 @dataclass(frozen=True)
@@ -38,12 +53,16 @@ class Rls(OnlineSettings):
 
     :param coulomb_slope: alpha of the smooth friction 2/pi atan(alpha dq); none means sign(dq);
         auto: sign(dq) or the robot file's slope, whichever explains the data better.
+    :param reach: samples to each side that the central differences use; derived: 2 for rls and riv
+        with 'model' filtering, else 1.
     :param processing: zero-phase filters of the residual, and the time offset of the torques; the
         estimator itself is causal.
     :param physical: move the estimate to parameters that a robot can have.
     :param deviations: 'robust': from how much the blocks of the recording contradict each other
         (jackknife; with infinite memory and no supervision); 'classical': as if the equations had
         white noise.
+    :param attenuation: 'corrected' takes off what the noise of the positions does to the estimate,
+        found by recordings with as much noise again (infinite memory, no supervision); 'kept'.
     """
 
     name: ClassVar[str] = 'rls'
@@ -51,8 +70,10 @@ class Rls(OnlineSettings):
     # A recording tells how friction turns and when the torque acts, a running robot does not.
     coulomb_slope: Slope | Literal['auto'] | None = 'auto'  # type: ignore[assignment]
     processing: Processing = field(default_factory=Processing)
+    reach: Annotated[int, Range(1, 3)] | None = None  # type: ignore[assignment]
     physical: bool = False
     deviations: Literal['robust', 'classical'] = 'robust'
+    attenuation: Literal['corrected', 'kept'] = 'corrected'
 
     def _identifier(
         self, robot: Robot, dataset: Dataset, processing: Processing, slope: float | None
@@ -61,7 +82,10 @@ class Rls(OnlineSettings):
         torque = np.concatenate([run.torque for run in dataset.runs])
         noise = NOISE_SHARE * np.sqrt(np.mean(torque**2, axis=0))
         start, nominal = self._nominal(robot)
-        return replace(self, coulomb_slope=slope).identifier(
+        # What passes the low-pass must be differentiated well; without one, noise is the worse.
+        low_passed = self.filtering == 'model' and self.name != 'integral'
+        reach = self.reach or (2 if low_passed else 1)
+        return replace(self, coulomb_slope=slope, reach=reach).identifier(
             robot,
             dataset.rate,
             self.name,
@@ -84,6 +108,7 @@ class Rls(OnlineSettings):
         slope, processing = alignment.slope, derived.processing
         identifier = self._identifier(robot, dataset, processing, slope)
         track, covariance = self._feed(identifier, dataset, processing, progress)
+        estimate = identifier.estimate
         status = identifier.status()
         if not status.live and not status.partial:
             raise IdentificationError(
@@ -96,12 +121,15 @@ class Rls(OnlineSettings):
             warnings += (f'not identified on their own: {", ".join(held)}',)
         if status.rejected:
             warnings += (f'{status.rejected} samples refused: {status.rejected_reason}',)
+        shift = self._attenuation(identifier, dataset, processing, slope, covariance)
+        if shift is not None:
+            estimate = estimate - shift
         progress(1.0, 'done')
         found = Outcome(
-            identifier.estimate,
+            estimate,
             covariance,
             float(np.sqrt(status.condition)),
-            history=(Iteration(identifier.estimate, float('nan')),),
+            history=(Iteration(estimate, float('nan')),),
             must_explain=True,
             options={'coulomb_slope': slope},
             warnings=warnings,
@@ -128,28 +156,58 @@ class Rls(OnlineSettings):
         known: Array | None = None
         b = identifier.estimate.size
         blocks.add(0, identifier.estimate, np.zeros((b, b)))
-        for number, run in enumerate(dataset.runs):
-            if number:
+        for part in self._parts(dataset, processing, track.every):
+            if part.fresh and done:
                 identifier.new_segment()
-            reference, torque = self._reference(run), run.torque
-            if not self.held_torque:
-                torque = torque_at_samples(run, processing, 0, len(run))
-            for first in range(0, len(run), track.every):
-                rows = slice(first, first + track.every)
-                part = None
-                if reference is not None:
-                    part = (reference[0][rows], reference[1][rows], reference[2][rows])
-                identifier.feed(run.position[rows], torque[rows], part)
-                done += len(run.time[rows])
-                track.add(done, identifier.estimate)
-                known = identifier.estimator.information_matrix
-                if known is not None and blocks.due(done):
-                    blocks.add(done, identifier.estimate, known)
-                progress(0.95 * done / len(dataset), self.name)
+            identifier.feed(part.position, part.torque, part.reference)
+            done += len(part.position)
+            track.add(done, identifier.estimate)
+            known = identifier.estimator.information_matrix
+            if known is not None and blocks.due(done):
+                blocks.add(done, identifier.estimate, known)
+            progress(0.95 * done / len(dataset), self.name)
         robust = None
         if self.deviations == 'robust' and known is not None and known.any():
             robust = blocks.covariance(np.zeros(b))
         return track, identifier.covariance if robust is None else robust
+
+    def _attenuation(
+        self,
+        identifier: OnlineIdentifier,
+        dataset: Dataset,
+        processing: Processing,
+        slope: float | None,
+        covariance: Array,
+    ) -> Array | None:
+        """(b,) shift of the estimate by the noise of the positions; None where it is not known."""
+        information = identifier.estimator.information_matrix
+        if self.attenuation == 'kept' or information is None or not information.any():
+            return None
+        integral_s = identifier.integral_s
+        again = self if integral_s is None else replace(self, integral_s=integral_s)
+
+        def solve(noisy: Dataset) -> Array:
+            other = again._identifier(identifier.robot, noisy, processing, slope)
+            for part in again._parts(noisy, processing, len(noisy)):
+                if part.fresh:
+                    other.new_segment()
+                other.feed(part.position, part.torque, part.reference)
+            return other.estimate
+
+        return shift_by_noise(dataset, identifier.estimate, covariance, solve)
+
+    def _parts(self, dataset: Dataset, processing: Processing, every: int) -> Iterator[_Part]:
+        """Yield the recording in parts of at most `every` samples, as it is fed."""
+        for run in dataset.runs:
+            reference, torque = self._reference(run), run.torque
+            if not self.held_torque:
+                torque = torque_at_samples(run, processing, 0, len(run))
+            for first in range(0, len(run), every):
+                rows = slice(first, first + every)
+                part = None
+                if reference is not None:
+                    part = (reference[0][rows], reference[1][rows], reference[2][rows])
+                yield _Part(first == 0, run.position[rows], torque[rows], part)
 
     def _reference(self, run: Run) -> tuple[Array, Array, Array] | None:
         return None

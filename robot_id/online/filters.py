@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy
 from numba import njit
@@ -70,35 +72,110 @@ def _filter(sos: Array, state: Array, x: Array) -> None:
                 row[c] = out
 
 
+class Washout:
+    """
+    First-order high-pass of many channels with memory, f_k = x_k - x_(k-1) + a f_(k-1).
+
+    Of an integral from the start it makes an integral whose past fades with a time constant; with
+    a = 0 one from sample to sample. What was before the first sample is zero.
+
+    :param step: seconds between two samples.
+    :param time_constant_s: seconds; much shorter than the step for differences.
+    """
+
+    def __init__(self, step: float, time_constant_s: float):
+        self._kept = float(np.exp(-step / time_constant_s))
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past."""
+        self._last: Array | float = 0.0
+        self._out: Array | float = 0.0
+
+    def __call__(self, sample: Array) -> Array:
+        """Filter one sample of any shape."""
+        out = np.asarray(sample - self._last + self._kept * self._out)
+        self._last, self._out = sample.copy(), out
+        return out.copy()
+
+
+# Weights of the samples after the middle one, for dq (times h) and ddq (times h^2), of central
+# differences that reach so many samples to each side.
+_WEIGHTS = {
+    1: ((0.5,), (1.0,)),
+    2: ((2.0 / 3.0, -1.0 / 12.0), (4.0 / 3.0, -1.0 / 12.0)),
+    3: ((0.75, -0.15, 1.0 / 60.0), (1.5, -0.15, 1.0 / 90.0)),
+}
+
+
 class Differences:
     """
-    Central differences, one sample late: dq = (q_+ - q_-) / 2h, ddq = (q_+ - 2 q + q_-) / h^2.
+    Central differences, `reach` samples late; with reach 1
+
+        dq = (q_+ - q_-) / 2h, ddq = (q_+ - 2 q + q_-) / h^2,
+
+    which are too small by (w h)^2 / 6 and (w h)^2 / 12 at w rad/s. Reach 2 and 3 are of the fourth
+    and sixth order.
 
     :param step: h, seconds.
+    :param reach: samples to each side, 1 to 3.
     """
 
-    def __init__(self, step: float):
-        self.step = step
+    def __init__(self, step: float, reach: int = 1):
+        self.step, self.reach = step, reach
         self._tail: Array | None = None
 
     def reset(self) -> None:
-        """Forget the last two samples."""
+        """Forget the last samples."""
         self._tail = None
 
     def __call__(self, block: Array) -> tuple[Array, Array, Array]:
         """
-        Take (N, n) positions; return q, dq, ddq of all samples that now have both neighbours.
+        Take (N, n) positions; return q, dq, ddq of all samples that now have their neighbours.
 
-        The first block gives N - 2 of them, every later one N.
+        The first block gives N - 2 reach of them, every later one N.
         """
+        r, h = self.reach, self.step
         if self._tail is not None:
             block = np.concatenate([self._tail, block])
-        self._tail = block[-2:].copy()
-        h = self.step
-        if block.shape[0] < 3:
+        self._tail = block[-2 * r :].copy()
+        count = block.shape[0] - 2 * r
+        if count < 1:
             empty = np.empty((0, block.shape[1]))
             return empty, empty, empty
-        q = block[1:-1]
-        dq = (block[2:] - block[:-2]) / (2.0 * h)
-        ddq = (block[2:] - 2.0 * q + block[:-2]) / (h * h)
+        q = block[r : r + count]
+        dq, ddq = np.zeros_like(q), np.zeros_like(q)
+        for k, (first, second) in enumerate(zip(*_WEIGHTS[r]), start=1):
+            after, before = block[r + k : r + k + count], block[r - k : r - k + count]
+            dq += first / h * (after - before)
+            ddq += second / (h * h) * (after - 2.0 * q + before)
         return q, dq, ddq
+
+
+class Delay:
+    """
+    Holds the values of the sample in the middle of a central difference.
+
+    :param reach: of the difference, samples to each side.
+    """
+
+    def __init__(self, reach: int = 1) -> None:
+        self.reach = reach
+        self._kept: dict[str, NDArray[Any]] = {}
+
+    def reset(self) -> None:
+        """Forget the past."""
+        self._kept.clear()
+
+    def late(self, key: str, block: NDArray[Any], mean: bool = False) -> NDArray[Any]:
+        """
+        Return the rows that go with the differences of the same block, or their mean with
+        the row before.
+        """
+        r = self.reach
+        first = key not in self._kept
+        rows = block if first else np.concatenate([self._kept[key], block])
+        self._kept[key] = rows[-2 * r :].copy()
+        if len(rows) < 2 * r + 1:
+            return rows[:0]
+        return 0.5 * (rows[r - 1 : -r - 1] + rows[r:-r]) if mean else rows[r:-r]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,7 @@ from robot_id.dynamics.temperature import feels_temperature
 from robot_id.exceptions import DataError, OptionError, did_you_mean
 from robot_id.model import Robot
 from robot_id.online.energy import EnergyModel
-from robot_id.online.filters import CausalFilter, Differences
+from robot_id.online.filters import CausalFilter, Delay, Differences, Washout
 from robot_id.online.memory import Memory
 from robot_id.online.recursive import RecursiveEstimator
 from robot_id.online.recursive_iv import RecursiveInstrumentalVariables
@@ -32,10 +32,10 @@ class OnlineIdentifier:
     """
     Takes positions and torques as they come, in order, and keeps the estimate up to date.
 
-    Positions are differentiated by central differences (one sample late). With `model` filtering
-    the columns of the regressor and the torques pass the same causal low-pass, which leaves the
-    model valid; `input` filters the positions only, as many do, and delays them against the
-    torques: kept for comparison. Equations of joints at rest are left out.
+    Positions are differentiated by central differences (`reach` samples late). With `model`
+    filtering the columns of the regressor and the torques pass the same causal low-pass, which
+    leaves the model valid; `input` filters the positions only, as many do, and delays them against
+    the torques: kept for comparison. Equations of joints at rest are left out.
 
     :param robot: the robot.
     :param rate_hz: rate of the samples.
@@ -48,7 +48,9 @@ class OnlineIdentifier:
     :param held_torque: the torque of a sample is held until the next one (a sampled loop of the
         same rate): the mean of two goes with the central difference between them.
     :param coulomb_slope: None for sign(dq).
+    :param reach: samples to each side that the differences use, 1 to 3.
     :param noise: (n,) or scalar standard deviations of the equations.
+    :param integral_s: seconds in which the integrals of 'integral' fade; None: they do not.
     :param options: of the estimator: start, scale, memory, supervisor, period, initial_std.
     """
 
@@ -65,7 +67,9 @@ class OnlineIdentifier:
         rest_velocity: ArrayLike | None = None,
         held_torque: bool = False,
         coulomb_slope: float | None = None,
+        reach: int = 1,
         noise: ArrayLike = 1.0,
+        integral_s: float | None = None,
         memory: Memory | None = None,
         supervisor: Rule | None = None,
         **options: object,
@@ -77,10 +81,14 @@ class OnlineIdentifier:
         self._model = model_of(robot, linear=True)
         self._slope = 0.0 if coulomb_slope is None else float(coulomb_slope)
         step = 1.0 / self.rate_hz
-        self._differences, self._reference_delay = Differences(step), _Delay()
-        self._torque_delay = _Delay()
+        self._differences, self._reference_delay = Differences(step, reach), Delay(reach)
+        self._torque_delay = Delay(reach)
         self._filters = [CausalFilter(cutoff_hz, rate_hz, order) for _ in range(3)]
         self._energy = EnergyModel(robot, step, coulomb_slope)
+        self.integral_s = integral_s if method == 'integral' else None
+        self._washout: Washout | None = None
+        if self.integral_s is not None:
+            self._washout = Washout(step * self.decimation, self.integral_s)
         settling = 0.0 if filtering == 'none' else self._filters[0].settling_s
         if rest_velocity is None:
             limit = robot.limits.velocity
@@ -110,6 +118,8 @@ class OnlineIdentifier:
             part.reset()
         for low_pass in self._filters:
             low_pass.reset()
+        if self._washout is not None:
+            self._washout.reset()
         self._rest.reset()
         self._since = 0
         self._last_time = None
@@ -188,6 +198,19 @@ class OnlineIdentifier:
         self.refused_reason = reason
 
     def _take(self, position: Array, torque: Array, reference: Array | None) -> None:
+        for W, y, Z in self.equations(position, torque, reference):
+            self.estimator.update(W, y, Z)
+
+    def equations(
+        self, position: Array, torque: Array, reference: Array | None = None
+    ) -> Iterator[tuple[Array, Array, Array | None]]:
+        """
+        Take (N, n) samples; yield W (m, b), y (m,) and instruments of each equation they complete.
+
+        `feed` gives these to the estimator; taken from here they leave it alone.
+
+        :param reference: (N, 3, n) position, velocity and acceleration (riv).
+        """
         resting = self._torque_delay.late('rest', self._rest(position))
         if self.filtering == 'input':
             position = self._filters[0](position)
@@ -214,7 +237,11 @@ class OnlineIdentifier:
         for k in range(len(q)):
             self._since += 1
             if self._since > self._settling and self._since % self.decimation == 0:
-                self.estimator.update(W[k], y[k], None if Z is None else Z[k])
+                row, right = W[k], y[k]
+                if self._washout is not None:
+                    both = self._washout(np.column_stack([row, right]))
+                    row, right = both[:, :-1], both[:, -1]
+                yield row, right, None if Z is None else Z[k]
 
     @property
     def estimate(self) -> Array:
@@ -253,25 +280,3 @@ def _check(robot: Robot, method: str, filtering: str, rate_hz: float, decimation
             f'{robot.name}: friction that changes with the temperature cannot be followed '
             'on-line, since joint states have no temperature: choose other friction terms'
         )
-
-
-class _Delay:
-    """Holds the values of the sample in the middle of a central difference."""
-
-    def __init__(self) -> None:
-        self._kept: dict[str, NDArray[Any]] = {}
-
-    def reset(self) -> None:
-        self._kept.clear()
-
-    def late(self, key: str, block: NDArray[Any], mean: bool = False) -> NDArray[Any]:
-        """
-        Return the rows that go with the differences of the same block, or their mean with
-        the row before.
-        """
-        first = key not in self._kept
-        rows = block if first else np.concatenate([self._kept[key], block])
-        self._kept[key] = rows[-2:].copy()
-        if len(rows) < 3:
-            return rows[:0]
-        return 0.5 * (rows[:-2] + rows[1:-1]) if mean else rows[1:-1]

@@ -57,6 +57,9 @@ class OnlineSettings:
         the velocity limits.
     :param held_torque: The torque of a sample is held until the next (a loop of the same rate).
     :param coulomb_slope: alpha of the smooth friction 2/pi atan(alpha dq); none means sign(dq).
+    :param reach: Samples to each side of the central differences, by which they are late.
+    :param integral_s: Time constant in which the integrals of 'integral' fade [s]; none means that
+        they begin with the run.
     """
 
     filtering: Literal['model', 'input', 'none'] = 'model'
@@ -73,6 +76,8 @@ class OnlineSettings:
     rest_velocity: NotNegative | Sequence[NotNegative] | None = None
     held_torque: bool = False
     coulomb_slope: Slope | None = None
+    reach: Annotated[int, Range(1, 3)] = 1
+    integral_s: Seconds | None = None
 
     def __post_init__(self) -> None:
         check(self)
@@ -121,6 +126,8 @@ class OnlineSettings:
             held_torque=self.held_torque,
             coulomb_slope=self.coulomb_slope,
             noise=noise if self.noise is None else per_item('noise', self.noise, names),
+            reach=self.reach,
+            integral_s=self.integral_s,
             memory=Memory(self.memory, samples, blocks=10 if samples >= 10 else 1),
             supervisor=self._rule(),
             period=max(round(self.supervision_s * rate), 1),
