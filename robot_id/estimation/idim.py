@@ -32,7 +32,7 @@ from robot_id.regression.observation import Observation
 from robot_id.regression.physical.constraint import physical_constraint
 from robot_id.regression.residuals import Whiteness, judge, warn_if_correlated
 from robot_id.regression.sampling import long_enough
-from robot_id.regression.settling import settle
+from robot_id.regression.settling import Settled, settle
 from robot_id.regression.system import System
 from robot_id.regression.triangular import JointFactors
 
@@ -130,8 +130,7 @@ class Idim(ABC):
         dataset = dataset.select(robot.joint_names)
         settled = settle(robot, dataset, self.coulomb_slope, self.processing)
         rows, slope = settled.processing, settled.slope
-        free = self.reversals == 'freed'
-        observation = Observation(robot, dataset, rows, slope, self.memory_mb, free)
+        observation = self._observed(robot, dataset, settled)
         factors = observation.factors(part_of(progress, 0.0, 0.6, 'observation matrix'))
         kept, warnings = self._excited(factors, dataset, rows)
         system = System(factors, kept, physical)
@@ -178,6 +177,12 @@ class Idim(ABC):
         )
         return assemble(self, robot, dataset, settled.derived, found, prediction, started)
 
+    def _observed(self, robot: Robot, dataset: Dataset, settled: Settled) -> Observation:
+        free, slope = self.reversals == 'freed', settled.slope
+        made = Observation(robot, dataset, settled.processing, slope, self.memory_mb, free)
+        made.offset_std = settled.offset_std
+        return made
+
     def state_deviations(self, fit: Fit, observation: Observation, system: System) -> Fit:
         """
         Widen or narrow the classical covariance to that of the residual as it is.
@@ -188,14 +193,10 @@ class Idim(ABC):
         if self.deviations == 'classical':
             return fit
         weights = np.ones(observation.n) if fit.weights is None else fit.weights
-        solution, shifted = (
-            fit.solution,
-            bool(np.any(observation.processing.torque_offset_s or 0.0)),
-        )
+        solution = fit.solution
         robust = observed_covariance(
-            observation, solution.chi, solution.kept, weights, shifted,
-            self.deviations == 'bootstrap',
-        )  # fmt: skip
+            observation, solution.chi, solution.kept, weights, self.deviations == 'bootstrap'
+        )
         if robust is None:
             return fit
         if not self.least_squares:

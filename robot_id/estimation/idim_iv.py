@@ -26,6 +26,7 @@ from robot_id.exceptions import IdentificationError, OutOfTimeError
 from robot_id.progress import Progress
 from robot_id.regression.instrumental import instrumental_covariance, instrumental_solution
 from robot_id.regression.physical import Fitter
+from robot_id.regression.reversals import put_back
 from robot_id.regression.system import System
 from robot_id.regression.triangular import JointFactors
 
@@ -120,8 +121,7 @@ class IdimIv(EstimatedLoopMethod):
         problem, covariance = data.problem, solved.covariance
         rest = [y - w @ chi for y, w in zip(data.Y, data.W)]
         error = relative_error(rest, data.Y)
-        # The part of the residual that the reversals removed is put back.
-        rest = [r * np.sqrt(len(r) / max(len(r) - c, 1)) for r, c in zip(rest, problem.taken)]
+        rest = put_back(rest, problem.taken)
         if self.deviations != 'classical':
             v, w, rho_w = (
                 problem.whole([g * x for g, x in zip(solved.weights, parts)])
@@ -129,6 +129,7 @@ class IdimIv(EstimatedLoopMethod):
             )
             drawn = self.deviations == 'bootstrap'
             covariance = instrumental_covariance(v, w, rho_w, drawn)
+            covariance += data.offset_share(V, solved.weights)
         return Outcome(
             chi,
             covariance,
@@ -157,6 +158,23 @@ class _Rows:
         self.torque = problem.joint_rows(problem.rows(lambda s: s.torque, measured))
         self.Y = problem.freed(self.torque)
         self.W = problem.freed(problem.regressor_rows(measured))
+
+    def offset_share(self, V: list[Array], weights: Array) -> Array:
+        """
+        (b, b) covariance due to the time offset of the torques that was estimated.
+
+        Y(t - d) = Y - d dY/dt: an error of the offset moves the estimate as a torque dY/dt would.
+        """
+        problem, W = self.problem, self.W
+        if not problem.offset_std:
+            return np.zeros((W[0].shape[1],) * 2)
+        rate, measured = problem.dataset.rate, problem.measured_states()
+        slopes = problem.rows(lambda s: np.gradient(s.torque, 1.0 / rate, axis=0), measured)
+        moved = problem.freed(problem.joint_rows(slopes))
+        D, *_ = instrumental_solution(
+            *([g * x for g, x in zip(weights, parts)] for parts in (V, W, moved))
+        )
+        return problem.offset_std**2 * np.outer(D, D)
 
     def solved(self, V: list[Array]) -> _Solved:
         """Solve V' Y = V' W chi, each joint weighted by its residual."""

@@ -136,12 +136,12 @@ class LoopMethod(ABC):
             self.time_limit_s,
             kind='known' if known else 'assumed',
         )
-        problem.smooth = alignment.slope is not None
+        own = alignment.offset_std(self.processing) if self.measured_torque else 0.0
+        problem.smooth, problem.offset_std = alignment.slope is not None, own
         if assumed is not None:
             problem = simulable(problem, start)
             problem.warnings += (assumed.statement,)
         problem, found = self.solved(problem, start, known, part_of(progress, 0.05, 1.0))
-        slope = problem.slope
         correlated: tuple[str, ...] = ()
         if self.deviations == 'classical':
             judged = [whiteness([residual]) for residual in found.residuals or ()]
@@ -151,13 +151,13 @@ class LoopMethod(ABC):
             torques=np.array([np.linalg.norm(Y) for Y in problem.joint_rows(problem.torque)]),
             iterations=len(found.history),
             simulations=problem.simulations,
-            options={'coulomb_slope': slope, 'start': chosen},
+            options={'coulomb_slope': problem.slope, 'start': chosen},
             warnings=problem.warnings + correlated,
             extras={'equations': int(problem.used.sum()), **found.extras},
         )
         if self.physical:
             found = confined(found, robot)
-        prediction = predict(robot, found.chi, dataset, processing, slope)
+        prediction = predict(robot, found.chi, dataset, processing, problem.slope)
         progress(1.0, 'done')
         return assemble(self, robot, dataset, derived, found, prediction, started)
 

@@ -106,6 +106,8 @@ class LoopProblem:
         self.used = self._outside_dead_band()
         # The data say that friction is as smooth as the plant's: see response_columns.
         self.smooth = False
+        # Deviation of the time offset of the torques that the processing corrects, s.
+        self.offset_std = 0.0
         self._reversals: list[list[Basis]] | None = None
         # Rows of each joint that its reversals took.
         self.taken = np.zeros(robot.n, int)
@@ -139,6 +141,7 @@ class LoopProblem:
         )
         made.started, made.simulations = self.started, self.simulations
         made.warnings, made.smooth = self.warnings, self.smooth
+        made.offset_std = self.offset_std
         return made
 
     def simulate(self, chi: Array, controller: Controller | None = None) -> list[Simulation]:

@@ -32,11 +32,13 @@ from robot_id.regression.time_offset import (
 _Fit = tuple[Observation, NDArray[np.bool_], NDArray[np.float64]]
 # Positions up to 40 Hz, rows up to 8 Hz, from data of this rate at least.
 CUTOFF_HZ, BAND_HZ, RATE_HZ = 40.0, 8.0, 400.0
+# A smooth friction is known in more detail, and so is the motion when the offset is estimated.
+SMOOTH_CUTOFF_HZ = 80.0
 # Friction is smooth where that explains the torques decisively better than sign(dq), or better and
 # so well (1.5 % of the torque) that the model can be trusted in this detail; real gears are not.
-# Better is a likelihood of the rows that is e^10 times larger, whatever share of the misfit is
-# noise that no friction explains: the choice must not depend on the noise of the day.
-DECISIVE, TRUSTED, BETTER = 0.7, 0.015, 10.0
+# There the likelier one is taken: to ask for more than that would take sign(dq) for every short
+# recording, whose rows are too few to be certain, and its Coulomb friction comes out too small.
+DECISIVE, TRUSTED = 0.7, 0.015
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,14 @@ class Alignment:
         if self.offset.held:
             held = replace(processing, held_torque=True, torque_offset_s=0.0)
             return held, {'held_torque': reason}
-        seconds = self.offset.seconds if self.offset.significant else 0.0
+        seconds = self.offset.used[0]
         return replace(processing, torque_offset_s=seconds), {'torque_offset_s': reason}
+
+    def offset_std(self, processing: Processing) -> float:
+        """Return the deviation of the common offset that `apply` corrects, s; 0 if it is given."""
+        if self.offset is None or not processing.offset_open:
+            return 0.0
+        return self.offset.used[1]
 
 
 def align(robot: Robot, dataset: Dataset, slope: float | str | None) -> Alignment:
@@ -77,22 +85,27 @@ def align(robot: Robot, dataset: Dataset, slope: float | str | None) -> Alignmen
     :param dataset: the measurements, columns in the order of the robot's joints.
     """
     sample = coarse(dataset, RATE_HZ)
+    processing = _processing(sample, CUTOFF_HZ)
+    try:
+        return _align(robot, sample, processing, slope, 1.0 / dataset.rate)
+    except DataError:
+        # Too short for these filters: nothing is known beforehand.
+        return Alignment(None if isinstance(slope, str) else slope, 'short recording', None)
+
+
+def _processing(sample: Dataset, cutoff_hz: float) -> Processing:
+    """Return rows up to 8 Hz of positions up to a cut-off, without what is slower than noise."""
     rate = sample.rate
     processing = fill_in(
         Processing(
-            cutoff_hz=min(CUTOFF_HZ, LARGEST_CUTOFF * rate),
+            cutoff_hz=min(cutoff_hz, LARGEST_CUTOFF * rate),
             decimation=even_factor(0.4 * rate / BAND_HZ),
             torque_offset_s=0.0,
         ),
         rate,
     )
     band = derive_dead_band(sample, processing)[0]
-    processing = replace(processing, dead_band=tuple(float(v) for v in band))
-    try:
-        return _align(robot, sample, processing, slope, 1.0 / dataset.rate)
-    except DataError:
-        # Too short for these filters: nothing is known beforehand.
-        return Alignment(None if isinstance(slope, str) else slope, 'short recording', None)
+    return replace(processing, dead_band=tuple(float(v) for v in band))
 
 
 def _align(
@@ -101,8 +114,11 @@ def _align(
     best, shown = (
         (slope, 'given') if not isinstance(slope, str) else _turn(robot, dataset, processing)
     )
+    if best is not None:
+        processing = _processing(dataset, SMOOTH_CUTOFF_HZ)
     offset = _freed_offset(robot, dataset, processing, best, step)
-    if offset is not None and offset.largest > step:
+    usual = offset is not None and (offset.held or offset.undecided)
+    if offset is not None and not usual and offset.largest > step:
         # The estimate is of first order: what it leaves of a long delay is found once more.
         known = offset.of_joints() if offset.differ else offset.seconds
         shifted = replace(processing, torque_offset_s=known)
@@ -115,8 +131,7 @@ def _turn(robot: Robot, dataset: Dataset, processing: Processing) -> tuple[float
     """Return the slope of the friction that explains the reversals, None for sign(dq), and why."""
     found: dict[float | None, float] = {}
     for candidate in [None, *_known_slopes(robot)]:
-        observation = Observation(robot, dataset, processing, candidate)
-        fit = _fit(observation)
+        fit = _fit(Observation(robot, dataset, processing, candidate))
         misfit = None if fit is None else misfit_with_offset(*fit)
         if misfit is None:
             return None, 'too few data'
@@ -124,8 +139,7 @@ def _turn(robot: Robot, dataset: Dataset, processing: Processing) -> tuple[float
     best = min(found, key=lambda s: found[s])
     if best is not None:
         sign, smooth = found[None], found[best]
-        better = _equations(observation) * np.log(sign / smooth) > BETTER
-        best = best if smooth <= DECISIVE * sign or (smooth <= TRUSTED and better) else None
+        best = best if smooth <= max(DECISIVE * sign, TRUSTED) else None
     return best, ', '.join(f'{_words(s)}: {100 * misfit:.4g} %' for s, misfit in found.items())
 
 
@@ -151,10 +165,6 @@ def _fit(observation: Observation) -> _Fit | None:
     if int(factors.rows.sum()) <= 2 * len(factors.names) or not kept.any():
         return None
     return observation, kept, System(factors).joint_weights()[0]
-
-
-def _equations(observation: Observation) -> int:
-    return sum(int(rows.used.sum()) for rows in observation.kept_rows or ())
 
 
 def _known_slopes(robot: Robot) -> list[float]:

@@ -75,12 +75,7 @@ def derive_cutoff(
     if len(candidates) == 1:
         return largest_hz, 'the recording is too short to compare cut-offs'
     common = replace(common, border=slowest.border)
-    errors = np.array(
-        [
-            _kept_error(robot, dataset, replace(common, cutoff_hz=f), coulomb_slope)
-            for f in candidates
-        ]
-    )
+    errors = _kept_errors(robot, dataset, common, candidates, coulomb_slope)
     best = int(np.argmin(errors))
     chosen = max(
         k
@@ -93,14 +88,30 @@ def derive_cutoff(
     )
 
 
-def _kept_error(
-    robot: Robot, dataset: Dataset, processing: Processing, coulomb_slope: float | None
-) -> float:
-    """Return the error of a fit, computed once for a robot and its data."""
-    key = ('fit error', robot, repr(processing), coulomb_slope)
-    return dataset.kept.get(
-        key, lambda: fit_error(Observation(robot, dataset, processing, coulomb_slope))
-    )
+def _kept_errors(
+    robot: Robot,
+    dataset: Dataset,
+    common: Processing,
+    candidates: list[float],
+    coulomb_slope: float | None,
+) -> Array:
+    """
+    Return the error of a fit with each cut-off, computed once for a robot and its data.
+
+    Where a joint turns, every cut-off bends the friction in its own way, which would hide what the
+    cut-offs do to the rest of the rows: all rows are freed from the same reversals.
+    """
+    key = ('fit errors', robot, repr(common), tuple(candidates), coulomb_slope)
+
+    def errors() -> Array:
+        slowest = replace(common, cutoff_hz=candidates[0])
+        first = Observation(robot, dataset, slowest, coulomb_slope, free=True)
+        found = [fit_error(first)]
+        for f in candidates[1:]:
+            found.append(fit_error(first.of(dataset, replace(common, cutoff_hz=f))))
+        return np.array(found)
+
+    return dataset.kept.get(key, errors)
 
 
 def fit_error(observation: Observation) -> float:

@@ -110,10 +110,19 @@ def derive_for_loop(
     filled = fill_in(processing, dataset.rate, robot.loop().bandwidth)
     if not motion or processing.cutoff_hz is not None or processing.filter == 'none':
         return Derived(filled)
-    found = derive(
-        replace(processing, decimation=filled.decimation), dataset, robot, coulomb_slope
-    )
-    return Derived(found.processing, {'cutoff_hz': found.reasons['cutoff_hz']})
+    rows = replace(processing, decimation=filled.decimation)
+    found = derive(rows, dataset, robot, coulomb_slope)
+    reasons = {'cutoff_hz': found.reasons['cutoff_hz']}
+    cutoff, factor = found.processing.cutoff_hz, filled.decimation or 1
+    if processing.decimation is None and cutoff is not None:
+        # What the filter took from the motion must not stand in the rows of the torques.
+        band = BAND_PER_CUTOFF * cutoff
+        if even_factor(0.4 * dataset.rate / band) > factor:
+            needed = ROWS_PER_PARAMETER * max(len(columns) for columns in acting_columns(robot))
+            open_rows = replace(processing, cutoff_hz=cutoff)
+            wider, reasons['decimation'] = _decimate(open_rows, dataset, band, needed)
+            return Derived(fill_in(wider, dataset.rate), reasons)
+    return Derived(found.processing, reasons)
 
 
 def _decimate(

@@ -53,26 +53,34 @@ def observed_covariance(
     chi: Array,
     kept: Flags,
     weights: Array,
-    shifted: bool,
     bootstrap: bool = False,
 ) -> Array | None:
     """
     Return the (b, b) covariance of the weighted solution of an observation (NaN where not kept).
 
-    :param shifted: the time offset was estimated too: the freedom that it used counts.
+    A time offset of the torques that was estimated (`offset_std`) counts with its own deviation.
+
     :param bootstrap: from randomly resampled blocks of rows, not by formula.
     :return: None where the rows were too many to keep.
     """
     found = weighted_rows(observation, kept, weights)
     if found is None:
         return None
-    p = int(kept.sum())
+    p, common = int(kept.sum()), observation.offset_std
+    # Offsets of single joints have no common deviation: the freedom that they used counts.
+    shifted = not common and bool(np.any(observation.processing.torque_offset_s or 0.0))
     G = [rows if shifted else rows[:, :, :p] for rows in found[0]]
     rows_of = np.sum([np.any(rows != 0.0, axis=2).sum(axis=0) for rows in G], axis=0)
     residual = [Y - rows[:, :, :p] @ chi[kept] for rows, Y in zip(G, found[1])]
     residual = [back(observation, rows_of) * rho for rho in residual]
+    part = least_squares_covariance(G, residual, bootstrap)[:p, :p]
+    if common:
+        rates = np.concatenate([rows[:, :, p].ravel() for rows in found[0]])
+        W = np.concatenate([rows[:, :, :p].reshape(-1, p) for rows in found[0]])
+        D = common * np.linalg.lstsq(W, rates, rcond=None)[0]
+        part = part + np.outer(D, D)
     covariance = np.full((kept.size, kept.size), np.nan)
-    covariance[np.ix_(kept, kept)] = least_squares_covariance(G, residual, bootstrap)[:p, :p]
+    covariance[np.ix_(kept, kept)] = part
     return covariance
 
 

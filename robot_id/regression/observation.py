@@ -73,11 +73,17 @@ class Observation:
         self._turns: dict[int, list[Array]] = {}
         # Rows of each joint that its reversals took.
         self.taken = np.zeros(self.n, int)
+        # Deviation of the time offset of the torques that the processing corrects, s.
+        self.offset_std = 0.0
 
-    def of(self, dataset: Dataset) -> Observation:
-        """Return the same rows of other data of the same motion, with the same reversals."""
-        slope = self.wide.coulomb_slope
-        made = Observation(self.robot, dataset, self.processing, slope, self.memory_mb, self._free)
+    def of(self, dataset: Dataset, processing: Processing | None = None) -> Observation:
+        """
+        Return the same rows of other data of the same motion, with the same reversals.
+
+        :param processing: another one with the same rows; None: the same.
+        """
+        slope, form = self.wide.coulomb_slope, processing or self.processing
+        made = Observation(self.robot, dataset, form, slope, self.memory_mb, self._free)
         made._turns = self._turns
         return made
 

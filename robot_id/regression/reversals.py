@@ -203,3 +203,12 @@ def _basis(columns: Array) -> Array:
         return N
     U, s, _ = np.linalg.svd(N, full_matrices=False)
     return np.asarray(U[:, s > 1e-3 * s[0]])
+
+
+def put_back(residuals: Sequence[Array], taken: NDArray[np.intp]) -> list[Array]:
+    """
+    Return the residual of each joint as large as it was before its reversals took a part.
+
+    :param taken: (n,) columns that were removed from the rows of each joint.
+    """
+    return [r * np.sqrt(len(r) / max(len(r) - c, 1)) for r, c in zip(residuals, taken)]

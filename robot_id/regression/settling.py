@@ -18,10 +18,12 @@ class Settled:
 
     :param derived: the processing, nothing left to derive, and the reasons.
     :param slope: alpha of the friction 2/pi atan(alpha dq), None for sign(dq).
+    :param offset_std: deviation of the time offset of the torques that is corrected, s.
     """
 
     derived: Derived
     slope: float | None
+    offset_std: float = 0.0
 
     @property
     def processing(self) -> Processing:
@@ -52,7 +54,8 @@ def settle(
     derived = derive(aligned, dataset, robot, found, dead_band=found is None)
     if slope == 'auto':
         reasons['coulomb_slope'] = alignment.slope_reason
-    return Settled(Derived(derived.processing, {**derived.reasons, **reasons}), found)
+    whole = Derived(derived.processing, {**derived.reasons, **reasons})
+    return Settled(whole, found, alignment.offset_std(given))
 
 
 def settle_for_filter(

@@ -99,9 +99,37 @@ class TimeOffset:
 
     @property
     def held(self) -> bool:
-        """Whether it is half a sample early: the command is held until the next one."""
-        near = abs(self.seconds / self.step + 0.5) <= HOLD
-        return self.significant and near and not self.differ
+        """
+        Whether it is half a sample early: the command is held until the next one.
+
+        An offset that agrees with the hold within its own uncertainty, and not with zero, is that
+        of the hold: what an estimate from few data would add to it is noise.
+        """
+        apart = abs(self.seconds + 0.5 * self.step)
+        near = apart <= max(HOLD * self.step, SIGNIFICANT * self.deviation)
+        return self.significant and near and apart < abs(self.seconds) and not self.differ
+
+    @property
+    def undecided(self) -> bool:
+        """Whether measured torques (offset 0) and held commands (-T/2) are both possible."""
+        apart = abs(self.seconds + 0.5 * self.step)
+        return not self.differ and not self.significant and apart <= SIGNIFICANT * self.deviation
+
+    @property
+    def used(self) -> tuple[float, float]:
+        """
+        The common offset to correct and its deviation, s.
+
+        Where it is undecided, the two possible offsets lie T/4 from their middle, and the estimate
+        is drawn to it by as much: 1 / d^2 = 1 / deviation^2 + 1 / (T/4)^2.
+        """
+        if self.undecided:
+            quarter = 0.25 * self.step
+            share = quarter**2 / (quarter**2 + self.deviation**2)
+            return share * (self.seconds + quarter) - quarter, self.deviation * np.sqrt(share)
+        if self.significant and not self.held and not self.differ:
+            return self.seconds, self.deviation
+        return 0.0, 0.0
 
     @property
     def late(self) -> bool:
@@ -120,6 +148,13 @@ class TimeOffset:
             return f'time offset: torques recorded late (early where negative), {each}{note}'
         size = f'{1e3 * abs(self.seconds):.3g} +- {1e3 * self.deviation:.1g} ms'
         samples = self.seconds / self.step
+        if self.undecided:
+            taken, deviation = (1e3 * value for value in self.used)
+            return (
+                f'time offset: torque recorded {1e3 * self.seconds:.2g} +- '
+                f'{1e3 * self.deviation:.1g} ms late, which may be none or the hold of a sampled '
+                f'controller: {taken:.2g} +- {deviation:.1g} ms is taken'
+            )
         if not self.significant:
             return f'time offset: none ({1e3 * self.seconds:.2g} +- {1e3 * self.deviation:.1g} ms)'
         if self.held:
