@@ -34,7 +34,6 @@ from robot_id.progress import Progress
 from robot_id.regression.deviations import least_squares_covariance
 from robot_id.regression.least_squares import Solution
 from robot_id.regression.physical import Fitter
-from robot_id.regression.reversals import put_back
 from robot_id.regression.sampling import States
 from robot_id.regression.system import System
 from robot_id.regression.triangular import JointFactors
@@ -51,9 +50,7 @@ class Didim(EstimatedLoopMethod):
     the loop tracked equally well with any parameters; it converges from almost any start, but only
     linearly at the end. The exact one adds how the motion itself depends on the parameters. Gains
     follow the parameters (eq. 46 of paper 000) until then; if the loop states the inertia it was
-    tuned with, the gains are known and used for the last steps. Where a joint turns, the steps of
-    its encoder shake it through the loop, and its friction turns otherwise than in a simulation
-    without them: rows are freed from the reversals (`regression.reversals`).
+    tuned with, the gains are known and used for the last steps.
 
     :param jacobian: 'exact' after the first full step, or always the 'paper' one.
     """
@@ -77,11 +74,10 @@ class Didim(EstimatedLoopMethod):
             progress(k / self.iterations, history_text(history))
             if exact:
                 J = exact_jacobian(problem, chi, simulations, own)
-                solution = weighted_fit(problem, problem.freed(J), problem.freed(rho))
+                solution = weighted_fit(problem, J, rho)
                 proposal = chi + solution.chi
             else:
-                V = problem.freed(problem.regressor_rows(motions))
-                solution = weighted_fit(problem, V, problem.freed(Y))
+                solution = weighted_fit(problem, problem.regressor_rows(motions), Y)
                 proposal = solution.chi
             free = proposal
             if fitter is not None:
@@ -108,11 +104,10 @@ class Didim(EstimatedLoopMethod):
                 break
             exact = self.jacobian == 'exact' and step == 1.0 and has_sensitivities(problem, chi)
         jacobian = last_jacobian(problem, chi, simulations, gains)
-        J, rest = problem.freed(jacobian), put_back(problem.freed(rho), problem.taken)
-        covariance = fit_covariance(problem, J, rest, self.deviations)
+        covariance = fit_covariance(problem, jacobian, rho, self.deviations)
         if problem.loop_covariance is not None:
             slopes = loop_slopes(problem, chi, simulations)[1]
-            covariance += loop_share(problem, J, rest, slopes)
+            covariance += loop_share(problem, jacobian, rho, slopes)
         return Outcome(
             chi,
             covariance,
@@ -168,14 +163,13 @@ def loop_share(problem: LoopProblem, J: list[Array], rho: list[Array], slopes: A
     A loop that is off by d theta makes torques T d theta, which the fit takes for
     D d theta = -J^+ T d theta.
 
-    :param J: freed from the reversals, as rho is.
     :param slopes: (R, n, p) T, d tau/d theta.
     """
     assert problem.loop_covariance is not None
     factors = JointFactors.of_rows(problem.robot.base.names, list(zip(J, rho)))
     weights = System(factors).joint_weights()[0]
     rows = np.concatenate([g * x for g, x in zip(weights, J)])
-    used = problem.freed([slopes[problem.used[:, j], j] for j in range(problem.robot.n)])
+    used = [slopes[problem.used[:, j], j] for j in range(problem.robot.n)]
     torques = np.concatenate([g * x for g, x in zip(weights, used)])
     D = np.linalg.lstsq(rows, torques, rcond=None)[0]
     return D @ problem.loop_covariance @ D.T
