@@ -63,7 +63,9 @@ class Ekf:
     :param process_std: of what each step adds to velocities and positions, dq before q.
     :param measurement_std: of the measured positions, one or one for each joint.
     :param drift_std: of what each step adds to the parameters, 0 for constant ones.
-    :param discretisation: 'midpoint' (second order) or the paper's 'euler'.
+    :param discretisation: 'midpoint' (second order), 'cut' (the same in parts where a joint turns)
+        or the paper's 'euler'; none means cut after the start 'good', else midpoint: far from the
+        truth a filter takes the steep slope of a turning friction for sure.
     :param passes: times the data are filtered; each pass starts from the last estimate.
     :param highest_rate_hz: faster recordings are thinned to at most this rate.
     :param coulomb_slope: alpha of the smooth friction 2/pi atan(alpha dq); none means sign(dq);
@@ -84,7 +86,7 @@ class Ekf:
     process_std: NotNegative | Sequence[NotNegative] | None = None
     measurement_std: Deviation | Sequence[Deviation] | None = None
     drift_std: NotNegative | Sequence[NotNegative] = 0.0
-    discretisation: Literal['midpoint', 'euler'] = 'midpoint'
+    discretisation: Literal['midpoint', 'cut', 'euler'] | None = None
     passes: Annotated[int, Range(1, 100)] = 2
     highest_rate_hz: Frequency = 1000.0
     coulomb_slope: Slope | Literal['auto'] | None = 'auto'
@@ -208,13 +210,14 @@ class Ekf:
         setting: dict[str, Array],
     ) -> KalmanFilter:
         """Return the filter of one pass, at its start."""
+        good = self.start == 'good' and self.start_values is None
         return self.filter_class(
             robot,
             step,
             chi,
             spread,
             drift_std=per_item('drift_std', self.drift_std, robot.base.names),
-            discretisation=self.discretisation,
+            discretisation=self.discretisation or ('cut' if good else 'midpoint'),
             coulomb_slope=slope,
             guard=guard,
             **setting,

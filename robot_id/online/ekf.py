@@ -39,7 +39,7 @@ class ExtendedKalmanFilter(KalmanFilter):
         counters = np.zeros(2)
         done = _run(
             self.model.arrays, self.z, self._good, self._L, self._d, Q, acting, self.guard, noise,
-            self.measurement_std**2, self.model.slope, self.model.step, self.model.midpoint,
+            self.measurement_std**2, self.model.slope, self.model.step, self.model.order,
             counters,
         )  # fmt: skip
         self.moved_back += int(counters[0])
@@ -52,7 +52,7 @@ class ExtendedKalmanFilter(KalmanFilter):
 
 
 @numba.njit(cache=True, nogil=True, error_model='numpy')
-def _run(model, z, good, L, d, Q, acting, guard, noise, r, slope, step, midpoint, counters):  # type: ignore[no-untyped-def]
+def _run(model, z, good, L, d, Q, acting, guard, noise, r, slope, step, order, counters):  # type: ignore[no-untyped-def]
     """Filter a block; return the number of samples that went well."""
     n, size = Q.shape[1], z.shape[0]
     n2 = 2 * n
@@ -62,7 +62,7 @@ def _run(model, z, good, L, d, Q, acting, guard, noise, r, slope, step, midpoint
         drift = drift or noise[j] > 0.0
     full = np.eye(size)
     for k in range(Q.shape[0]):
-        if not state_step.advance(model, z, acting[k], slope, step, midpoint, ahead, F):
+        if not state_step.advance(model, z, acting[k], slope, step, order, ahead, F):
             return k
         good[:] = z[n2:]
         z[:] = ahead

@@ -40,7 +40,7 @@ class KalmanFilter(ABC):
     :param measurement_std: (n,) or scalar, of the measured positions.
     :param drift_std: (b,) or scalar, of what is added to the parameters in each step, 0 for
         constant ones.
-    :param discretisation: 'midpoint' or the paper's 'euler'.
+    :param discretisation: 'midpoint', the paper's 'euler', or 'cut' (`state_step`).
     :param coulomb_slope: None for sign(dq).
     :param guard: (K, n) configurations for that test; None takes 16 within the joint limits.
         Those where the start values fail already are left out.

@@ -10,7 +10,8 @@ from robot_id.model import Robot
 from robot_id.online import state_kernels, state_step
 
 Array = NDArray[np.float64]
-DISCRETISATIONS = ('euler', 'midpoint')
+# In the order of the kernels' numbers.
+DISCRETISATIONS = ('euler', 'midpoint', 'cut')
 
 
 class NotPositive(Exception):
@@ -24,11 +25,11 @@ class StateModel:
     Accelerations are ddq = M^-1 (tau - N); d ddq/d chi = -M^-1 Phi(q, dq, ddq), and
     d ddq/d q = -M^-1 d tau/d q, d ddq/d dq = -M^-1 d tau/d dq are exact, with the slope of the
     friction. `euler` is eq. 13 of paper 004; `midpoint` evaluates the model half a period ahead
-    (second order), at twice the cost, and cuts periods in which a joint turns (`state_step`).
+    (second order), at twice the cost; `cut` does so in parts where a joint turns (`state_step`).
 
     :param robot: the robot.
     :param step: sampling period, seconds.
-    :param discretisation: 'euler' or 'midpoint'.
+    :param discretisation: 'euler', 'midpoint' or 'cut'.
     :param coulomb_slope: None for sign(dq), whose slope counts as zero.
     """
 
@@ -45,7 +46,7 @@ class StateModel:
         if not step > 0:
             raise OptionError(f'step = {step}, must be positive')
         self.robot, self.step = robot, float(step)
-        self.midpoint = discretisation == 'midpoint'
+        self.order = DISCRETISATIONS.index(discretisation)
         self.slope = 0.0 if coulomb_slope is None else float(coulomb_slope)
         self.n, self.b = robot.n, len(robot.base)
         self.arrays = state_kernels.model_of(robot, self.slope)
@@ -72,7 +73,7 @@ class StateModel:
         """Return f(z, tau) of (P, 2n + b) states; tau as in `advance`."""
         out = np.empty_like(Z)
         if not state_step.advance_many(
-            self.arrays, Z, _rows(tau), self.slope, self.step, self.midpoint, out
+            self.arrays, Z, _rows(tau), self.slope, self.step, self.order, out
         ):
             raise NotPositive
         return out
@@ -93,7 +94,7 @@ class StateModel:
         """
         ahead, F = np.empty(self.size), np.empty((2 * self.n, self.size))
         if not state_step.advance(
-            self.arrays, z, _rows(tau), self.slope, self.step, self.midpoint, ahead, F
+            self.arrays, z, _rows(tau), self.slope, self.step, self.order, ahead, F
         ):
             raise NotPositive
         return ahead, F

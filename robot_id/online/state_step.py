@@ -23,6 +23,8 @@ from robot_id.online.state_kernels import accelerations, linearise
 # Largest number of parts, as powers of two.
 SMOOTH_HALVINGS, SIGN_HALVINGS = 6, 3
 STEEP, STIFFEST = 20.0, 0.5
+# How a period is passed: euler, midpoint, or midpoint with periods cut where a joint turns.
+EULER, MIDPOINT, CUT = range(3)
 
 
 @numba.njit(**FAST)
@@ -66,7 +68,7 @@ def _next_part(done, count):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(**FAST)
-def advance(model, z, torques, slope, step, midpoint, ahead, F):  # type: ignore[no-untyped-def]
+def advance(model, z, torques, slope, step, order, ahead, F):  # type: ignore[no-untyped-def]
     """
     Fill f(z, tau) and the first 2n rows of its Jacobian; False if M(q) is not positive.
 
@@ -85,7 +87,7 @@ def advance(model, z, torques, slope, step, midpoint, ahead, F):  # type: ignore
     for k in range(torques.shape[0]):
         done = 0
         while done < whole:
-            part = _part(model, ahead, torques[k], slope, held, midpoint, done, G)
+            part = _part(model, ahead, torques[k], slope, held, order, done, G)
             if part == 0:
                 return False
             before[:] = F
@@ -100,7 +102,7 @@ def advance(model, z, torques, slope, step, midpoint, ahead, F):  # type: ignore
 
 
 @numba.njit(**FAST)
-def _part(model, z, tau, slope, step, midpoint, done, G):  # type: ignore[no-untyped-def]
+def _part(model, z, tau, slope, step, order, done, G):  # type: ignore[no-untyped-def]
     """
     Advance z in place by the next part; return its length in shortest parts, 0 if M(q) is lost.
 
@@ -112,12 +114,12 @@ def _part(model, z, tau, slope, step, midpoint, done, G):  # type: ignore[no-unt
     if not linearise(model, z, tau, slope, ddq, K):
         return 0
     count = 0
-    if midpoint:
+    if order == CUT:
         count = _halvings(z, ddq, K, _near_rest(z, n, slope), slope, step)
     part = _next_part(done, count)
     h = step * part / (1 << SMOOTH_HALVINGS)
     speed = z[:n].copy()
-    if midpoint:
+    if order >= MIDPOINT:
         J[:] = K
         middle = z.copy()
         for i in range(n):
@@ -126,7 +128,7 @@ def _part(model, z, tau, slope, step, midpoint, done, G):  # type: ignore[no-unt
         if not linearise(model, middle, tau, slope, ddq, K):
             return 0
         speed[:] = middle[:n]
-    _part_slopes(h, J, K, midpoint, G)
+    _part_slopes(h, J, K, order >= MIDPOINT, G)
     for i in range(n):
         z[n + i] += h * speed[i]
         z[i] += h * ddq[i]
@@ -158,7 +160,7 @@ def _part_slopes(h, J, K, midpoint, F):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(**FAST)
-def advance_many(model, Z, torques, slope, step, midpoint, out):  # type: ignore[no-untyped-def]
+def advance_many(model, Z, torques, slope, step, order, out):  # type: ignore[no-untyped-def]
     """Fill f(z, tau) of each of the (P, 2n + b) states Z; False if an M(q) is not positive."""
     held = step / torques.shape[0]
     whole = 1 << SMOOTH_HALVINGS
@@ -167,7 +169,7 @@ def advance_many(model, Z, torques, slope, step, midpoint, out):  # type: ignore
         for k in range(torques.shape[0]):
             done = 0
             while done < whole:
-                part = _part_alone(model, out[s : s + 1], torques[k], slope, held, midpoint, done)
+                part = _part_alone(model, out[s : s + 1], torques[k], slope, held, order, done)
                 if part == 0:
                     return False
                 done += part
@@ -175,21 +177,21 @@ def advance_many(model, Z, torques, slope, step, midpoint, out):  # type: ignore
 
 
 @numba.njit(**FAST)
-def _part_alone(model, Z, tau, slope, step, midpoint, done):  # type: ignore[no-untyped-def]
+def _part_alone(model, Z, tau, slope, step, order, done):  # type: ignore[no-untyped-def]
     """`_part` without the Jacobian, of the one state in Z (1, 2n + b)."""
     n, z = tau.shape[0], Z[0]
     ddq, K = np.empty((1, n)), np.empty((n, z.shape[0]))
-    steep = midpoint and _near_rest(z, n, slope)
+    steep = order == CUT and _near_rest(z, n, slope)
     if steep:
         if not linearise(model, z, tau, slope, ddq[0], K):
             return 0
     elif not accelerations(model, Z, tau, slope, ddq):
         return 0
-    count = _halvings(z, ddq[0], K, steep, slope, step) if midpoint else 0
+    count = _halvings(z, ddq[0], K, steep, slope, step) if order == CUT else 0
     part = _next_part(done, count)
     h = step * part / (1 << SMOOTH_HALVINGS)
     speed = z[:n].copy()
-    if midpoint:
+    if order >= MIDPOINT:
         middle = Z.copy()
         for i in range(n):
             middle[0, i] += 0.5 * h * ddq[0, i]

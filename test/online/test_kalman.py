@@ -84,7 +84,7 @@ class PlainEkf(ExtendedKalmanFilter):
 
 
 @pytest.mark.parametrize('drift', [0.0, 1e-3])
-@pytest.mark.parametrize('discretisation', ['euler', 'midpoint'])
+@pytest.mark.parametrize('discretisation', ['euler', 'midpoint', 'cut'])
 def test_factorised_equals_plain(robot, drift, discretisation):
     run = recording(robot, 0, seconds=3.0)
     options = {

@@ -20,7 +20,7 @@ def random_state(robot, seed):
 
 
 @pytest.mark.parametrize('name', ROBOTS)
-@pytest.mark.parametrize('discretisation', ['euler', 'midpoint'])
+@pytest.mark.parametrize('discretisation', ['euler', 'midpoint', 'cut'])
 @settings(deadline=None, max_examples=5)
 @given(seed=seeds)
 def test_jacobian_is_the_slope_of_the_step(name, discretisation, seed):
@@ -89,7 +89,7 @@ TURN = np.array([0.4, 0.15]), np.array([0.3, 0.8]), np.array([-90.0, -4.0])
 
 def followed(robot, z, tau, step, count, slope):
     """Return a state after so many short steps."""
-    fine = StateModel(robot, step / count, coulomb_slope=slope)
+    fine = StateModel(robot, step / count, 'cut', slope)
     for _ in range(count):
         z = fine.advance(z, tau)[0]
     return z
@@ -103,7 +103,7 @@ def test_joints_that_turn_within_a_period(seed):
     dq, q, tau = TURN
     z = np.concatenate([dq * scale, q, robot.truth()])
     exact = followed(robot, z, tau, 5e-3, 2000, 1000.0)
-    model = StateModel(robot, 5e-3, coulomb_slope=1000.0)
+    model = StateModel(robot, 5e-3, 'cut', 1000.0)
     ahead, F = model.advance(z, tau)
     # One midpoint step misses the elbow by up to a tenth of its change.
     assert np.allclose(ahead[:2] - z[:2], exact[:2] - z[:2], rtol=5e-3, atol=0)
@@ -120,8 +120,8 @@ def test_torques_within_a_period_act_one_after_the_other():
     q, dq, tau = random_state(robot, 4)
     torques = tau + np.random.default_rng(5).normal(0, 2, (5, robot.n))
     z = np.concatenate([dq, q, robot.truth()])
-    ahead, F = StateModel(robot, 1e-3, coulomb_slope=20.0).advance(z, torques)
-    short = StateModel(robot, 2e-4, coulomb_slope=20.0)
+    ahead, F = StateModel(robot, 1e-3, 'cut', 20.0).advance(z, torques)
+    short = StateModel(robot, 2e-4, 'cut', 20.0)
     expected, slopes = z, np.eye(z.size)
     for each in torques:
         expected, top = short.advance(expected, each)
