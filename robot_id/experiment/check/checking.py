@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from robot_id.data.dataset import Dataset
-from robot_id.experiment.check import excitation, registry, search, torque_scale, unexplained
+from robot_id.experiment.check import (
+    excitation,
+    registry,
+    search,
+    torque_delay,
+    torque_scale,
+    unexplained,
+)
 from robot_id.experiment.check.case import Case
 from robot_id.experiment.check.finding import Finding, Findings
 from robot_id.model import Robot
@@ -19,7 +26,7 @@ def check(robot: Robot, dataset: Dataset, progress: Progress = silent) -> Findin
 
     First what the channels alone show (wrap-around, clock, saturation, rest), then whether the
     motion is rich enough, then the one change that explains the torques better, if there is one,
-    then their size, and whether anything explains them at all.
+    then their size, whether anything explains them at all, and whether they are a little late.
 
     :param dataset: columns of the robot's joints, in any order.
     """
@@ -53,7 +60,8 @@ def _by_the_torques(case: Case, poor: list[Finding]) -> list[Finding]:
         if poor:
             return poor
         nominal = case.models.nominal
-        return torque_scale.look(case, nominal) + unexplained.look(case, nominal)
+        found = torque_scale.look(case, nominal) + unexplained.look(case, nominal)
+        return found or torque_delay.look(case)
     certain = search.explains(best.after) or (best.after.prior is None and best.gain > CERTAIN)
     if poor and not certain:
         return poor

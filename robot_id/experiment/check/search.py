@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from robot_id.experiment.check import registry
+from robot_id.experiment.check import registry, torque_delay
 from robot_id.experiment.check.case import Case, Proposal
 from robot_id.experiment.check.models import Explanation
 
@@ -38,12 +38,15 @@ def _believed(case: Case, found: Proposal) -> bool:
     Return whether a change does more than absorb unmodelled effects.
 
     A spring or a counterbalance can look like another gravity or a delay: these count if they
-    halve the error of a joint, a delay also if it helps every joint or leaves little error.
+    halve the error of a joint, a delay also if it helps every joint or leaves little error, and
+    only if it is gone after a correction.
     """
     if found.code not in ('gravity_direction', 'torque_delay') or found.after is None:
         return True
     left = found.after.free[found.after.moving]
-    if found.code == 'torque_delay' and float(np.median(left)) > NOISE:
+    if found.code == 'torque_delay' and (
+        float(np.median(left)) > NOISE or not torque_delay.is_gone(case, found.hypothesis.delay)
+    ):
         return False
     if found.after.decisive(case.models.nominal):
         return True
