@@ -84,6 +84,11 @@ def align(robot: Robot, dataset: Dataset, slope: float | str | None) -> Alignmen
 
     :param dataset: the measurements, columns in the order of the robot's joints.
     """
+    key = ('alignment', robot, slope)
+    return dataset.kept.get(key, lambda: _found(robot, dataset, slope))
+
+
+def _found(robot: Robot, dataset: Dataset, slope: float | str | None) -> Alignment:
     sample = coarse(dataset, RATE_HZ)
     processing = _processing(sample, CUTOFF_HZ)
     try:
@@ -111,48 +116,53 @@ def _processing(sample: Dataset, cutoff_hz: float) -> Processing:
 def _align(
     robot: Robot, dataset: Dataset, processing: Processing, slope: float | str | None, step: float
 ) -> Alignment:
-    best, shown = (
-        (slope, 'given') if not isinstance(slope, str) else _turn(robot, dataset, processing)
-    )
+    if isinstance(slope, str):
+        rows, shown = _turn(robot, dataset, processing)
+    else:
+        rows, shown = Observation(robot, dataset, processing, slope), 'given'
+    best = rows.wide.coulomb_slope
     if best is not None:
         processing = _processing(dataset, SMOOTH_CUTOFF_HZ)
-    offset = _freed_offset(robot, dataset, processing, best, step)
+        rows = Observation(robot, dataset, processing, best)
+    offset = _freed_offset(rows, step)
     usual = offset is not None and (offset.held or offset.undecided)
     if offset is not None and not usual and offset.largest > step:
         # The estimate is of first order: what it leaves of a long delay is found once more.
         known = offset.of_joints() if offset.differ else offset.seconds
         shifted = replace(processing, torque_offset_s=known)
-        rest = _freed_offset(robot, dataset, shifted, best, step)
+        rest = _freed_offset(Observation(robot, dataset, shifted, best), step)
         offset = offset if rest is None else offset.plus(rest)
     return Alignment(best, shown if offset is not None else 'too few data', offset)
 
 
-def _turn(robot: Robot, dataset: Dataset, processing: Processing) -> tuple[float | None, str]:
-    """Return the slope of the friction that explains the reversals, None for sign(dq), and why."""
+def _turn(robot: Robot, dataset: Dataset, processing: Processing) -> tuple[Observation, str]:
+    """Return the rows with the slope of the friction that explains the reversals, and why."""
     found: dict[float | None, float] = {}
+    rows: dict[float | None, Observation] = {}
     for candidate in [None, *_known_slopes(robot)]:
-        fit = _fit(Observation(robot, dataset, processing, candidate))
+        rows[candidate] = Observation(robot, dataset, processing, candidate)
+        fit = _fit(rows[candidate])
         misfit = None if fit is None else misfit_with_offset(*fit)
         if misfit is None:
-            return None, 'too few data'
+            return rows[None], 'too few data'
         found[candidate] = misfit
     best = min(found, key=lambda s: found[s])
     if best is not None:
         sign, smooth = found[None], found[best]
         best = best if smooth <= max(DECISIVE * sign, TRUSTED) else None
-    return best, ', '.join(f'{_words(s)}: {100 * misfit:.4g} %' for s, misfit in found.items())
+    return rows[best], ', '.join(
+        f'{_words(s)}: {100 * misfit:.4g} %' for s, misfit in found.items()
+    )
 
 
-def _freed_offset(
-    robot: Robot, dataset: Dataset, processing: Processing, slope: float | None, step: float
-) -> TimeOffset | None:
+def _freed_offset(rows: Observation, step: float) -> TimeOffset | None:
     """
     Return the offset of the torques, common and by joint, from rows without the reversals.
 
     Friction that does not turn as W says (before the velocity does, or smoothly) looks like a
     torque that is early or late, although gravity and inertia are not.
     """
-    fit = _fit(Observation(robot, dataset, processing, slope, free=True))
+    fit = _fit(rows.freed())
     offset = None if fit is None else estimate_offset(*fit, step)
     return offset if fit is None or offset is None else with_joints(offset, *fit)
 

@@ -87,6 +87,17 @@ class Observation:
         made._turns = self._turns
         return made
 
+    def freed(self) -> Observation:
+        """Return the same rows, made once, without the effect of the reversals."""
+        slope = self.wide.coulomb_slope
+        made = Observation(
+            self.robot, self.dataset, self.processing, slope, self.memory_mb, free=True
+        )
+        if self._kept is not None:
+            made._kept = self._kept
+            made._freed, made.taken = made._without_reversals(self._kept)
+        return made
+
     @property
     def warnings(self) -> tuple[str, ...]:
         """A line where rows to be freed from the reversals are too many to be kept."""
