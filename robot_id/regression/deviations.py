@@ -8,13 +8,15 @@ import numpy as np
 import scipy.linalg as sl
 from numpy.typing import NDArray
 
+from robot_id.regression import sandwich
 from robot_id.regression.bootstrap import bootstrap_covariance
 from robot_id.regression.observation import Observation
-from robot_id.regression.sandwich import score_covariance
-from robot_id.regression.triangular import triangle
+from robot_id.regression.triangular import RowFactor
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+# Rows that are factorised at a time.
+CHUNK = 4000
 
 
 def weighted_rows(
@@ -40,12 +42,15 @@ def weighted_rows(
         G[:, :, p] = -observation.torque_rate(piece)
         effect = piece.used * weights
         rows, torques = runs.setdefault(piece.run, ([], []))
-        rows.append(G * effect[:, :, None])
+        G *= effect[:, :, None]
+        rows.append(G)
         torques.append(wide.measured(piece.values) * effect)
-    return (
-        [np.concatenate(rows) for rows, _ in runs.values()],
-        [np.concatenate(torques) for _, torques in runs.values()],
-    )
+    return [_joined(rows) for rows, _ in runs.values()], [_joined(y) for _, y in runs.values()]
+
+
+def _joined(parts: list[Array]) -> Array:
+    """Return the parts one after the other; one of them as it is, since it may be large."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def observed_covariance(
@@ -100,8 +105,21 @@ def least_squares_covariance(
     :param bootstrap: from randomly resampled blocks of rows, not by formula.
     """
     p = G[0].shape[2]
-    R = triangle(np.concatenate([g.reshape(-1, p) for g in G]))
+    factor = RowFactor(p)
+    for rows in (g.reshape(-1, p) for g in G):
+        for low in range(0, len(rows), CHUNK):
+            factor.add(rows[low : low + CHUNK])
+    R = factor.R
+    if not bootstrap and sum(len(part) for part in residual) > sandwich.LONG:
+        # Z = G R^-1 of a long recording would be as large as G.
+        scores = sl.solve_triangular(R, sandwich.block_scores(G, residual).T, trans='T')
+        root = sl.solve_triangular(R, scores)
+        return root @ root.T
     Z = [sl.solve_triangular(R, g.reshape(-1, p).T, trans='T').T.reshape(g.shape) for g in G]
     root = sl.solve_triangular(R, np.eye(p))
-    scores = bootstrap_covariance(Z, Z, residual) if bootstrap else score_covariance(Z, residual)
+    scores = (
+        bootstrap_covariance(Z, Z, residual)
+        if bootstrap
+        else sandwich.score_covariance(Z, residual)
+    )
     return root @ scores @ root.T

@@ -122,7 +122,7 @@ class Observation:
         joined = [join([part for part in kept if part.run == k]) for k in {p.run for p in kept}]
         freed, taken = [], np.zeros(self.n, int)
         for rows in joined:
-            run, values = self.dataset.runs[rows.run], rows.values.copy()
+            run, values = self.dataset.runs[rows.run], rows.values  # joined: not those of `kept`
             if rows.run not in self._turns:
                 slope = self.wide.coulomb_slope
                 self._turns[rows.run] = reversal_times(run, self.processing, slope)

@@ -50,7 +50,8 @@ def score_covariance(Z: Sequence[Array], residual: Sequence[Array]) -> Array:
     """
     rows = sum(len(part) for part in residual)
     if rows > LONG:
-        return _block_scores(Z, residual)
+        scores = block_scores(Z, residual)
+        return scores.T @ scores
     per_parameter = rows / Z[0].shape[2]
     share = per_parameter / (per_parameter + HALF_SHARE)
     total = np.zeros((Z[0].shape[2],) * 2)
@@ -134,8 +135,8 @@ def _smooth(spectrum: NDArray, N: int) -> NDArray:
     return scipy.ndimage.uniform_filter1d(spectrum, width, axis=0, mode='mirror')
 
 
-def _block_scores(Z: Sequence[Array], residual: Sequence[Array]) -> Array:
-    """Return (b, b) the sum over independent blocks of their scores' squares."""
+def block_scores(Z: Sequence[Array], residual: Sequence[Array]) -> Array:
+    """Return (K, b) S with S' S = cov(Z' rho): the scores of K independent blocks of rows."""
     rows = sum(len(part) for part in residual)
     length = -(-rows // BLOCKS)
     scores = []
@@ -144,4 +145,4 @@ def _block_scores(Z: Sequence[Array], residual: Sequence[Array]) -> Array:
             piece = slice(low, low + length)
             scores.append(np.einsum('tjb,tj->b', part[piece], rho[piece]))
     S = np.array(scores)
-    return S.T @ S * len(S) / max(len(S) - 1, 1)
+    return S * np.sqrt(len(S) / max(len(S) - 1, 1))

@@ -68,3 +68,9 @@ def test_blocks_and_spectrum_agree_on_long_recordings(monkeypatch):
     blocks = least_squares_covariance([G], [rho])
     ratio = np.sqrt(np.diag(blocks) / np.diag(spectral))
     assert np.median(ratio) == pytest.approx(1.0, abs=0.2)
+    # The same from Q of the whole, which a long recording has no memory for.
+    p = G.shape[2]
+    Q, R = np.linalg.qr(G.reshape(-1, p))
+    root = np.linalg.solve(R, np.eye(p))
+    whole = root @ sandwich.score_covariance([Q.reshape(G.shape)], [rho]) @ root.T
+    np.testing.assert_allclose(blocks, whole, rtol=0, atol=1e-10 * np.abs(whole).max())
