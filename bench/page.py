@@ -10,9 +10,10 @@ from bench.figure import Figure
 
 HEAD = """# Performance
 
-Written by `python -m bench --page doc/performance.md`; nothing on this page is typed by hand.
+Written by `python -m bench --page doc/performance.md`, benchmark after benchmark; nothing on this
+page is typed by hand.
 
-Every figure comes from one run on one machine. What carries over to other machines are the ratios:
+Every figure comes from one machine. What carries over to other machines are the ratios:
 both sides of a ratio were taken in turns in the same run. Times are processor time of one core
 after a warm-up (the compiled kernels are in numba's cache), medians of several turns; DIDIM,
 the search for a motion and the ROS loop are wall time. `target` is the ratio (or the value, where
