@@ -107,8 +107,9 @@ def whole_motion(
     """
     border, N = processing.border or 0, len(run)
     cuts = [0, *range(border + chunk, N - border, chunk), N]
-    parts = [differentiate(run, processing, piece) for piece in pairwise(cuts)]
-    q, dq, ddq = (np.concatenate(x) for x in zip(*parts))
+    q, dq, ddq = np.empty((3, *run.position.shape))
+    for low, high in pairwise(cuts):
+        q[low:high], dq[low:high], ddq[low:high] = differentiate(run, processing, (low, high))
     return q, dq, ddq
 
 
