@@ -121,8 +121,9 @@ def _align(
     else:
         rows, shown = Observation(robot, dataset, processing, slope), 'given'
     best = rows.wide.coulomb_slope
-    if best is not None:
-        processing = _processing(dataset, SMOOTH_CUTOFF_HZ)
+    sharper = processing if best is None else _processing(dataset, SMOOTH_CUTOFF_HZ)
+    if sharper != processing:
+        processing = sharper
         rows = Observation(robot, dataset, processing, best)
     offset = _freed_offset(rows, step)
     usual = offset is not None and (offset.held or offset.undecided)
