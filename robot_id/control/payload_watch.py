@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 # Squares of the torques that only a load explains, relative to those of the residual. Real robots
 # differ from their models: windows of 1 to 8 s without a load, of EMPS, TX40 and UR10e, gave up to
-# 0.8. A load is noticed beyond NOTICED; windows that begin a tare are apart by less than ALIKE.
+# 0.8. A load is noticed beyond NOTICED; windows of a tare are apart by less than ALIKE.
 NOTICED, ALIKE = 2.0, 0.5
 # The reference is taken as the motion. With a wrong model the robot leaves it, and the torques are
 # wrong by a part of what the model missed: it grows with the square of the speed of the motion
@@ -88,8 +88,8 @@ class PayloadWatch:
     """
     Compares every window with the robot's own, the tare.
 
-    The tare begins with two similar windows. It lags by one window, so that a window in which a
-    load has just been attached is not part of it, and does not change while a load is present.
+    The tare begins with two similar windows. It takes in windows that are like it, and lags by
+    one, so that a window in which a load has just been attached is not part of it.
     """
 
     def __init__(self, robot: Robot) -> None:
@@ -127,11 +127,13 @@ class PayloadWatch:
                 self._tare = bare.weighted()
             self._bare = now
             return None
-        payload, _ = self._compare(self._tare, now)
-        if not payload.significant and bare is not None:
+        payload, share = self._compare(self._tare, now)
+        # A window that is not like the tare, and the one before it, may hold some of a load. In
+        # the tare they would hide what comes after.
+        alike = share < ALIKE
+        if alike and bare is not None:
             self._tare = self._tare.followed_by(bare.weighted())
-        # With a load, the window before may hold some of it.
-        self._bare = None if payload.significant else now
+        self._bare = now if alike else None
         return payload
 
     def _compare(self, tare: WeightedWindows, window: LoadWindow) -> tuple[PayloadEstimate, float]:

@@ -128,7 +128,10 @@ class Processing:
             lines.append('torque: a held command, averaged to the time of the positions')
         offsets = np.atleast_1d(_band(self.torque_offset_s))
         if np.any(offsets != 0.0):
-            words = [f'{1e3 * abs(v):.3g} ms {"late" if v > 0.0 else "early"}' for v in offsets]
+            words = [
+                f'{1e3 * abs(v):.3g} ms {"late" if v > 0.0 else "early"}' if v else 'in time'
+                for v in offsets
+            ]
             lines.append(f'torque: {", ".join(words)}, shifted back')
         band = np.atleast_1d(_band(self.dead_band))
         if np.any(band > 0):

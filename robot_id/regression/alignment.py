@@ -121,9 +121,9 @@ def _align(
     else:
         rows, shown = Observation(robot, dataset, processing, slope), 'given'
     best = rows.wide.coulomb_slope
-    sharper = processing if best is None else _processing(dataset, SMOOTH_CUTOFF_HZ)
-    if sharper != processing:
-        processing = sharper
+    # At low rates both cut-offs are the largest one, but for rounding.
+    if best is not None and LARGEST_CUTOFF * dataset.rate > 1.01 * CUTOFF_HZ:
+        processing = _processing(dataset, SMOOTH_CUTOFF_HZ)
         rows = Observation(robot, dataset, processing, best)
     offset = _freed_offset(rows, step)
     usual = offset is not None and (offset.held or offset.undecided)

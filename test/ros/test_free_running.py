@@ -86,7 +86,9 @@ def test_two_robots_and_kill_9_of_each_node_in_turn(tmp_path):
         services_reach_one_robot_alone(two)
         # Of all that the right robot did, nothing was disturbed.
         assert np.all(np.diff(stamps(two.states['right'])) > 0)
-        assert two.message('right/ddm_simulator: simulation') == 'running'
+        # A busy machine may make it slow, which it says; it never stopped.
+        told = two.message('right/ddm_simulator: simulation')
+        assert told.startswith(('running', 'slower than real time'))
 
 
 def both_move(two):

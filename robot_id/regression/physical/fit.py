@@ -89,6 +89,8 @@ class Fitter:
         if not (np.all(np.isfinite(R)) and np.all(np.isfinite(z))):
             raise IdentificationError('the system to constrain has values that are not finite')
         found = self._fit(R, z)
+        if _within_chance(R, z, found.chi):
+            return found
         if (factor := mass_factor(self.robot, self.prior, R @ self.B, z)) is None:
             return found
         scaled = self._with(replace(self.prior, rows=factor * self.prior.rows))._fit(R, z)
@@ -243,6 +245,13 @@ class Fitter:
             u=u,
             l=np.where(np.arange(len(u)) < len(drives), u, 0.0),
         ).triangular()
+
+
+def _within_chance(R: Array, z: Array, chi: Array) -> bool:
+    """Whether what chi adds to the least squares of R x = z is no more than its noise explains."""
+    free = sl.lstsq(R, z, lapack_driver='gelsy')[0]
+    more = np.sum((R @ chi - z) ** 2) - np.sum((R @ free - z) ** 2)
+    return bool(more <= len(chi))
 
 
 def base_matrix(robot: Robot) -> Array:
