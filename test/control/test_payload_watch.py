@@ -9,6 +9,8 @@ from robot_id.control.payload_watch import PayloadWatch
 from robot_id.dynamics import Disturbances
 from robot_id.experiment import run_ilic
 from robot_id.model import Loop, Payload, load_robot, payload_parameters
+from robot_id.trajectory import SampledMotion
+from robot_id.trajectory.default import motion_of
 from robot_id.trajectory.lively import lively_motion
 
 CYCLE_S = 8.0
@@ -145,3 +147,24 @@ def test_a_window_of_few_equations_tells_nothing(emps):
     watch, model = run.ilic.payload_watch, run.ilic.parameters
     assert watch.see(poor, np.zeros(1, bool), model) is None
     assert watch.see(factors, np.zeros(1, bool), model) is not None
+
+
+def test_windows_that_hold_some_of_a_load_do_not_hide_it():
+    """At rest a load is attached; some windows after it are too poor to show it, others not."""
+    robot = load_robot('emps')
+    motion, step, rest_s = motion_of(robot), 1e-3, 6.5625
+    cycle = np.array([motion.sample(t) for t in np.arange(0.0, motion.duration, step)])[:, :, 0]
+    still = np.tile([cycle[0, 0], 0.0, 0.0], (round(rest_s / step), 1))
+    played = np.concatenate([cycle, cycle, still, cycle, cycle, cycle]).T[:, :, None]
+    time = step * np.arange(played.shape[1])
+    heavier = robot.truth() + payload_parameters(robot, Payload(10.0))
+    attached = 2.0 * motion.duration + rest_s - 1.0
+    noise = replace(Disturbances.of_robot(robot, 6), changes=((attached, heavier),))
+    seen = run_ilic(
+        robot, robot.truth(), SampledMotion(time, *played), 1, disturbances=noise,
+        ilic_options={'physical': True, 'window_s': 1.5},
+    ).updates  # fmt: skip
+    told = [update.payload.significant for update in seen if update.payload]
+    # Half of the windows with a load, to the end; with those in the tare, none of the last four.
+    assert sum(told[-13:]) > 6
+    assert any(told[-4:])
