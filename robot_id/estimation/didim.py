@@ -19,6 +19,7 @@ from robot_id.estimation.loop_jacobian import (
 )
 from robot_id.estimation.loop_problem import LoopProblem
 from robot_id.estimation.loop_steps import (
+    Relaxation,
     ShortSteps,
     best_so_far,
     careful_step,
@@ -69,7 +70,7 @@ class Didim(EstimatedLoopMethod):
         error, exact, converged = np.inf, False, False
         own = known_gains(problem, chi) if self.jacobian == 'exact' else None
         fitter = Fitter(problem.robot) if self.physical else None
-        creeping = ShortSteps()
+        creeping, relaxation = ShortSteps(), Relaxation()
         for k in range(self.iterations):
             progress(k / self.iterations, history_text(history))
             if exact:
@@ -82,6 +83,7 @@ class Didim(EstimatedLoopMethod):
             free = proposal
             if fitter is not None:
                 proposal = fitter.project(free, solution.covariance).chi
+            proposal = relaxation.shortened(chi, proposal, solution.covariance)
             try:
                 gains = own if exact else None
                 new, simulations, step = careful_step(problem, chi, proposal, gains)
@@ -93,7 +95,7 @@ class Didim(EstimatedLoopMethod):
             rho = [y - s for y, s in zip(Y, simulated_torque(problem, motions))]
             last, error = error, relative_error(rho, Y)
             history.append(Iteration(new, 100.0 * error, step))
-            change, chi = new - chi, new
+            change, chi = (new - chi) / relaxation.share, new
             if (
                 step == 1.0
                 and gains is own

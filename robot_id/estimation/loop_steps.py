@@ -17,6 +17,8 @@ Array = NDArray[np.float64]
 SHORTEST_STEP = 2.0**-10
 # Steps this short (of the full one) lead nowhere within the iterations there are.
 SHORT_STEP, MOST_SHORT_STEPS = 1.0 / 32.0, 4
+# A step takes the last one back where it is this much of it, and this much against it.
+BACK = 0.7
 # Data that idim_wls explains are not to blame: inertias of light joints are lost in noise.
 WAY_OUT = (
     'if idim_wls explains the data well, some inertias are too small to identify (light wrists, '
@@ -117,6 +119,36 @@ class ShortSteps:
                 f'{self._count} steps in a row were cut to {SHORT_STEP:.2g} or less to keep M(q) '
                 f'positive definite: {WAY_OUT}'
             )
+
+
+class Relaxation:
+    """
+    Shortens the steps of an iteration that only goes back and forth.
+
+    Gauss-Newton steps with a large residual may lead from one point to another and back for ever,
+    with the minimum between them: a step that takes back most of the last one halves all that
+    follow.
+    """
+
+    def __init__(self) -> None:
+        self.share = 1.0
+        self._last: Array | None = None
+
+    def shortened(self, chi: Array, proposal: Array, covariance: Array) -> Array:
+        """
+        Return the point on the way from chi to the proposal that is to be tried.
+
+        :param covariance: (b, b) of the proposal; steps are compared in its deviations.
+        """
+        unit = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
+        step = (proposal - chi) / unit
+        if self._last is not None:
+            size = float(np.linalg.norm(step) * np.linalg.norm(self._last))
+            taken_back = np.linalg.norm(step) > BACK * np.linalg.norm(self._last)
+            if taken_back and float(step @ self._last) < -BACK * size:
+                self.share *= 0.5
+        self._last = self.share * step
+        return chi + self.share * (proposal - chi)
 
 
 def relative_error(residuals: Sequence[Array], torques: Sequence[Array]) -> float:

@@ -74,3 +74,12 @@ def test_tx40_real_data_with_the_filtered_position_as_reference(shared):
     q = measured.runs[0].position[::500]
     for step in result.history:
         assert dynamics.smallest_inertia_eigenvalue(robot, step.parameters, q) > 0.0
+
+
+def test_didim_of_the_tx40_ends_with_default_options(shared):
+    """Its steps went back and forth between two points for ever."""
+    robot = load_robot('tx40')
+    measured = data.load(shared / 'data/tx40', 'tx40_csv', robot)
+    result = Didim().estimate(robot, measured)
+    assert result.converged
+    assert result.iterations < 10
