@@ -249,7 +249,8 @@ def time_offset(case: Case) -> list[Remark]:
         return []
     way = 'late' if left.seconds > 0.0 else 'early'
     text = f'the torque is still {1e3 * abs(left.seconds):.3g} ms {way} against the motion'
-    return [Remark('care', f'{text}: leave torque_offset_s to the data, or give it')]
+    hint = 'if it was, suspect friction that turns before or after the velocity'
+    return [Remark('care', f'{text}: leave torque_offset_s to the data; {hint}')]
 
 
 JUDGES: tuple[Callable[[Case], list[Remark]], ...] = (
