@@ -52,7 +52,7 @@ class CarriedLoad:
         self._publisher.publish(running_message(load, self._robot.name, frame, to_stamp(ns)))
         bound = self._node.settings['payload_bound_kg']
         near = load.mass is not None and abs(load.mass - self._mass) <= bound
-        if near or not load.differs_from(self._load):
+        if not self._waits_with(load) and (near or not load.differs_from(self._load)):
             self._reported = None
             return True
         self.held += 1
@@ -63,6 +63,14 @@ class CarriedLoad:
                 '~/set_payload, or a larger payload_bound_kg'
             )
         return False
+
+    def _waits_with(self, load: NoticedLoad) -> bool:
+        """Whether a load that was told stays: a window too poor to tell does not take it back."""
+        if self._reported is None:
+            return False
+        if load.mass is None:
+            return self._reported.mass is not None
+        return not load.clearly_differs_from(self._reported)
 
     def _set(self, request: SetPayload.Request, _: SetPayload.Response) -> None:
         blend = request.blend_s or self._node.settings['blend_s']
