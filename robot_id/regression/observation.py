@@ -16,8 +16,9 @@ from robot_id.model import Robot
 from robot_id.model.friction.registry import TERMS
 from robot_id.progress import Progress, silent
 from robot_id.regression.prediction import PredictedRun, Prediction, predict
-from robot_id.regression.reversals import response_bases, reversal_times, without
+from robot_id.regression.reversals import without
 from robot_id.regression.sampling import Rows, States, join, walk
+from robot_id.regression.shared_reversals import SharedReversals
 from robot_id.regression.triangular import JointFactors, RowFactor
 from robot_id.regression.wide_regressor import WideRegressor
 
@@ -69,8 +70,7 @@ class Observation:
         self._free = free
         self._kept: list[Rows] | None = None
         self._freed: list[Rows] | None = None
-        # Times of the reversals of each run and joint, once they were searched.
-        self._turns: dict[int, list[Array]] = {}
+        self._reversals = SharedReversals(coulomb_slope)
         # Rows of each joint that its reversals took.
         self.taken = np.zeros(self.n, int)
         # Deviation of the time offset of the torques that the processing corrects, s.
@@ -84,7 +84,7 @@ class Observation:
         """
         slope, form = self.wide.coulomb_slope, processing or self.processing
         made = Observation(self.robot, dataset, form, slope, self.memory_mb, self._free)
-        made._turns = self._turns
+        made._reversals = self._reversals
         return made
 
     def freed(self) -> Observation:
@@ -123,18 +123,13 @@ class Observation:
         freed, taken = [], np.zeros(self.n, int)
         for rows in joined:
             run, values = self.dataset.runs[rows.run], rows.values  # joined: not those of `kept`
-            if rows.run not in self._turns:
-                slope = self.wide.coulomb_slope
-                self._turns[rows.run] = reversal_times(run, self.processing, slope)
-            turns = self._turns[rows.run]
             for j, joint in enumerate(self.robot.joints):
                 if any(TERMS[term].constant is not None for term in joint.friction):
                     # Terms such as Stribeck's act in just these moments.
                     continue
-                fine = self.wide.coulomb_slope is not None
                 used, own = rows.used[:, j], self.wide.places(j)
-                form = self.processing, run.step, fine
-                bases = response_bases(rows.time[used], turns[j], *form)
+                time = rows.time[used]
+                bases = self._reversals.bases(rows.run, run, j, time, self.processing)
                 inside = np.ix_(used, own)
                 values[inside], count = without(values[inside], bases)
                 taken[j] += count
