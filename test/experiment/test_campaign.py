@@ -21,9 +21,10 @@ from robot_id.experiment.campaign.cell import run_cell
 from robot_id.experiment.campaign.engine import run_campaign
 from robot_id.experiment.campaign.grid import key_of
 from robot_id.experiment.campaign.random_robots import random_robot
+from robot_id.experiment.campaign.runner import NAME, request_of, row_of
 from robot_id.experiment.campaign.store import TIMES, Store
 from robot_id.experiment.campaign.summary import Share, coverage
-from robot_id.experiment.campaign.warden import Warden
+from robot_id.guarded import GuardedProcess
 from robot_id.progress import silent
 from robot_id.report.campaign import to_html, to_markdown
 
@@ -106,20 +107,24 @@ def test_cells_that_raise_hang_and_take_too_much_are_failures(tmp_path):
     wrong = {'method': 'idim_iv', 'options': {'loop': 'nothing'}}
     path = written(tmp_path, methods=['idim_wls', wrong])
     good, raising = list(read_campaign(path).cells())
-    warden = Warden()
-    row = warden.run(raising, 60.0, 1 << 32)
+    process = GuardedProcess(NAME)
+
+    def run(cell, seconds, memory):
+        return row_of(cell, process.answer(request_of(cell, seconds, memory)))
+
+    row = run(raising, 60.0, 1 << 32)
     assert row['verdict'] == 'failed'
     assert "no loop 'nothing'" in row['failure']
-    assert warden.run(good, 60.0, 1 << 32)['verdict'] == 'converged'
+    assert run(good, 60.0, 1 << 32)['verdict'] == 'converged'
     greedy = good | {'motions': {'motion': 'lively', 'seconds': 3600.0, 'seed': 0}}
-    assert 'MemoryError' in warden.run(greedy, 60.0, 50 << 20)['failure']
-    assert warden.alive
+    assert 'MemoryError' in run(greedy, 60.0, 50 << 20)['failure']
+    assert process.alive
     simplex = {'method': 'cloe', 'options': {'optimizer': 'nelder_mead'}, 'label': 'simplex'}
     endless = good | {'methods': simplex, 'starts': 0.3}
-    late = warden.run(endless, 0.5, 1 << 32)
+    late = run(endless, 0.5, 1 << 32)
     assert late['failure'] == 'TimeLimit: no answer within 0.5 s'
     assert late['key'] == key_of(endless)
-    assert not warden.alive
+    assert not process.alive
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,9 @@ pytest.importorskip('distributed')
 pytest.importorskip('pyarrow')
 
 from robot_id.experiment.campaign import read_campaign
+from robot_id.experiment.campaign.runner import NAME, request_of, row_of
 from robot_id.experiment.campaign.store import TIMES, Store
-from robot_id.experiment.campaign.warden import Warden
+from robot_id.guarded import GuardedProcess
 
 GRID = {
     'robots': ['scara'],
@@ -90,10 +91,12 @@ def test_worker_and_scheduler_are_killed_and_the_table_is_the_same(tmp_path, clu
     assert cluster(*client).wait() == 0
     assert (out / 'summary.json').is_file()
     table = store.table().drop_columns(list(TIMES))
-    warden = Warden()
+    process = GuardedProcess(NAME)
+    cells = list(read_campaign(path).cells())
+    found = [process.answer(request_of(cell, 60.0, 4 << 30)) for cell in cells]
+    process.close()
     undisturbed = Store(tmp_path / 'undisturbed')
     undisturbed.create(path)
-    undisturbed.append([warden.run(cell, 60.0, 4 << 30) for cell in read_campaign(path).cells()])
-    warden.close()
+    undisturbed.append([row_of(*both) for both in zip(cells, found)])
     assert table.num_rows == GRID['repetitions']
     assert table.equals(undisturbed.table().drop_columns(list(TIMES)))

@@ -15,8 +15,9 @@ from typing import Any
 from robot_id.exceptions import OptionError, RobotIdError
 from robot_id.experiment.campaign.cell import Row, empty_row
 from robot_id.experiment.campaign.grid import Campaign, Cell, key_of, read_campaign
+from robot_id.experiment.campaign.runner import NAME, request_of, row_of
 from robot_id.experiment.campaign.store import Store
-from robot_id.experiment.campaign.warden import run_all_guarded
+from robot_id.guarded import answers
 from robot_id.progress import Progress, silent
 
 # Batches in flight for each thread: enough that none waits, few enough to be lost.
@@ -168,8 +169,9 @@ class _Dispatcher:
 
     def _submit(self, batch: list[tuple[str, Cell]]) -> None:
         cells = [cell for _, cell in batch]
+        limits = self.campaign.seconds, self.campaign.memory
         future = self.client.submit(
-            run_all_guarded, cells, self.campaign.seconds, self.campaign.memory,
+            answers, NAME, [request_of(cell, *limits) for cell in cells],
             key=f'cells-{batch[0][0]}-{len(batch)}', pure=False,
         )  # fmt: skip
         self.under_way[future] = cells
@@ -194,7 +196,7 @@ class _Dispatcher:
         if cells is None:
             return
         if future.status == 'finished':
-            rows = future.result()
+            rows = [row_of(*both) for both in zip(cells, future.result())]
         elif future.status != 'error':  # cancelled or lost with the scheduler: cells in flight
             raise self._lost()
         elif len(cells) > 1:  # one of them is to blame
