@@ -180,7 +180,7 @@ class Idim(ABC):
     def _observed(self, robot: Robot, dataset: Dataset, settled: Settled) -> Observation:
         free, slope = self.reversals == 'freed', settled.slope
         made = Observation(robot, dataset, settled.processing, slope, self.memory_mb, free)
-        made.offset_std = settled.offset_std
+        made.offset_std, made.reversals.fine = settled.offset_std, settled.fine
         return made
 
     def state_deviations(self, fit: Fit, observation: Observation, system: System) -> Fit:

@@ -137,7 +137,7 @@ class LoopMethod(ABC):
             kind='known' if known else 'assumed',
         )
         own = alignment.offset_std(self.processing) if self.measured_torque else 0.0
-        problem.smooth, problem.offset_std = alignment.slope is not None, own
+        problem.smooth, problem.offset_std = alignment.fine, own
         if assumed is not None:
             problem = simulable(problem, start)
             problem.warnings += (assumed.statement,)

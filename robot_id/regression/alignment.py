@@ -49,11 +49,18 @@ class Alignment:
     :param slope: alpha of the friction 2/pi atan(alpha dq), None for sign(dq).
     :param slope_reason: why.
     :param offset: how late the torque is; None where it could not be estimated.
+    :param misfit: share of the torques that is left with this slope; None where it was given.
     """
 
     slope: float | None
     slope_reason: str
     offset: TimeOffset | None
+    misfit: float | None = None
+
+    @property
+    def fine(self) -> bool:
+        """Whether friction is known in detail: smooth, or all of it explained."""
+        return self.slope is not None or (self.misfit is not None and self.misfit <= TRUSTED)
 
     def apply(self, processing: Processing) -> tuple[Processing, dict[str, str]]:
         """Return a processing that corrects the offset, and the reason."""
@@ -117,9 +124,9 @@ def _align(
     robot: Robot, dataset: Dataset, processing: Processing, slope: float | str | None, step: float
 ) -> Alignment:
     if isinstance(slope, str):
-        rows, shown = _turn(robot, dataset, processing)
+        rows, shown, misfit = _turn(robot, dataset, processing)
     else:
-        rows, shown = Observation(robot, dataset, processing, slope), 'given'
+        rows, shown, misfit = Observation(robot, dataset, processing, slope), 'given', None
     best = rows.wide.coulomb_slope
     # At low rates both cut-offs are the largest one, but for rounding.
     if best is not None and LARGEST_CUTOFF * dataset.rate > 1.01 * CUTOFF_HZ:
@@ -133,11 +140,13 @@ def _align(
         shifted = replace(processing, torque_offset_s=known)
         rest = _freed_offset(Observation(robot, dataset, shifted, best), step)
         offset = offset if rest is None else offset.plus(rest)
-    return Alignment(best, shown if offset is not None else 'too few data', offset)
+    return Alignment(best, shown if offset is not None else 'too few data', offset, misfit)
 
 
-def _turn(robot: Robot, dataset: Dataset, processing: Processing) -> tuple[Observation, str]:
-    """Return the rows with the slope of the friction that explains the reversals, and why."""
+def _turn(
+    robot: Robot, dataset: Dataset, processing: Processing
+) -> tuple[Observation, str, float | None]:
+    """Return rows with the slope of friction that explains the reversals, why, and the misfit."""
     found: dict[float | None, float] = {}
     rows: dict[float | None, Observation] = {}
     for candidate in [None, *_known_slopes(robot)]:
@@ -145,15 +154,14 @@ def _turn(robot: Robot, dataset: Dataset, processing: Processing) -> tuple[Obser
         fit = _fit(rows[candidate])
         misfit = None if fit is None else misfit_with_offset(*fit)
         if misfit is None:
-            return rows[None], 'too few data'
+            return rows[None], 'too few data', None
         found[candidate] = misfit
     best = min(found, key=lambda s: found[s])
     if best is not None:
         sign, smooth = found[None], found[best]
         best = best if smooth <= max(DECISIVE * sign, TRUSTED) else None
-    return rows[best], ', '.join(
-        f'{_words(s)}: {100 * misfit:.4g} %' for s, misfit in found.items()
-    )
+    shown = ', '.join(f'{_words(s)}: {100 * misfit:.4g} %' for s, misfit in found.items())
+    return rows[best], shown, found[best]
 
 
 def _freed_offset(rows: Observation, step: float) -> TimeOffset | None:

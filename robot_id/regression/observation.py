@@ -70,7 +70,7 @@ class Observation:
         self._free = free
         self._kept: list[Rows] | None = None
         self._freed: list[Rows] | None = None
-        self._reversals = SharedReversals(coulomb_slope)
+        self.reversals = SharedReversals(coulomb_slope)
         # Rows of each joint that its reversals took.
         self.taken = np.zeros(self.n, int)
         # Deviation of the time offset of the torques that the processing corrects, s.
@@ -84,7 +84,7 @@ class Observation:
         """
         slope, form = self.wide.coulomb_slope, processing or self.processing
         made = Observation(self.robot, dataset, form, slope, self.memory_mb, self._free)
-        made._reversals = self._reversals
+        made.reversals = self.reversals
         return made
 
     def freed(self) -> Observation:
@@ -129,7 +129,7 @@ class Observation:
                     continue
                 used, own = rows.used[:, j], self.wide.places(j)
                 time = rows.time[used]
-                bases = self._reversals.bases(rows.run, run, j, time, self.processing)
+                bases = self.reversals.bases(rows.run, run, j, time, self.processing)
                 inside = np.ix_(used, own)
                 values[inside], count = without(values[inside], bases)
                 taken[j] += count

@@ -19,11 +19,13 @@ class Settled:
     :param derived: the processing, nothing left to derive, and the reasons.
     :param slope: alpha of the friction 2/pi atan(alpha dq), None for sign(dq).
     :param offset_std: deviation of the time offset of the torques that is corrected, s.
+    :param fine: this friction explains the torques so well that it is known in detail.
     """
 
     derived: Derived
     slope: float | None
     offset_std: float = 0.0
+    fine: bool = False
 
     @property
     def processing(self) -> Processing:
@@ -55,7 +57,7 @@ def settle(
     if slope == 'auto':
         reasons['coulomb_slope'] = alignment.slope_reason
     whole = Derived(derived.processing, {**derived.reasons, **reasons})
-    return Settled(whole, found, alignment.offset_std(given))
+    return Settled(whole, found, alignment.offset_std(given), alignment.fine)
 
 
 def settle_for_filter(

@@ -22,10 +22,12 @@ class SharedReversals:
     moments of the reversals are the same in all of them, and so are the bases.
 
     :param coulomb_slope: alpha of the friction in W; None for sign(dq).
+    :ivar fine: friction is known in so much detail that slopes count (see `response_columns`).
     """
 
     def __init__(self, coulomb_slope: float | None) -> None:
         self.coulomb_slope = coulomb_slope
+        self.fine = coulomb_slope is not None
         self._times: dict[int, list[Array]] = {}
         self._bases: dict[tuple[int, int], tuple[Array, list[Basis]]] = {}
         self._bytes = 0
@@ -44,8 +46,7 @@ class SharedReversals:
         kept = self._bases.get((k, joint))
         if kept is not None and np.array_equal(kept[0], time):
             return kept[1]
-        fine = self.coulomb_slope is not None
-        bases = response_bases(time, self._times[k][joint], processing, run.step, fine)
+        bases = response_bases(time, self._times[k][joint], processing, run.step, self.fine)
         size = time.nbytes + sum(Q.nbytes for _, Q in bases)
         if kept is None and self._bytes + size <= LARGEST_MB * 1e6:
             self._bases[k, joint] = time, bases

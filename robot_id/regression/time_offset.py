@@ -28,6 +28,9 @@ SIGNIFICANT = 3.0
 HOLD = 0.25
 # Samples by which a joint must differ from the others to get its own offset.
 HALF = 0.5
+# Share of what is left of a joint's torques that an offset of its own must explain: friction and
+# elasticity that are not modelled look like small delays, at each joint another one.
+WORTH = 0.75
 # What a correction may leave of a delay of a joint, relative to it.
 GONE = 0.5
 
@@ -42,6 +45,7 @@ class TimeOffset:
     :param step: sampling time, s.
     :param misfit: geometric mean over the joints of ||rho_j|| / ||Y_j|| with it.
     :param joints: the offset of each joint and its deviation, s, by name; none for one joint.
+    :param shares: of the squared torques left to each joint, what its own offset explains.
     """
 
     seconds: float
@@ -49,14 +53,22 @@ class TimeOffset:
     step: float
     misfit: float
     joints: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    shares: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def differ(self) -> bool:
-        """Whether a joint is off by more than half a sample, and its deviation, against all."""
-        return any(
-            abs(value - self.seconds) > max(SIGNIFICANT * deviation, HALF * self.step)
-            for value, deviation in self.joints.values()
-        )
+        """Whether a joint has an offset of its own."""
+        return any(self._alone(name) for name in self.joints)
+
+    def _alone(self, name: str) -> bool:
+        """
+        Whether a joint is off by more than half a sample, and its deviation, against all.
+
+        It must also explain most of what is left of its torques.
+        """
+        value, deviation = self.joints[name]
+        apart = abs(value - self.seconds) > max(SIGNIFICANT * deviation, HALF * self.step)
+        return apart and self.shares.get(name, 1.0) >= WORTH
 
     @property
     def largest(self) -> float:
@@ -71,6 +83,8 @@ class TimeOffset:
         taken out has no delay but another defect, such as friction that is not in the model: it
         gets what the other joints have in common.
         """
+        if self.differ and not rest.joints:
+            return self
         if not self.differ:
             joints = {name: (self.seconds + v, d) for name, (v, d) in rest.joints.items()}
             return replace(rest, seconds=self.seconds + rest.seconds, joints=joints)
@@ -83,13 +97,22 @@ class TimeOffset:
         }
         common = _mean(gone or total)
         joints = {name: gone.get(name, common) for name in total}
-        return replace(rest, seconds=common[0], deviation=common[1], joints=joints)
+        seconds, deviation = common
+        return replace(
+            rest, seconds=seconds, deviation=deviation, joints=joints, shares=self.shares
+        )
 
     def of_joints(self) -> tuple[float, ...]:
-        """Return the offset of each joint, 0 where it is not significant."""
+        """
+        Return the offset of each joint, 0 where it is not significant.
+
+        Joints without one of their own have in common what they say together.
+        """
+        together = {name: pair for name, pair in self.joints.items() if not self._alone(name)}
+        common = _mean(together) if together else (0.0, 0.0)
+        pairs = [common if name in together else pair for name, pair in self.joints.items()]
         return tuple(
-            value if abs(value) > SIGNIFICANT * deviation else 0.0
-            for value, deviation in self.joints.values()
+            value if abs(value) > SIGNIFICANT * deviation else 0.0 for value, deviation in pairs
         )
 
     @property
@@ -195,12 +218,20 @@ def with_joints(
     if not np.all(np.abs(np.diag(R)[:p]) > 1e-9 * np.linalg.norm(whole[:, :p], axis=0)):
         return found
     x = sl.solve_triangular(R[:p, :p], R[:p, p])
-    covariance = least_squares_covariance(G, [y - g @ x for g, y in zip(G, rows[1])])
+    residual = [y - g @ x for g, y in zip(G, rows[1])]
+    covariance = least_squares_covariance(G, residual)
     deviations = np.sqrt(np.diag(covariance))
-    own = zip(x[-observation.n :], deviations[-observation.n :])
-    pairs = [(float(value), float(deviation)) for value, deviation in own]
-    joints = dict(zip(observation.robot.joint_names, pairs))
-    return replace(found, joints=joints)
+    own = x[-observation.n :]
+    names = observation.robot.joint_names
+    pairs = [(float(v), float(d)) for v, d in zip(own, deviations[-observation.n :])]
+    # What is left of the column of an offset beside all others.
+    inverse = sl.solve_triangular(R[:p, :p], np.eye(p))[-observation.n :]
+    explained = ((own - found.seconds) / np.linalg.norm(inverse, axis=1)) ** 2
+    left = np.sum(np.concatenate(residual) ** 2, axis=0)
+    shares = explained / np.maximum(explained + left, np.finfo(float).tiny)
+    return replace(
+        found, joints=dict(zip(names, pairs)), shares=dict(zip(names, map(float, shares)))
+    )
 
 
 def estimate_offset(
