@@ -19,9 +19,9 @@ from functools import lru_cache
 from math import ceil, log
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
+from robot_id.data.chebyshev import chebyshev
 from robot_id.exceptions import OptionError
 
 Array = NDArray[np.float64]
@@ -118,11 +118,11 @@ class Stage:
 @lru_cache(maxsize=64)
 def design(factor: int) -> Stage:
     """Return the filter of one stage; its residues are taken at the poles, in factored form."""
-    zeros, poles, gain = scipy.signal.cheby1(ORDER, RIPPLE_DB, 0.8 / factor, output='zpk')
+    zeros, poles, gain = chebyshev(ORDER, RIPPLE_DB, 0.8 / factor)
     upper = poles[poles.imag > 0]
 
     def transfer(z: complex) -> complex:
-        return gain * np.prod(z - zeros) / np.prod(z - poles)
+        return complex(gain * np.prod(z - zeros) / np.prod(z - poles))
 
     c = np.array(
         [

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -60,6 +62,26 @@ def test_kill_9_costs_one_window(options, process, window):
     with pytest.raises(ControlError, match='the learner process ended'):
         process.identify(window, options['parameters'], 15.0)
     assert process.identify(window, options['parameters'], 15.0).accepted
+
+
+START = """
+import sys
+from robot_id.control import Ilic
+from robot_id.control.learner_process import rest_window
+from robot_id.model import load_robot
+robot = load_robot('emps')
+ilic = Ilic(robot, robot.truth(), 200.0, 2.0)
+ilic.identify(rest_window(ilic))
+print(*[name for name in sys.modules if name.startswith('scipy.')])
+"""
+
+
+def test_a_new_learner_loads_no_library_that_takes_longer_than_the_rest():
+    command = [sys.executable, '-c', START]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded = done.stdout.split()
+    assert 'scipy.linalg' in loaded
+    assert not {'scipy.signal', 'scipy.stats', 'scipy.interpolate'} & set(loaded)
 
 
 def test_parameters_that_were_set_meanwhile_win(robot, options, process, window):

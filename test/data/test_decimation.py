@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import ndimage, signal
 
+from robot_id.data.chebyshev import chebyshev
 from robot_id.data.decimation import (
     LARGEST_STAGE,
     Decimator,
@@ -46,6 +47,14 @@ def test_equals_the_full_filter_for_two_stages():
     ours, reference = decimate(x, 100), full_filter(x, 100)
     error = np.abs(ours - reference)[500:-500].max() / np.abs(reference).max()
     assert error < 1e-10
+
+
+@pytest.mark.parametrize('order', [7, 8])
+@pytest.mark.parametrize('factor', [2, 5, 13, 101])
+def test_the_filter_is_the_one_of_an_independent_library(order, factor):
+    theirs = signal.cheby1(order, 0.05, 0.8 / factor, output='zpk')
+    for ours, wanted in zip(chebyshev(order, 0.05, 0.8 / factor), theirs, strict=True):
+        np.testing.assert_allclose(ours, wanted, rtol=1e-14)
 
 
 def test_passes_low_and_stops_high_frequencies_without_delay():
