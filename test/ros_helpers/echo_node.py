@@ -13,16 +13,16 @@ import time
 from pathlib import Path
 from typing import Any
 
-import rclpy
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
+from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from ros_helpers.filled import filled, interfaces
 
+from robot_id.ros.base import end, run
 from robot_id_msgs.action import Identify
 from robot_id_msgs.msg import ErrorCode
 
@@ -71,19 +71,8 @@ class Echo(Node):
 
 
 def main() -> None:
-    """Run until Ctrl-C."""
-    rclpy.init()
-    node = Echo()
-    executor = MultiThreadedExecutor(2)
-    executor.add_node(node)
-    try:
-        executor.spin()
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
-    finally:
-        executor.shutdown()
-        node.destroy_node()
-        rclpy.try_shutdown()
+    """Run until Ctrl-C, with the end that every node has: no signal is handled twice."""
+    end(run(Echo, executor=lambda: MultiThreadedExecutor(2)))
 
 
 if __name__ == '__main__':
