@@ -55,6 +55,7 @@ setup(
         'test': requirements('develop'),
     },
     zip_safe=False,
+    # A placeholder: the domain is reserved and receives no mail. See SECURITY.md.
     maintainer='robot_id maintainers',
     maintainer_email='maintainers@robot-id.example',
     description='Dynamic identification of robots: from measurements to a model to control.',

@@ -1,5 +1,7 @@
 """What the package needs is declared once, and an absent extra is named."""
 
+import ast
+import json
 import re
 import subprocess
 import sys
@@ -13,6 +15,9 @@ from robot_id.extras import EXTRAS, missing_extra
 ROOT = Path(__file__).resolve().parents[2]
 # Distributions whose rosdep key is not python3-<name>; None: pinocchio brings it.
 KEYS = {'pin': 'pinocchio', 'pyyaml': 'python3-yaml', 'coal': None}
+
+# Modules that are not named as their distribution; numba brings llvmlite, Python 3.14 compression.
+OTHER_NAMES = 'pinocchio', 'yaml', 'llvmlite', 'compression'
 
 
 def names(file: str) -> set[str]:
@@ -30,20 +35,74 @@ def test_package_xml_asks_for_what_setup_py_asks_for():
     assert python == wanted - {None}
 
 
-def test_setup_py_declares_the_requirement_files():
+def test_every_import_is_declared_and_every_declaration_is_used():
+    """A package of ROS that nodes and launch files import is an exec_depend, and vice versa."""
+    imported = set()
+    for file in (*(ROOT / 'robot_id').rglob('*.py'), *(ROOT / 'launch').glob('*.py')):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.partition('.')[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                imported.add(node.module.partition('.')[0])
+    files = ('core', 'plots', 'physical', 'campaign', 'bags', 'develop')
+    python = set().union(*(names(f'{file}.in') for file in files)) | {*EXTRAS, *OTHER_NAMES}
+    ros = {name for name in imported - sys.stdlib_module_names if name.lower() not in python}
+    depends = {tag.text for tag in ElementTree.parse(ROOT / 'package.xml').iter('exec_depend')}
+    declared = {key for key in depends if not key.startswith('python3-') and key != 'pinocchio'}
+    # A node of another package that a launch file starts is not imported.
+    started = {'robot_state_publisher'}
+    launch = ''.join(path.read_text() for path in (ROOT / 'robot_id/ros').glob('launch*.py'))
+    assert all(f"'{name}'" in launch for name in started)
+    assert ros - {'robot_id'} == declared - started
+
+
+def test_the_messages_declare_what_their_cmake_file_needs():
+    package = ElementTree.parse(ROOT / 'robot_id_msgs/package.xml').getroot()
+    tags = {'buildtool_depend', 'depend'}
+    declared = {tag.text for tag in package if tag.tag in tags}
+    text = (ROOT / 'robot_id_msgs/CMakeLists.txt').read_text()
+    needed = set(re.findall(r'find_package\((\w+)', text))
+    # Every action carries it without being asked.
+    assert declared == needed | {'action_msgs'}
+
+
+def test_version_and_maintainer_are_the_same_everywhere():
+    setup = setup_arguments('version', 'maintainer', 'maintainer_email', 'license')
+    for file in ('package.xml', 'robot_id_msgs/package.xml'):
+        package = ElementTree.parse(ROOT / file).getroot()
+        maintainer = package.find('maintainer')
+        assert setup == [
+            package.findtext('version'),
+            maintainer.text,
+            maintainer.get('email'),
+            package.findtext('license'),
+        ]
+
+
+def test_an_address_that_nobody_reads_is_called_a_placeholder():
+    (address,) = setup_arguments('maintainer_email')
+    # RFC 2606: names below .example exist for nobody.
+    reserved = address.endswith('.example')
+    for file in ('SECURITY.md', 'QUALITY_DECLARATION.md', 'CONTRIBUTING.md', 'package.xml'):
+        assert ('placeholder' in (ROOT / file).read_text()) == reserved, file
+
+
+def setup_arguments(*wanted: str) -> list:
+    """Return arguments that setup.py gives to setuptools."""
     code = (
         'import setuptools, json\n'
-        'setuptools.setup = lambda **k: print(json.dumps([k["install_requires"], '
-        'k["extras_require"]]))\n'
+        f'setuptools.setup = lambda **k: print(json.dumps([k[name] for name in {wanted!r}]))\n'
         'exec(compile(open("setup.py").read(), "setup.py", "exec"), '
         '{"__file__": "setup.py", "__name__": "setup"})'
     )
     done = subprocess.run(
         [sys.executable, '-c', code], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    import json
+    return json.loads(done.stdout)
 
-    core, extras = json.loads(done.stdout)
+
+def test_setup_py_declares_the_requirement_files():
+    core, extras = setup_arguments('install_requires', 'extras_require')
     assert {re.split(r'[\[<>=]', line)[0].lower() for line in core} == names('core.in')
     assert {'bags', 'plots', 'physical', 'campaign', 'test'} == set(extras)
     assert set(EXTRAS.values()) <= set(extras)
