@@ -158,7 +158,9 @@ class BagMessages:
         try:
             with closing(open_storage(path)) as storage:
                 for topic, received, data in storage.messages(topics):
-                    if not isinstance(data, (bytes, memoryview)) or not 0 <= received < _LATEST_NS:
+                    # rosbags gives None where there is no data, rosbag2_py empty bytes.
+                    is_message = isinstance(data, (bytes, memoryview)) and len(data) > 0
+                    if not is_message or not 0 <= received < _LATEST_NS:
                         empty += 1
                         continue
                     count += 1

@@ -7,13 +7,18 @@ two readers of one kind, so the rest of robot_id does not know which one it has.
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
 from robot_id.data.bag_metadata import read_metadata
 from robot_id.extras import MissingExtra
+
+# Parts of rosbag2 that tell the name of every file they open.
+TALKATIVE = 'rosbag2_storage', 'rosbag2_compression', 'rosbag2_cpp'
 
 
 class Storage(Protocol):
@@ -39,7 +44,12 @@ class Rosbag2Storage:
 
     def __init__(self, path: Path) -> None:
         import rosbag2_py
+        from rclpy.logging import LoggingSeverity, set_logger_level
 
+        for part in TALKATIVE:
+            set_logger_level(part, LoggingSeverity.ERROR)
+        if path.suffix == '.db3':
+            _check_database(path)
         self._library = rosbag2_py
         compressed = path.is_dir() and read_metadata(path).compressed
         kind = 'SequentialCompressionReader' if compressed else 'SequentialReader'
@@ -67,6 +77,12 @@ class Rosbag2Storage:
     def close(self) -> None:
         """Close the files."""
         self._reader = None
+
+
+def _check_database(path: Path) -> None:
+    """Let sqlite say what is wrong with a file: rosbag2 only says that nothing can open it."""
+    with closing(sqlite3.connect(f'{path.resolve().as_uri()}?mode=ro', uri=True)) as database:
+        database.execute('SELECT name FROM topics').fetchall()
 
 
 class RosbagsStorage:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
 from running.typestore import typestore
 
@@ -19,6 +20,9 @@ ROOT = Path(__file__).resolve().parents[2]
 NAMES = ('a', 'b')
 COUNT = 300
 START = 1_700_000_000 * 10**9
+# A type that is installed nowhere, as a recording of a foreign machine has it.
+UNKNOWN = 'somebody_msgs/msg/ToolForce'
+UNKNOWN_BYTES = bytes([0, 1, 0, 0]) + bytes(8)
 
 
 @pytest.fixture(params=list(bag_storage.STORAGES))
@@ -35,7 +39,7 @@ def position(k):
     return np.array([0.01 * k, -0.02 * k])
 
 
-def write(path, storage, mode=None):
+def write(path, storage, mode=None, first=0, extra=False):
     writer = Writer(path, version=9, storage_plugin=storage)
     if mode is not None:
         writer.set_compression(mode, CompressionFormat.ZSTD)
@@ -48,13 +52,19 @@ def write(path, storage, mode=None):
                 ('/noise', bag_types.MULTI_ARRAY),
             )
         ]
-        for k in range(COUNT):
+        if extra:
+            unknown = writer.add_connection(
+                '/tool', UNKNOWN, msgdef='float64 force', rihs01='RIHS01_' + 64 * '0'
+            )
+        for k in range(first, first + COUNT):
             ns = START + k * 10**6
             state = bag_types.joint_state(
                 NAMES, position(k), np.empty(0), position(k), stamp_ns=ns
             )
             writer.write(topics[0], ns, state)
             writer.write(topics[1], ns, bag_types.multi_array(('x',), np.ones(1)))
+            if extra:
+                writer.write(unknown, ns, UNKNOWN_BYTES)
 
 
 KINDS = [
@@ -67,9 +77,10 @@ KINDS = [
 
 
 @pytest.mark.parametrize(('storage', 'mode'), KINDS, ids=lambda x: getattr(x, 'name', str(x)))
-def test_each_storage_gives_what_was_written(tmp_path, library, storage, mode):
+def test_each_storage_gives_what_was_written(tmp_path, capfd, library, storage, mode):
     write(tmp_path / 'bag', storage, mode)
     run = data.load(tmp_path / 'bag').runs[0]
+    assert capfd.readouterr() == ('', '')
     np.testing.assert_array_equal(run.position, [position(k) for k in range(COUNT)])
     np.testing.assert_array_equal(run.torque, run.position)
     np.testing.assert_allclose(run.time, 1e-3 * np.arange(COUNT), atol=1e-9)
@@ -87,6 +98,49 @@ def test_topics_counts_and_the_filter(tmp_path, library):
     storage.close()
     assert {topic for topic, *_ in found} == {'/noise'}
     assert [received for _, received, _ in found] == [START + k * 10**6 for k in range(COUNT)]
+
+
+def join(first, second):
+    """Make the second bag the second file of the first one, as a recorder does that splits."""
+    about = [yaml.safe_load((bag / 'metadata.yaml').read_text()) for bag in (first, second)]
+    one, two = (each['rosbag2_bagfile_information'] for each in about)
+    (name,) = two['relative_file_paths']
+    moved = name.replace(second.name, f'{first.name}_1')
+    (second / name).rename(first / moved)
+    one['relative_file_paths'].append(moved)
+    one['files'].append({**two['files'][0], 'path': moved})
+    one['message_count'] += two['message_count']
+    one['duration']['nanoseconds'] += two['duration']['nanoseconds']
+    for ours, theirs in zip(
+        one['topics_with_message_count'], two['topics_with_message_count'], strict=True
+    ):
+        ours['message_count'] += theirs['message_count']
+    (first / 'metadata.yaml').write_text(yaml.safe_dump(about[0]))
+
+
+@pytest.mark.parametrize(('storage', 'mode'), KINDS, ids=lambda x: getattr(x, 'name', str(x)))
+def test_a_split_recording_is_one(tmp_path, library, storage, mode):
+    write(tmp_path / 'bag', storage, mode)
+    write(tmp_path / 'more', storage, mode, first=COUNT)
+    join(tmp_path / 'bag', tmp_path / 'more')
+    found = data.load(tmp_path / 'bag')
+    np.testing.assert_array_equal(found.runs[0].position, [position(k) for k in range(2 * COUNT)])
+    assert not any('missing' in note for note in found.notes), found.notes
+
+
+@pytest.mark.parametrize(('storage', 'mode'), KINDS, ids=lambda x: getattr(x, 'name', str(x)))
+def test_messages_of_a_type_that_is_not_installed_are_no_obstacle(
+    tmp_path, library, storage, mode
+):
+    write(tmp_path / 'bag', storage, mode, extra=True)
+    assert len(data.load(tmp_path / 'bag')) == COUNT
+
+
+def test_a_storage_file_alone_is_a_recording(tmp_path, library):
+    write(tmp_path / 'bag', StoragePlugin.SQLITE3)
+    (file,) = (tmp_path / 'bag').glob('*.db3')
+    run = data.load(file.rename(tmp_path / 'alone.db3')).runs[0]
+    np.testing.assert_array_equal(run.position, [position(k) for k in range(COUNT)])
 
 
 def test_definitions_and_hashes_are_those_of_ros():
