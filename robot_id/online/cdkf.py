@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from robot_id.online.sigma_points import SigmaPointFilter
-from robot_id.online.square_root import lower
-
-Array = NDArray[np.float64]
 
 
 class CentralDifferenceKalmanFilter(SigmaPointFilter):
@@ -26,10 +22,5 @@ class CentralDifferenceKalmanFilter(SigmaPointFilter):
         """How far the points are."""
         return self.h
 
-    def _root(self, f: Array, mean: Array, h: float, noise: Array) -> Array:
-        size = self.model.size
-        plus, minus = f[1 : size + 1], f[size + 1 :]
-        bend = plus + minus - 2.0 * f[0]
-        used = np.any(bend[:, : 2 * self.n] != 0.0, axis=1)
-        curved = np.sqrt(h * h - 1.0) / (2.0 * h * h) * bend[used].T
-        return lower(np.hstack([(plus - minus).T / (2.0 * h), noise, curved]))
+    def _weights(self, h: float) -> tuple[float, float, float]:
+        return float(np.sqrt(h * h - 1.0)) / (2.0 * h * h), 0.0, 0.0

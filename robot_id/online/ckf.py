@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from robot_id.online.sigma_points import SigmaPointFilter
-from robot_id.online.square_root import lower
-
-Array = NDArray[np.float64]
 
 
 class CubatureKalmanFilter(SigmaPointFilter):
@@ -24,8 +20,6 @@ class CubatureKalmanFilter(SigmaPointFilter):
         """How far the points are: sqrt(L), so that the middle one has no weight."""
         return float(np.sqrt(self.model.size))
 
-    def _root(self, f: Array, mean: Array, h: float, noise: Array) -> Array | None:
-        if h < self.spread:
-            # Drawn closer, the middle point would need a negative weight: derivatives at last.
-            return None
-        return lower(np.hstack([(f[1:] - mean).T / (np.sqrt(2.0) * h), noise]))
+    def _weights(self, h: float) -> tuple[float, float, float] | None:
+        # Drawn closer, the middle point would need a negative weight: derivatives at last.
+        return None if h < self.spread else (0.5 / h, 1.0 / h, 0.0)

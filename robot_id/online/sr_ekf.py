@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from robot_id.online.square_root import SquareRootFilter, lower
-from robot_id.online.state_model import NotPositive
+from robot_id.online import state_step
+from robot_id.online.square_root import SquareRootFilter, reflect, take_sample
+from robot_id.online.ud import KERNEL
 
 Array = NDArray[np.float64]
 
@@ -14,13 +16,37 @@ Array = NDArray[np.float64]
 class SquareRootExtendedKalmanFilter(SquareRootFilter):
     """S <- triangle of [F S, Q^1/2], with the Jacobian F of the step: O((2n + b)^3) each."""
 
-    def _predict(self, tau: Array, noise: Array) -> bool:
-        try:
-            ahead, top = self.model.advance(self.z, tau)
-        except NotPositive:
-            return False
-        n2 = 2 * self.n
-        self._good = self.z[n2:].copy()
-        self.z = ahead
-        self._S = lower(np.hstack([np.vstack([top @ self._S, self._S[n2:]]), noise]))
-        return True
+    def _run(self, Q: Array, acting: Array, noise: Array) -> int:
+        model = self.model
+        done = _run(
+            model.arrays, self.z, self._S, self._good, Q, acting, self.guard, noise,
+            self.measurement_std, model.slope, model.step, model.order, self.counters,
+        )  # fmt: skip
+        return int(done)
+
+
+@njit(**KERNEL)
+def _run(model, z, S, good, Q, acting, guard, noise, r, slope, step, order, counters):  # type: ignore[no-untyped-def]
+    """Filter a block; return the number of samples that went well."""
+    n, size = Q.shape[1], z.shape[0]
+    n2 = 2 * n
+    ahead, F = np.empty(size), np.empty((n2, size))
+    A = np.empty((size, 2 * size))
+    for k in range(Q.shape[0]):
+        if not state_step.advance(model, z, acting[k], slope, step, order, ahead, F):
+            return k
+        good[:] = z[n2:]
+        z[:] = ahead
+        A[:n2, :size] = np.dot(F, S)
+        A[n2:, :size] = S[n2:]
+        A[:, size:] = 0.0
+        columns = size
+        for i in range(size):
+            if noise[i] > 0.0:
+                A[i, columns] = noise[i]
+                columns += 1
+        reflect(A, size, columns)
+        S[:] = A[:, :size]
+        if not take_sample(model, z, S, good, Q[k], r, guard, counters):
+            return k
+    return Q.shape[0]

@@ -172,15 +172,26 @@ def _linearise_generic(model, q, dq, chi, tau, slope, ddq, by_q, by_dq, M, J):  
 @numba.njit(**FAST)
 def accelerations(model, Z, tau, slope, out):  # type: ignore[no-untyped-def]
     """Fill out (P, n), each state with its own parameters; False if an M(q) is not positive."""
+    if model.code[DIRECT] == 0:
+        return _accelerations_generic(model, Z, tau, slope, out)
+    n = out.shape[1]
+    for s in range(Z.shape[0]):
+        dq, q, chi = Z[s, :n].copy(), Z[s, n : 2 * n].copy(), Z[s, 2 * n :].copy()
+        good = state_at(model.code[DIRECT], chi, slope, q, dq, tau, out[s])
+        if not good or not _finite(out[s]):
+            return False
+    return True
+
+
+@numba.njit(**FAST)
+def _accelerations_generic(model, Z, tau, slope, out):  # type: ignore[no-untyped-def]
+    """`accelerations` by the generic kernels."""
     n = out.shape[1]
     work = scratch(model.tree.parent.shape[0], n)
     for s in range(Z.shape[0]):
         dq, q, chi = Z[s, :n].copy(), Z[s, n : 2 * n].copy(), Z[s, 2 * n :].copy()
-        if model.code[DIRECT] != 0:
-            good = state_at(model.code[DIRECT], chi, slope, q, dq, tau, out[s])
-        else:
-            inertia, values = _parameters(model, chi)
-            good = acceleration(model.tree, inertia, values, q, dq, tau, slope, work, out[s])
+        inertia, values = _parameters(model, chi)
+        good = acceleration(model.tree, inertia, values, q, dq, tau, slope, work, out[s])
         if not good or not _finite(out[s]):
             return False
     return True

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 from robot_id.online.sigma_points import SigmaPointFilter
-from robot_id.online.square_root import lower
-
-Array = NDArray[np.float64]
 
 
 class UnscentedKalmanFilter(SigmaPointFilter):
@@ -30,30 +25,6 @@ class UnscentedKalmanFilter(SigmaPointFilter):
         """How far the points are."""
         return self.h
 
-    def _root(self, f: Array, mean: Array, h: float, noise: Array) -> Array | None:
+    def _weights(self, h: float) -> tuple[float, float, float]:
         size = self.model.size
-        weight = 2.0 - size / h**2 - h**2 / size + self.beta
-        middle = np.sqrt(abs(weight)) * (f[0] - mean)
-        columns = [(f[1:] - mean).T / (np.sqrt(2.0) * h), noise]
-        if weight > 0.0:
-            columns.append(middle[:, None])
-        root = lower(np.hstack(columns))
-        return root if weight >= 0.0 else without(root, middle)
-
-
-def without(S: Array, v: Array) -> Array | None:
-    """
-    Return the root of S S' - v v'; None where that is not positive.
-
-    With S p = v it is S (I - g p p') with g = (1 - sqrt(1 - p'p)) / p'p.
-    """
-    if not v.any():
-        return S
-    if not np.all(np.diag(S) != 0.0):
-        return None
-    p = solve_triangular(S, v, lower=True)
-    square = float(p @ p)
-    if square >= 1.0:
-        return None
-    g = 1.0 / (1.0 + np.sqrt(1.0 - square))
-    return lower(S - g * np.outer(S @ p, p))
+        return 0.5 / h, 1.0 / h, 2.0 - size / h**2 - h**2 / size + self.beta

@@ -10,6 +10,7 @@ from robot_id.exceptions import IdentificationError, OptionError
 from robot_id.experiment import dataset_of, perform
 from robot_id.model import load_robot
 from robot_id.online.ekf import ExtendedKalmanFilter
+from robot_id.online.square_root import correct
 from robot_id.online.ukf import UnscentedKalmanFilter
 from robot_id.trajectory import Quintic
 
@@ -208,7 +209,7 @@ def test_sigma_point_root_is_the_covariance(robot):
     C[:, 2:4] = np.eye(2)
     K = P @ C.T @ np.linalg.inv(C @ P @ C.T + 0.04 * np.eye(2))
     expected = ukf.z + K @ (np.ones(2) - ukf.z[2:4])
-    ukf._correct(np.ones(2))
+    correct(ukf.z, ukf._S, np.ones(2), ukf.measurement_std)
     assert np.allclose(ukf.z, expected)
     assert np.allclose(ukf._S @ ukf._S.T, P - K @ C @ P)
 

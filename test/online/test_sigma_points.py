@@ -8,12 +8,15 @@ from robot_id.model import load_robot
 from robot_id.online.cdkf import CentralDifferenceKalmanFilter
 from robot_id.online.ckf import CubatureKalmanFilter
 from robot_id.online.ekf import ExtendedKalmanFilter
+from robot_id.online.sigma_points import without
+from robot_id.online.square_root import lower
 from robot_id.online.sr_ekf import SquareRootExtendedKalmanFilter
 from robot_id.online.state_model import StateModel
-from robot_id.online.ukf import UnscentedKalmanFilter, without
+from robot_id.online.ukf import UnscentedKalmanFilter
 from robot_id.trajectory.default import motion_of
 
 STEP = 0.005
+POINTS = [UnscentedKalmanFilter, CentralDifferenceKalmanFilter, CubatureKalmanFilter]
 SETTING = {'process_std': 0.01, 'measurement_std': 1e-3, 'state_std': 1e-2}
 
 
@@ -59,9 +62,7 @@ def test_cubature_is_the_unscented_filter_with_kappa_zero(robot, run):
     assert np.allclose(one.covariance, other.covariance, rtol=1e-9)
 
 
-@pytest.mark.parametrize(
-    'kind', [UnscentedKalmanFilter, CentralDifferenceKalmanFilter, CubatureKalmanFilter]
-)
+@pytest.mark.parametrize('kind', POINTS)
 def test_small_errors_make_all_of_them_the_extended_filter(robot, run, kind):
     ekf = filtered(ExtendedKalmanFilter, robot, run, 1e-4)
     other = filtered(kind, robot, run, 1e-4)
@@ -70,8 +71,34 @@ def test_small_errors_make_all_of_them_the_extended_filter(robot, run, kind):
     assert np.allclose(np.sqrt(np.diag(other.covariance)), deviation, rtol=1e-3)
 
 
+@pytest.mark.parametrize('kind', POINTS)
+def test_covariances_that_are_all_too_wide_do_not_move_the_estimate(robot, kind):
+    """
+    An extended filter does not know the common scale of Q, R and P0, sigma points should not.
+
+    Friction turns within 1 mrad/s. With velocities that are said to be 20 times as uncertain as
+    they are, points on both sides of it would see another friction.
+    """
+    run = perform(robot, motion_of(robot, 'lively', 10.0, 3), 1)
+    start, spread = 1.001 * robot.truth(), 0.03 * robot.truth()
+    wide = {'process_std': (2e-3, 8e-3, 5e-6, 2e-5), 'measurement_std': 1.4e-3, 'state_std': 1.0}
+    wide |= {'coulomb_slope': robot.description.coulomb_slope, 'discretisation': 'cut'}
+    found = [
+        cls(robot, STEP, start, spread, **wide) for cls in (SquareRootExtendedKalmanFilter, kind)
+    ]
+    for each in found:
+        assert each.update(run.measured_position, run.measured_torque)
+    ekf, points = found
+    scale = np.sqrt(points.innovation / (2 * points.samples))
+    assert scale < 0.1
+    deviation = scale * np.sqrt(np.diag(ekf.covariance))
+    off = np.abs(points.estimate - ekf.estimate) / deviation
+    print(kind.__name__, 'scale', scale, 'off by', np.round(off, 2), 'deviations')
+    assert np.all(off < 0.2)
+
+
 def test_points_that_are_no_robots_are_drawn_closer(robot, run):
-    for kind in (UnscentedKalmanFilter, CentralDifferenceKalmanFilter, CubatureKalmanFilter):
+    for kind in POINTS:
         wide = filtered(kind, robot, (run[0][:50], run[1][:50]), spread=0.7)
         assert wide.narrowed > 0
         assert np.all(np.isfinite(wide.estimate))
@@ -85,7 +112,16 @@ def test_a_share_is_taken_off_a_root():
     root = without(S, v)
     assert np.allclose(root @ root.T, S @ S.T - np.outer(v, v))
     assert np.allclose(np.triu(root, 1), 0.0)
-    assert without(S, 1.2 / 0.9 * v) is None
+    assert without(S, 1.2 / 0.9 * v).size == 0
+
+
+@pytest.mark.parametrize('columns', [3, 6, 20])
+def test_a_root_is_lower_triangular_with_the_same_square(columns):
+    factor = np.random.default_rng(2).normal(size=(6, columns))
+    factor[2] = 0.0
+    S = lower(factor)
+    assert np.allclose(S @ S.T, factor @ factor.T)
+    assert np.all(np.triu(S, 1) == 0.0)
 
 
 def test_particles_collapse_before_they_have_learnt_anything():
