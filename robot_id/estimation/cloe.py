@@ -80,7 +80,11 @@ class Cloe(LoopMethod):
             chi, simulations, history, converged = self._gauss_newton(fit, start, progress)
         solution = fit.linear(chi, simulations)
         covariance = fit_covariance(
-            problem, fit.jacobian(chi, simulations), fit.residual(simulations), self.deviations
+            problem,
+            fit.jacobian(chi, simulations),
+            fit.residual(simulations),
+            self.deviations,
+            changing=self.output == 'position',
         )
         torque = simulated_torque(problem, problem.states(simulations))
         rho = [y - s for y, s in zip(problem.joint_rows(problem.torque), torque)]

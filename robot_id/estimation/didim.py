@@ -147,15 +147,23 @@ def weighted_fit(problem: LoopProblem, W: list[Array], Y: list[Array]) -> Soluti
 
 
 def fit_covariance(
-    problem: LoopProblem, J: list[Array], rho: list[Array], deviations: Deviations = 'robust'
+    problem: LoopProblem,
+    J: list[Array],
+    rho: list[Array],
+    deviations: Deviations = 'robust',
+    changing: bool = False,
 ) -> Array:
-    """Return the (b, b) covariance of a fit with the Jacobian J, as the option says."""
+    """
+    Return the (b, b) covariance of a fit with the Jacobian J, as the option says.
+
+    :param changing: the noise may change along the motion, as that of positions in a loop does.
+    """
     if deviations == 'classical':
         return weighted_fit(problem, J, rho).covariance
     factors = JointFactors.of_rows(problem.robot.base.names, list(zip(J, rho)))
     weights = System(factors).joint_weights()[0]
     rows, residual = (problem.whole([g * x for g, x in zip(weights, parts)]) for parts in (J, rho))
-    return least_squares_covariance([rows], [residual], deviations == 'bootstrap')
+    return least_squares_covariance([rows], [residual], deviations == 'bootstrap', changing)
 
 
 def loop_share(problem: LoopProblem, J: list[Array], rho: list[Array], slopes: Array) -> Array:

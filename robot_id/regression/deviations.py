@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from robot_id.regression import sandwich
 from robot_id.regression.bootstrap import bootstrap_covariance
+from robot_id.regression.changing_noise import changing_score_covariance
 from robot_id.regression.observation import Observation
 from robot_id.regression.triangular import RowFactor
 
@@ -95,7 +96,10 @@ def back(observation: Observation, rows: Array) -> Array:
 
 
 def least_squares_covariance(
-    G: Sequence[Array], residual: Sequence[Array], bootstrap: bool = False
+    G: Sequence[Array],
+    residual: Sequence[Array],
+    bootstrap: bool = False,
+    changing: bool = False,
 ) -> Array:
     """
     Return the (p, p) covariance of the least squares solution of rows G.
@@ -103,6 +107,7 @@ def least_squares_covariance(
     :param G: for each run (M, n, p) weighted rows of the n joints, zero where left out.
     :param residual: for each run (M, n) weighted residuals, zero where left out.
     :param bootstrap: from randomly resampled blocks of rows, not by formula.
+    :param changing: the noise may change along the motion (`changing_noise`).
     """
     p = G[0].shape[2]
     factor = RowFactor(p)
@@ -117,9 +122,10 @@ def least_squares_covariance(
         return root @ root.T
     Z = [sl.solve_triangular(R, g.reshape(-1, p).T, trans='T').T.reshape(g.shape) for g in G]
     root = sl.solve_triangular(R, np.eye(p))
-    scores = (
-        bootstrap_covariance(Z, Z, residual)
-        if bootstrap
-        else sandwich.score_covariance(Z, residual)
-    )
+    if bootstrap:
+        scores = bootstrap_covariance(Z, Z, residual)
+    elif changing:
+        scores = changing_score_covariance(Z, residual)
+    else:
+        scores = sandwich.score_covariance(Z, residual)
     return root @ scores @ root.T

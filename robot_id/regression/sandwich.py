@@ -56,17 +56,23 @@ def score_covariance(Z: Sequence[Array], residual: Sequence[Array]) -> Array:
     share = per_parameter / (per_parameter + HALF_SHARE)
     total = np.zeros((Z[0].shape[2],) * 2)
     for z, rho in zip(Z, residual):
-        total += share * _neighbour_sum(z, rho) + (1.0 - share) * _spectral_sum(z, rho)
-    freedom = sum(2.0 * _width(len(part)) for part in residual)
+        reach = max(round(REACH_PER_ROOT * float(np.cbrt(len(rho)))), 1)
+        near = neighbour_sum(z, rho, reach)
+        total += share * near + (1.0 - share) * spectral_sum(z, rho)
+    freedom = sum(spectral_freedom(len(part)) for part in residual)
     return total * (stdtrit(freedom, 0.975) / ndtri(0.975)) ** 2
 
 
-def _neighbour_sum(Z: Array, residual: Array) -> Array:
-    """Return (b, b) the sum of s_t s_u' of neighbouring rows, s = Z' rho, by Parzen's window."""
+def neighbour_sum(Z: Array, residual: Array, reach: int) -> Array:
+    """
+    Return (b, b) the sum of s_t s_u' of neighbouring rows, s = Z' rho, by Parzen's window.
+
+    :param reach: of the window, rows.
+    """
     N = len(residual)
     leverage = np.minimum(np.sum(Z**2, axis=2), LARGEST_LEVERAGE)
     scores = np.einsum('tjb,tj->tb', Z, residual / (1.0 - leverage))
-    total, reach = scores.T @ scores, max(round(REACH_PER_ROOT * float(np.cbrt(N))), 1)
+    total = scores.T @ scores
     for lag in range(1, min(reach, N)):
         x = lag / reach
         window = 1.0 - 6.0 * x**2 + 6.0 * x**3 if x < 0.5 else 2.0 * (1.0 - x) ** 3
@@ -75,7 +81,7 @@ def _neighbour_sum(Z: Array, residual: Array) -> Array:
     return total
 
 
-def _spectral_sum(Z: Array, residual: Array) -> Array:
+def spectral_sum(Z: Array, residual: Array) -> Array:
     """
     Return (b, b) Z' Gamma Z of one run.
 
@@ -115,6 +121,11 @@ def _whitening(residual: Array) -> Complex:
             c[0] *= 1.0 + 1e-9
             taps[1:, j] = -sl.solve_toeplitz(c[:-1], c[1:])
     return np.asarray(scipy.fft.rfft(taps, N, axis=0))
+
+
+def spectral_freedom(N: int) -> float:
+    """Return the degrees of freedom of the smoothed spectrum of N rows."""
+    return 2.0 * _width(N)
 
 
 def _width(N: int) -> int:
