@@ -12,6 +12,7 @@ import numpy as np
 from robot_id.dynamics.acting_columns import acting_columns
 from robot_id.dynamics.generated.lanes import LANES
 from robot_id.dynamics.generated.library import Code, code_for
+from robot_id.dynamics.generated.pointer import rows_at, slopes_at
 from robot_id.dynamics.load import takes_load
 from robot_id.dynamics.regressor import regressor
 from robot_id.dynamics.regressor_slopes import regressor_slopes
@@ -31,6 +32,7 @@ class ActingRows:
 
     def __init__(self, robot: Robot, calls: int = 1) -> None:
         self.robot, self.calls = robot, calls
+        self._loaded = takes_load(robot)
         self.columns = acting_columns(robot)
         b = len(robot.base)
         self.ends = np.cumsum([0, *(len(own) for own in self.columns)])
@@ -40,23 +42,25 @@ class ActingRows:
         """Return the rows (A, N) of each joint, (b_j, N)."""
         return [rows[low:high] for low, high in zip(self.ends, self.ends[1:])]
 
-    def spread(self, chi: Array) -> Array:
-        """Return T (n, A) so that T @ rows are the torques (n, N) of the parameters chi (b,)."""
-        T = np.zeros((len(self.columns), len(self.flat)))
-        for j, (own, low, high) in enumerate(zip(self.columns, self.ends, self.ends[1:])):
-            T[j, low:high] = chi[own]
-        return T
+    def parameters(self, chi: Array) -> Array:
+        """Return (A,) the parameter, of chi (b,), that each entry is multiplied with."""
+        return chi[np.concatenate(self.columns)]
+
+    def torques(self, chi: Array, rows: Array) -> Array:
+        """Return the torques (n, N) of the parameters chi (b,) from the entries (A, N)."""
+        parts = zip(self.columns, self.parts(rows))
+        return np.stack([chi[own] @ part for own, part in parts])
 
     def __call__(self, states: Array) -> Array:
         """Return the entries (A, N) at q, dq, ddq (3, n, N)."""
         N = states.shape[2]
-        code = None if takes_load(self.robot) else self._code('regressor', N)
+        code = None if self._loaded else self._code('regressor', N)
         if code is None:
             q, dq, ddq = states.transpose(0, 2, 1)
             W = regressor(self.robot, q, dq, ddq, calls=self.calls)
             return np.asarray(W.reshape(N, -1).T[self.flat], order='C')
         rows = np.empty((len(self.flat), N))
-        code(None, 0.0, tuple(np.ascontiguousarray(states)), (rows,), N)
+        rows_at(code.address, np.ascontiguousarray(states), rows)
         return rows
 
     def slopes(self, states: Array, G: Array) -> Array:
@@ -76,8 +80,8 @@ class ActingRows:
             found = regressor_slopes(self.robot, q, dq, ddq, G, calls=self.calls)
             return np.stack([part.T for part in found])
         slopes = np.empty(states.shape)
-        inputs = (*np.ascontiguousarray(states), np.ascontiguousarray(G))
-        code(None, 0.0, inputs, tuple(slopes), N)
+        G = np.ascontiguousarray(G)
+        slopes_at(code.address, np.ascontiguousarray(states), G, slopes)
         return slopes
 
     def _code(self, name: str, samples: int) -> Code | None:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robot_id.dynamics.direct import _direct, direct_dynamics
+from robot_id.dynamics.generated.pointer import rows_at, slopes_at
 from robot_id.dynamics.inverse import _inertia, _inverse, inertia_matrix, inverse_dynamics
 from robot_id.dynamics.regressor import regressor, regressor_kernel
 from robot_id.dynamics.regressor_slopes import regressor_slopes
@@ -44,6 +45,8 @@ class Kernel(NamedTuple):
 KERNELS: dict[str, Kernel] = {
     'regressor': Kernel(regressor_kernel, lambda robot, chi, x: regressor(robot, x, x, x)),
     'regressor_slopes': Kernel(slopes_kernel, _regressor_slopes),
+    'rows_at': Kernel(rows_at, lambda robot, chi, x: rows_at(0, x[None], x)),
+    'slopes_at': Kernel(slopes_at, lambda robot, chi, x: slopes_at(0, x[None], x, x[None])),
     'inverse_dynamics': Kernel(
         _inverse, lambda robot, chi, x: inverse_dynamics(robot, chi, x, x, x)
     ),

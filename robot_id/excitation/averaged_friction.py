@@ -11,16 +11,129 @@ changes; m is divided by its own root mean square, or reversals would make the c
 
 from __future__ import annotations
 
-from itertools import pairwise
+import math
+from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 
 from robot_id.dynamics.acting_rows import ActingRows
-from robot_id.excitation.kernels import averaged_signs, pull_back_signs
+from robot_id.dynamics.warm_up import KERNELS, Kernel
+from robot_id.excitation.given_signs import slopes_of_sign, value_of_sign
+from robot_id.excitation.kernels import ANY_ORDER
 from robot_id.model.friction import COLUMNS, ROTOR
 from robot_id.trajectory.trajectory import Array
 
 _AT_REST = 1e-4
+
+
+class Atoms(NamedTuple):
+    """
+    The friction that jumps with the sign of a speed, a of them.
+
+    :param kind: (a,) what they are, see `model.friction`; constant (a,) theirs.
+    :param row: (a,) entry of W that each adds to, by its number among the acting ones.
+    :param direction: (a, n) their speeds are direction . dq.
+    :param gain: (a,) factor of their value in W.
+    :param rest: (a,) speeds below which a joint is at rest.
+    """
+
+    kind: Any
+    constant: Any
+    row: Any
+    direction: Any
+    gain: Any
+    rest: Any
+
+
+class Averaged(NamedTuple):
+    """
+    x, s = m / rms(m) and the slopes of m along a motion.
+
+    :param x: (a, N) speeds of the atoms; s (a, N) their averaged signs.
+    :param by_speed: (a, N) slope of m in the speed; by_gain (a, N) in its change.
+    :param rms: (a,) root mean squares of m.
+    """
+
+    x: Any
+    s: Any
+    by_speed: Any
+    by_gain: Any
+    rms: Any
+
+
+@numba.njit(**ANY_ORDER)
+def along(direction, states, out):
+    """Fill out (N,) = direction (n,) . states (n, N)."""
+    out[:] = 0.0
+    for j in range(len(direction)):
+        if direction[j] != 0.0:
+            for k in range(len(out)):
+                out[k] += direction[j] * states[j, k]
+
+
+@numba.njit(**ANY_ORDER)
+def average_signs(atoms, half, dq, ddq, found, rows):
+    """
+    Fill `found`, and overwrite the entries of the atoms among the rows (A, N).
+
+    :param half: the part h / 4 of the step that a speed changes over.
+    :param dq: (n, N); ddq likewise.
+    """
+    N = dq.shape[1]
+    gain = np.empty(N)
+    for a in range(len(atoms.kind)):
+        rows[atoms.row[a]] = 0.0
+        x, s = found.x[a], found.s[a]
+        along(atoms.direction[a], dq, x)
+        along(atoms.direction[a], ddq, gain)
+        summed, least = 0.0, atoms.rest[a] * atoms.rest[a]
+        for k in range(N):
+            change = half * gain[k]
+            width = change * change + least
+            square = x[k] * x[k] + width
+            size = math.sqrt(square)
+            m = x[k] / size
+            summed += m * m
+            s[k] = m
+            found.by_speed[a, k] = width / (square * size)
+            found.by_gain[a, k] = -half * x[k] * change / (square * size)
+        rms = max(math.sqrt(summed / max(N, 1)), 1e-12)
+        found.rms[a] = rms
+        for k in range(N):
+            s[k] /= rms
+    for a in range(len(atoms.kind)):  # two of them may share an entry
+        row, kind, constant = rows[atoms.row[a]], atoms.kind[a], atoms.constant[a]
+        for k in range(N):
+            value = value_of_sign(kind, found.x[a, k], found.s[a, k], constant)
+            row[k] += atoms.gain[a] * value
+
+
+@numba.njit(**ANY_ORDER)
+def add_average_slopes(atoms, found, G, by_dq, by_ddq):
+    """Add the effect of the atoms on the slopes by_dq, by_ddq (n, N), from G (A, N)."""
+    N = G.shape[1]
+    direct, by_sign = np.empty(N), np.empty(N)
+    for a in range(len(atoms.kind)):
+        kind, constant, weight = atoms.kind[a], atoms.constant[a], G[atoms.row[a]]
+        x, s, mean = found.x[a], found.s[a], 0.0
+        for k in range(N):
+            own = atoms.gain[a] * weight[k]
+            by_x, by_s = slopes_of_sign(kind, x[k], s[k], constant)
+            direct[k] = own * (by_x - slopes_of_sign(kind, x[k], np.sign(x[k]), constant)[0])
+            by_sign[k] = own * by_s
+            mean += by_sign[k] * s[k]
+        mean /= max(N, 1)
+        for k in range(N):
+            change = (by_sign[k] - s[k] * mean) / found.rms[a]
+            direct[k] += change * found.by_speed[a, k]
+            by_sign[k] = change * found.by_gain[a, k]
+        for j in range(len(by_dq)):
+            factor = atoms.direction[a, j]
+            if factor != 0.0:
+                for k in range(N):
+                    by_dq[j, k] += factor * direct[k]
+                    by_ddq[j, k] += factor * by_sign[k]
 
 
 class AveragedFriction:
@@ -44,71 +157,41 @@ class AveragedFriction:
             and COLUMNS[terms.kind[k] - 1][1].jumps
             and COLUMNS[terms.kind[k] - 1][0].modulation == 'none'
         ]
-        found.sort(key=lambda pair: int(terms.kind[pair[0]]))
-        atoms = np.array([k for k, _ in found], int)
-        self.columns = np.array([column for _, column in found], int)
-        # Atoms of one kind stand together: a function is called once for all of them.
-        kinds, firsts = np.unique(terms.kind[atoms], return_index=True)
-        ends = [*firsts.tolist(), len(atoms)]
-        self.groups = [
-            (COLUMNS[kind - 1][1], slice(*both)) for kind, both in zip(kinds, pairwise(ends))
-        ]
+        own = np.array([k for k, _ in found], int)
+        columns = np.array([column for _, column in found], int)
+        direction = np.ascontiguousarray(terms.direction[own])
         self.half = 0.25 * step
-        self.rows = np.searchsorted(acting.flat, terms.row[atoms] * len(robot.base) + self.columns)
-        self.shared = len(np.unique(self.rows)) < len(self.rows)
-        self.direction = np.ascontiguousarray(terms.direction[atoms])
-        self.constant = terms.constant[atoms][:, None]
-        self.gain = (terms.gain[atoms] / robot.base.factor[self.columns])[:, None]
-        self.rest = _AT_REST * np.abs(self.direction) @ velocity
+        self.atoms = Atoms(
+            terms.kind[own],
+            terms.constant[own],
+            np.searchsorted(acting.flat, terms.row[own] * len(robot.base) + columns),
+            direction,
+            terms.gain[own] / robot.base.factor[columns],
+            _AT_REST * np.abs(direction) @ velocity,
+        )
 
-    def at(self, dq: Array, ddq: Array) -> AveragedSigns:
-        """Return the averaged signs of a motion, (n, N) each."""
-        return AveragedSigns(self, self.direction @ dq, self.direction @ ddq)
+    def replace(self, dq: Array, ddq: Array, rows: Array) -> Averaged:
+        """Overwrite the entries among the rows (A, N) of a motion, (n, N) each."""
+        count, N = len(self.atoms.kind), dq.shape[1]
+        x, s, by_speed, by_gain = np.empty((4, count, N))
+        found = Averaged(x, s, by_speed, by_gain, np.empty(count))
+        average_signs(self.atoms, self.half, dq, ddq, found, rows)
+        return found
 
-
-class AveragedSigns:
-    """
-    s = m / rms(m) of the speeds x of all terms along a motion.
-
-    :param friction: the terms.
-    :param x: (a, N) speeds of the terms.
-    :param gain: (a, N) their changes, dx/dt.
-    """
-
-    def __init__(self, friction: AveragedFriction, x: Array, gain: Array) -> None:
-        self.friction, self.x = friction, x
-        self.s, self.by_speed, self.by_gain = np.empty((3, *x.shape))
-        self.rms = np.empty(len(x))
-        filled = self.s, self.by_speed, self.by_gain, self.rms
-        averaged_signs(x, gain, friction.half, friction.rest, *filled)
-
-    def replace(self, rows: Array) -> None:
-        """Overwrite the entries among the rows (A, N)."""
-        own = self.friction
-        value = np.empty_like(self.x)
-        for column, part in own.groups:
-            value[part] = column.value(self.x[part], self.s[part], own.constant[part])
-        value *= own.gain
-        if own.shared:
-            rows[own.rows] = 0.0
-            for row, one in zip(own.rows, value):
-                rows[row] += one
-        else:
-            rows[own.rows] = value
-
-    def add_slopes(self, G: Array, by_dq: Array, by_ddq: Array) -> None:
+    def add_slopes(self, found: Averaged, G: Array, by_dq: Array, by_ddq: Array) -> None:
         """
         Add the effect of these entries on by_dq, by_ddq (n, N), from the slopes G (A, N).
 
         The effect that `ActingRows.slopes` added for them, with the exact sign, is removed.
         """
-        own, x, s = self.friction, self.x, self.s
-        weight = own.gain * G[own.rows]
-        direct, by_s = np.empty_like(x), np.empty_like(x)
-        for column, part in own.groups:
-            speed, constant = x[part], own.constant[part]
-            direct[part], by_s[part] = column.slopes(speed, s[part], constant)
-            direct[part] -= column.slopes(speed, np.sign(speed), constant)[0]
-        pull_back_signs(weight, direct, by_s, s, self.by_speed, self.by_gain, self.rms)
-        by_dq += own.direction.T @ direct
-        by_ddq += own.direction.T @ by_s
+        add_average_slopes(self.atoms, found, G, by_dq, by_ddq)
+
+
+def _both(robot: Any, chi: Any, x: Array) -> None:
+    friction = AveragedFriction(ActingRows(robot), 1.0, np.ones(1))
+    rows = np.ones((len(robot.base), 1))
+    friction.add_slopes(friction.replace(x, x, rows), rows, x.copy(), x.copy())
+
+
+KERNELS['average_signs'] = Kernel(average_signs, _both)
+KERNELS['add_average_slopes'] = Kernel(add_average_slopes, _both)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numba
 import numpy as np
-import scipy
-from scipy.linalg import blas
 
+from robot_id.dynamics.warm_up import KERNELS, Kernel
+from robot_id.excitation.kernels import ANY_ORDER
 from robot_id.excitation.objective import Objective
+from robot_id.excitation.quasi_newton import minimize
 from robot_id.trajectory.trajectory import Array
 
 _MEMORY = 60
@@ -36,6 +38,32 @@ IMPROVE = (Stage(16.0, 150.0, 200),)
 POLISH = (Stage(64.0, 400.0, 2000),)
 
 
+@numba.njit(**ANY_ORDER)
+def solve_joints(C, x, transposed):
+    """
+    Overwrite x_j by C_j^-1 x_j, or by C_j^-T x_j.
+
+    :param C: (n, P, P) upper triangular.
+    :param x: (n, P).
+    """
+    n, P = x.shape
+    for j in range(n):
+        y = x[j]
+        if transposed:
+            for i in range(P):
+                row = C[j, i]
+                found = y[i] / row[i]
+                y[i] = found
+                for k in range(i + 1, P):
+                    y[k] -= row[k] * found
+        else:
+            for i in range(P - 1, -1, -1):
+                row, summed = C[j, i], 0.0
+                for k in range(i + 1, P):
+                    summed += row[k] * y[k]
+                y[i] = (y[i] - summed) / row[i]
+
+
 def descend(
     objective: Objective,
     X: Array,
@@ -51,35 +79,32 @@ def descend(
     """
     C = objective.gauge.factors
     last = np.einsum('jpq,qj->jp', C, X).ravel()
-    factors = [np.asfortranarray(R) for R in C]
 
     def solved(x: Array, transposed: bool) -> Array:
-        """Return C_j^-1 x_j (or of C_j^T) of all joints as the columns of (P, n)."""
-        parts = zip(factors, x.reshape(C.shape[:2]))
-        return np.stack([blas.dtrsv(R, own, trans=transposed) for R, own in parts], axis=1)
+        """Return C_j^-1 x_j (or of C_j^T) of all joints, (n, P)."""
+        parts = x.reshape(C.shape[:2]).copy()
+        solve_joints(C, parts, transposed)
+        return parts
 
     def coefficients(x: Array) -> Array:
-        return solved(x, False)
+        return solved(x, False).T
 
-    def value(x: Array, stage: Stage) -> tuple[float, Array]:
+    def value(x: Array) -> tuple[float, Array]:
         before_each()
         f, g = objective(coefficients(x).ravel(), stage.power, stage.gauge)
-        return f, solved(g.reshape(X.shape).T, True).T.ravel()
+        return f, solved(g.reshape(X.shape).T, True).ravel()
 
     def keep(x: Array) -> None:
         nonlocal last
-        last = x.copy()
+        last = x
 
     for stage in stages:
         try:
-            scipy.optimize.minimize(  # type: ignore[call-overload]
-                value,
-                last,
-                args=(stage,),
-                jac=True,
-                method='L-BFGS-B',
-                callback=keep,
-                options={'maxiter': stage.iterations, 'maxfun': 10**6, 'maxcor': _MEMORY},
-            )
+            minimize(value, last, stage.iterations, _MEMORY, keep)
         finally:
             offer(coefficients(last))
+
+
+KERNELS['solve_joints'] = Kernel(
+    solve_joints, lambda robot, chi, x: solve_joints(np.ones((1, 1, 1)), x.copy(), True)
+)

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from robot_id.excitation.kernels import share_weights
+from robot_id.excitation.limit_kernels import scaled_states, share_weights, slopes_before_scaling
 from robot_id.excitation.motion_basis import MotionBasis
 from robot_id.trajectory.limits import MotionLimits
 from robot_id.trajectory.trajectory import Array
@@ -16,21 +16,33 @@ from robot_id.trajectory.trajectory import Array
 @dataclass(frozen=True)
 class Scaled:
     """
-    X scaled joint by joint, with what the chain rule needs.
+    X = X0 / g(X0), joint by joint, with what the chain rule needs.
 
-    :param X: (P, n) scaled coefficients, X = X0 / g(X0).
+    :param X: (P, n) scaled coefficients.
     :param gauge: (n,) g >= 1.
-    :param slope: (P, n) dg/dX0.
+    :param motion: (n, 3, K) positions, velocities and accelerations of X0 at all samples.
+    :param weights: (n, 3, K) dg over them, but for the factor (n,).
+    :param basis: from X0 to the motion.
     """
 
     X: Array
     gauge: Array
-    slope: Array
+    motion: Array
+    weights: Array
+    factor: Array
+    basis: MotionBasis
 
-    def pull_back(self, gradient: Array, X0: Array) -> Array:
-        """Return df/dX0 from df/dX, both (P, n)."""
-        along = np.sum(X0 * gradient, axis=0)
-        return gradient / self.gauge - self.slope * along / self.gauge**2
+    def states(self, middle: Array, samples: int) -> Array:
+        """Return q, dq, ddq (3, n, N) of the scaled motion about middle (n,), at N samples."""
+        states = np.empty((3, len(middle), samples))
+        scaled_states(self.motion, self.gauge, middle, states)
+        return states
+
+    def pull_back(self, slopes: Array) -> Array:
+        """Return df/dX0 (P, n) from df over `states` (3, n, N), as many as there were."""
+        whole = np.empty_like(self.motion)
+        slopes_before_scaling(slopes, self.motion, self.gauge, self.weights, self.factor, whole)
+        return self.basis.pull_back(whole)
 
 
 class Gauge:
@@ -48,8 +60,7 @@ class Gauge:
         self.basis = basis
         self.bounds = (limits.half, limits.velocity, limits.acceleration)
         self._motion = MotionBasis(basis)
-        # A joint to a row: sums over the samples are then in one piece.
-        self._by_bound = 1.0 / np.repeat(np.stack(self.bounds, axis=1), len(basis[0]), axis=1)
+        self._by_bound = 1.0 / np.stack(self.bounds, axis=1)
 
     @cached_property
     def factors(self) -> Array:
@@ -74,11 +85,10 @@ class Gauge:
             its limits stays well below.
         """
         p = round(power)
-        weights = self._motion.motion(X0).reshape(X0.shape[1], -1)
-        weights *= self._by_bound
-        top, total = np.empty((2, len(weights)))
-        share_weights(weights, self._by_bound, p - 1, top, total)
+        motion = self._motion.motion(X0)
+        weights = np.empty_like(motion)
+        top, total = np.empty((2, len(motion)))
+        share_weights(motion, self._by_bound, p - 1, weights, top, total)
         gauge = top * (total + top**-p) ** (1.0 / p)
-        slope = self._motion.pull_back(weights.reshape(len(weights), 3, -1))
-        slope *= (top / gauge) ** (p - 1)
-        return Scaled(X0 / gauge, gauge, slope)
+        factor = (top / gauge) ** (p - 1)
+        return Scaled(X0 / gauge, gauge, motion, weights, factor, self._motion)

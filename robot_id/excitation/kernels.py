@@ -1,4 +1,4 @@
-"""The compiled parts of an evaluation: factor of all rows, averaged signs, norm of the limits."""
+"""The compiled factor of the rows of all joints, and the slopes in them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from robot_id.dynamics.warm_up import KERNELS, Kernel
 
 # Sums may be taken in any order, which lets a processor take eight terms at once; NaN stays NaN.
 ANY_ORDER = {**FAST, 'fastmath': {'reassoc', 'contract', 'nsz'}}
+_PIECE = 400  # samples that are taken at once: the rows of one joint stay in the cache
 
 
 @numba.njit(**ANY_ORDER)
@@ -89,100 +90,36 @@ def factor_of_rows(rows, scale, changed, ends, own, R):
     :param own: (A,) number of an entry's column among those that its joint changes.
     """
     N = rows.shape[1]
+    pieces = -(-N // _PIECE)
     for j in range(len(ends) - 1):
         columns = changed[ends[j, 0] : ends[j + 1, 0]]
-        work = np.zeros((len(columns), N))
-        for k in range(ends[j, 1], ends[j + 1, 1]):
-            for s in range(N):
-                work[own[k], s] = rows[k, s] * scale[k]
-        add_rows(R, columns, work)
+        for piece in range(pieces):
+            first, end = N * piece // pieces, N * (piece + 1) // pieces
+            work = np.zeros((len(columns), end - first))
+            for k in range(ends[j, 1], ends[j + 1, 1]):
+                row, entries = work[own[k]], rows[k, first:end]
+                for s in range(len(row)):
+                    row[s] = entries[s] * scale[k]
+            add_rows(R, columns, work)
 
 
 @numba.njit(**ANY_ORDER)
-def averaged_signs(x, gain, half, rest, s, by_speed, by_gain, rms):
+def pull_back_rows(rows, inward, scale, places, ends, slope):
     """
-    Fill s = m / rms(m) and the slopes of m, (a, N) each, see `averaged_friction`.
+    Fill the slope (A, N) in the entries of the rows where that in Phi is Phi @ inward.
 
-    :param x: (a, N) speeds; gain (a, N) dx/dt.
-    :param half: of the part h / 4 of the step that the speed changes over.
-    :param rest: (a,) speeds below which a joint is at rest.
-    :param rms: (a,) gets the root mean squares of m.
+    :param rows: (A, N) entries, joint by joint; scale (A,) their weights in Phi.
+    :param inward: (p, p) symmetric.
+    :param places: (A,) column of Phi of each entry.
+    :param ends: (n + 1,) where the entries of each joint begin.
     """
-    count, N = x.shape
-    for a in range(count):
-        summed, least = 0.0, rest[a] * rest[a]
-        for k in range(N):
-            change = half * gain[a, k]
-            width = change * change + least
-            square = x[a, k] * x[a, k] + width
-            size = math.sqrt(square)
-            m = x[a, k] / size
-            summed += m * m
-            s[a, k] = m
-            by_speed[a, k] = width / (square * size)
-            by_gain[a, k] = -half * x[a, k] * change / (square * size)
-        rms[a] = max(math.sqrt(summed / max(N, 1)), 1e-12)
-        for k in range(N):
-            s[a, k] /= rms[a]
-
-
-@numba.njit(**ANY_ORDER)
-def pull_back_signs(weight, direct, by_s, s, by_speed, by_gain, rms):
-    """
-    Overwrite `direct` and `by_s` by the slopes of a function in x and in dx/dt, (a, N) each.
-
-    :param weight: (a, N) its slope in the entries; direct and by_s theirs in x and s.
-    """
-    count, N = s.shape
-    for a in range(count):
-        mean = 0.0
-        for k in range(N):
-            by_s[a, k] *= weight[a, k]
-            mean += by_s[a, k] * s[a, k]
-        mean /= max(N, 1)
-        for k in range(N):
-            along = (by_s[a, k] - s[a, k] * mean) / rms[a]
-            direct[a, k] = along * by_speed[a, k] + weight[a, k] * direct[a, k]
-            by_s[a, k] = along * by_gain[a, k]
-
-
-@numba.njit(**ANY_ORDER)
-def share_weights(shares, by_bound, exponent, top, total):
-    """
-    Overwrite the shares x (n, K) of the limits by sign(x) (|x| / top)^exponent by_bound.
-
-    :param by_bound: (n, K) 1 / limit.
-    :param exponent: a whole number, 1 at least.
-    :param top: (n,) gets the largest |x| of each joint, 1 at least.
-    :param total: (n,) gets the sums of (|x| / top)^(exponent + 1).
-    """
-    n, K = shares.shape
-    power, square = np.empty(K), np.empty(K)
-    for j in range(n):
-        row = shares[j]
-        largest = 1.0
-        for s in range(K):
-            largest = max(largest, abs(row[s]))
-        top[j] = largest
-        for s in range(K):
-            square[s] = row[s] / largest
-            power[s] = 1.0
-        left = exponent
-        # The sign of an even power is lost, and put back below.
-        while left:
-            if left & 1:
-                for s in range(K):
-                    power[s] *= square[s]
-            left >>= 1
-            if left:
-                for s in range(K):
-                    square[s] *= square[s]
-        summed = 0.0
-        for s in range(K):
-            size = abs(power[s])
-            summed += size * abs(row[s])
-            row[s] = math.copysign(size, row[s]) * by_bound[j, s]
-        total[j] = summed / largest
+    for j in range(len(ends) - 1):
+        low, high = ends[j], ends[j + 1]
+        block = np.empty((high - low, high - low))
+        for i in range(low, high):
+            for k in range(low, high):
+                block[i - low, k - low] = scale[i] * inward[places[i], places[k]] * scale[k]
+        np.dot(block, rows[low:high], slope[low:high])
 
 
 def _factor(robot, chi, x):
@@ -191,14 +128,7 @@ def _factor(robot, chi, x):
 
 
 KERNELS['factor_of_rows'] = Kernel(factor_of_rows, _factor)
-KERNELS['share_weights'] = Kernel(
-    share_weights, lambda robot, chi, x: share_weights(x.copy(), x, 1, np.zeros(1), np.zeros(1))
-)
-KERNELS['averaged_signs'] = Kernel(
-    averaged_signs,
-    lambda robot, chi, x: averaged_signs(x, x, 1.0, x[0], *np.empty((3, *x.shape)), x[0].copy()),
-)
-KERNELS['pull_back_signs'] = Kernel(
-    pull_back_signs,
-    lambda robot, chi, x: pull_back_signs(*np.ones((6, *x.shape)), np.ones(len(x))),
+KERNELS['pull_back_rows'] = Kernel(
+    pull_back_rows,
+    lambda robot, chi, x: pull_back_rows(x, x, x[0], np.zeros(1, np.intp), np.arange(2), x.copy()),
 )

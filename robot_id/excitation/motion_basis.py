@@ -33,37 +33,30 @@ class MotionBasis:
         whole = np.stack([B.T for B in basis])  # (3, P, N)
         self.samples = whole.shape[2]
         even = _even(whole)
-        self._folded = even is not None
-        half = self.samples // 2 + 1 if self._folded else self.samples
-        groups = [np.ones(whole.shape[1], bool)] if even is None else [even, ~even]
-        self._groups = [np.flatnonzero(own) for own in groups]
+        half = self.samples if even is None else self.samples // 2 + 1
+        every = np.ones(whole.shape[1], bool)
+        # The columns of an even part and of an odd one, or all of them and none.
+        self._even, self._odd = (
+            np.flatnonzero(own) for own in ((every, ~every) if even is None else (even, ~even))
+        )
         # (P_g, 3 H): a product with (n, P_g) has all of a joint in one row.
-        self._parts = [
-            np.ascontiguousarray(whole[:, own, :half].transpose(1, 0, 2)).reshape(len(own), -1)
-            for own in self._groups
-        ]
+        self._parts = tuple(
+            np.ascontiguousarray(whole[:, own, :half].transpose(1, 0, 2)).reshape(
+                len(own), 3 * half
+            )
+            for own in (self._even, self._odd)
+        )
 
     def motion(self, X: Array) -> Array:
         """Return (n, 3, N) the motion of coefficients X (P, n)."""
-        n = X.shape[1]
-        parts = [X[own].T @ A for own, A in zip(self._groups, self._parts)]
-        if not self._folded:
-            return np.asarray(parts[0].reshape(n, 3, -1))
-        out = np.empty((n, 3, self.samples))
-        unfold(parts[0].reshape(n, 3, -1), parts[1].reshape(n, 3, -1), out)
+        out = np.empty((X.shape[1], 3, self.samples))
+        unfold(X, self._even, self._odd, *self._parts, out)
         return out
 
     def pull_back(self, slopes: Array) -> Array:
         """Return (P, n) the slopes of a function in X from those in the motion, (n, 3, N)."""
-        n = len(slopes)
-        parts = [slopes.reshape(n, -1)]
-        if self._folded:
-            both = np.empty((2, n, 3, self._parts[0].shape[1] // 3))
-            fold(slopes, both[0], both[1])
-            parts = list(both.reshape(2, n, -1))
-        out = np.empty((sum(map(len, self._groups)), n))
-        for own, A, part in zip(self._groups, self._parts, parts):
-            out[own] = A @ part.T
+        out = np.empty((len(self._even) + len(self._odd), len(slopes)))
+        fold(slopes, self._even, self._odd, *self._parts, out)
         return out
 
 
@@ -81,35 +74,67 @@ def _even(whole: Array) -> Flags | None:
 
 
 @numba.njit(**ANY_ORDER)
-def unfold(even, odd, out):
-    """Fill out (n, 3, N) from its even and odd parts on the first half of the grid."""
-    n, _, N = out.shape
-    H = even.shape[2]
-    for j in range(n):
-        for i in range(3):
-            sign = -1.0 if i == 1 else 1.0
-            for k in range(H):
-                out[j, i, k] = even[j, i, k] + odd[j, i, k]
-            for k in range(1, N - H + 1):
-                out[j, i, N - k] = sign * (even[j, i, k] - odd[j, i, k])
+def product(X, own, part):
+    """Return (n, 3 H) the motion of the coefficients X (P, n) of some columns."""
+    mine = np.empty((X.shape[1], len(own)))
+    for j in range(X.shape[1]):
+        for k in range(len(own)):
+            mine[j, k] = X[own[k], j]
+    return np.dot(mine, part)
 
 
 @numba.njit(**ANY_ORDER)
-def fold(slopes, even, odd):
-    """Fill the slopes in the even and odd parts on the first half of the grid, see `unfold`."""
-    n, _, N = slopes.shape
-    H = even.shape[2]
+def unfold(X, even, odd, even_part, odd_part, out):
+    """
+    Fill the motion out (n, 3, N) of X (P, n) from its values on the first half of the grid.
+
+    :param even: columns that are the same read backwards; odd those with the other sign.
+    :param even_part: (P_even, 3 H) their basis on the first H samples; odd_part likewise.
+    """
+    n, _, N = out.shape
+    H = even_part.shape[1] // 3
+    same = product(X, even, even_part).reshape(n, 3, H)
+    if len(odd) == 0 and H == N:
+        out[:] = same
+        return
+    other = product(X, odd, odd_part).reshape(n, 3, H)
     for j in range(n):
         for i in range(3):
             sign = -1.0 if i == 1 else 1.0
             for k in range(H):
-                even[j, i, k] = odd[j, i, k] = slopes[j, i, k]
+                out[j, i, k] = same[j, i, k] + other[j, i, k]
             for k in range(1, N - H + 1):
-                back = sign * slopes[j, i, N - k]
-                even[j, i, k] += back
-                odd[j, i, k] -= back
+                out[j, i, N - k] = sign * (same[j, i, k] - other[j, i, k])
 
 
-_WORK = np.ones((1, 3, 2))
-KERNELS['unfold'] = Kernel(unfold, lambda robot, chi, x: unfold(_WORK, _WORK, _WORK.copy()))
-KERNELS['fold'] = Kernel(fold, lambda robot, chi, x: fold(_WORK, _WORK.copy(), _WORK.copy()))
+@numba.njit(**ANY_ORDER)
+def fold(slopes, even, odd, even_part, odd_part, out):
+    """Fill out (P, n), the slopes in X, from those in the motion, see `unfold`."""
+    n, _, N = slopes.shape
+    H = even_part.shape[1] // 3
+    for own, part, mirrored in ((even, even_part, 1.0), (odd, odd_part, -1.0)):
+        both = np.empty((n, 3, H))
+        for j in range(n):
+            for i in range(3):
+                sign = -mirrored if i == 1 else mirrored
+                both[j, i] = slopes[j, i, :H]
+                for k in range(1, N - H + 1):
+                    both[j, i, k] += sign * slopes[j, i, N - k]
+        found = np.dot(both.reshape(n, 3 * H), part.T)
+        for k in range(len(own)):
+            for j in range(n):
+                out[own[k], j] = found[j, k]
+
+
+_NONE = np.zeros(1, np.intp)
+_BASIS = np.ones((1, 6))
+
+
+def _both(robot, chi, x):
+    out = np.empty((1, 3, 2))
+    unfold(np.ones((1, 1)), _NONE, _NONE, _BASIS, _BASIS, out)
+    fold(out, _NONE, _NONE, _BASIS, _BASIS, np.empty((1, 1)))
+
+
+KERNELS['unfold'] = Kernel(unfold, _both)
+KERNELS['fold'] = Kernel(fold, _both)

@@ -14,7 +14,7 @@ from robot_id.excitation.clearance import Clearance
 from robot_id.excitation.criteria import CRITERIA, criterion_of
 from robot_id.excitation.family import Family
 from robot_id.excitation.feasible import Gauge
-from robot_id.excitation.motion_basis import MotionBasis
+from robot_id.excitation.limit_kernels import torque_penalty
 from robot_id.excitation.weighted_rows import WeightedRows
 from robot_id.model import Robot
 from robot_id.trajectory.limits import MotionLimits
@@ -83,23 +83,13 @@ class Objective:
             weights = parameter_weights
         self.rows = WeightedRows(self.acting, joint_weights, weights, columns)
         self.expected = expected
-        # (n, A) so that it gives the torques from the entries of W
-        self._torques = None if expected is None else self.acting.spread(expected)
         self.clearance = clearance
         self.samples = samples
         duration = family.basis.duration
-        basis = family.basis.sample(np.arange(samples) * (duration / samples))
-        self.basis = MotionBasis(basis)
-        # Peaks between the samples count too; a finer grid costs the gauge next to nothing.
+        # Peaks between the samples count too, on a grid that holds them.
         fine = _FINER * samples
         self.gauge = Gauge(family.basis.sample(np.arange(fine) * (duration / fine)), limits)
         self.friction = AveragedFriction(self.acting, duration / samples, limits.velocity)
-
-    def states(self, X: Array) -> Array:
-        """Return q, dq, ddq, (3, n, N), of the decimated samples."""
-        states = np.ascontiguousarray(self.basis.motion(X).transpose(1, 0, 2))
-        states[0] += self.limits.middle[:, None]
-        return states
 
     def __call__(self, x: Array, power: float, gauge: float) -> tuple[float, Array]:
         """
@@ -111,21 +101,19 @@ class Objective:
         """
         X0 = x.reshape(self.family.size, self.robot.n)
         scaled = self.gauge.scale(X0, gauge)
-        states = self.states(scaled.X)
+        states = scaled.states(self.limits.middle, self.samples)
         rows = self.acting(states)
-        signs = self.friction.at(*states[1:])
-        signs.replace(rows)
+        signs = self.friction.replace(states[1], states[2], rows)
         value, slope = self._criterion(rows, power)
         penalty = self._torque_penalty(rows, slope)
         slopes = self.acting.slopes(states, slope)
-        signs.add_slopes(slope, *slopes[1:])
+        self.friction.add_slopes(signs, slope, slopes[1], slopes[2])
         if self.clearance is not None:
             every = -(-self.samples // _POSTURES)
             near, away = self.clearance.penalty(states[0, :, ::every].T)
             penalty += near
             slopes[0, :, ::every] += away.T
-        gradient = self.basis.pull_back(np.ascontiguousarray(slopes.transpose(1, 0, 2)))
-        return value + penalty, scaled.pull_back(gradient, X0).ravel()
+        return value + penalty, scaled.pull_back(slopes).ravel()
 
     def _criterion(self, rows: Array, power: float) -> tuple[float, Array]:
         """Return the value and its slope in the acting entries (A, N)."""
@@ -140,17 +128,10 @@ class Objective:
 
     def _torque_penalty(self, rows: Array, slope: Array) -> float:
         """Return the penalty on torques beyond their limits; its slope is added (A, N)."""
-        if self._torques is None:
+        if self.expected is None:
             return 0.0
-        torque = self.limits.torque[:, None]
-        tau = self._torques @ rows / torque
-        over = np.maximum(np.abs(tau) - 0.97, 0.0)
-        if not np.any(over):
-            return 0.0
-        scale = _PENALTY / rows.shape[1] * 100.0
-        d_tau = 2.0 * scale * over * np.sign(tau) / torque
-        slope += self._torques.T @ d_tau
-        return float(scale * np.sum(over**2))
+        chi, scale = self.acting.parameters(self.expected), _PENALTY / rows.shape[1] * 100.0
+        return torque_penalty(rows, chi, self.acting.ends, self.limits.torque, scale, slope)
 
     def for_thread(self) -> Objective:
         """Return the same objective with separate work space."""
@@ -167,12 +148,12 @@ class Objective:
     def admissible(self, X: Array, samples: int) -> bool:
         """Return whether predicted torques and clearance allow the motion, at equal steps."""
         trajectory = self.family.member(X, self.limits.middle)
-        t = np.arange(samples) * (trajectory.duration / samples)
+        q, dq, ddq = trajectory.sampled_evenly(samples)
         if self.expected is not None:
-            tau = dynamics.inverse_dynamics(self.robot, self.expected, *trajectory.sample(t))
+            tau = dynamics.inverse_dynamics(self.robot, self.expected, q, dq, ddq)
             if np.any(np.abs(tau) > self.limits.torque):
                 return False
-        return self.clearance is None or self.clearance.keeps(trajectory.sample(t)[0])
+        return self.clearance is None or self.clearance.keeps(q)
 
     def shrink(self, X: Array, samples: int, steps: int = 8) -> Array | None:
         """
@@ -200,8 +181,7 @@ class Objective:
         :param refine: how many times more samples than the search uses.
         """
         N = self.samples * refine
-        sampled = trajectory.sample(np.arange(N) * (trajectory.duration / N))
-        states = np.stack([part.T for part in sampled])
+        states = np.stack([part.T for part in trajectory.sampled_evenly(N)])
         rows = self.acting(states)
         R = self.rows.factor(rows) / self.rows.weights
         scaled = R * self.parameter_weights[self.rows.order]
@@ -211,8 +191,9 @@ class Objective:
             np.asarray(np.linalg.svd(part, compute_uv=False)) for part in (R, scaled)
         )
         share = float('nan')
-        if self._torques is not None:
-            share = float(np.max(np.abs(self._torques @ rows) / self.limits.torque[:, None]))
+        if self.expected is not None:
+            tau = self.acting.torques(self.expected, rows)
+            share = float(np.max(np.abs(tau) / self.limits.torque[:, None]))
         figures = {
             name: criterion.figure(weighted if criterion.weighted else plain, N)
             for name, criterion in CRITERIA.items()

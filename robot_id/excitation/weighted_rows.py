@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.dynamics.acting_rows import ActingRows
-from robot_id.excitation.kernels import factor_of_rows
+from robot_id.excitation.kernels import factor_of_rows, pull_back_rows
 from robot_id.trajectory.trajectory import Array
 
 Indices = NDArray[np.intp]
@@ -44,16 +44,7 @@ class WeightedRows:
         places = [place[own] for own in seen]
         self._steps = _steps(places)
         self._scale = np.concatenate([g * weights[own] for g, own in zip(joint_weights, seen)])
-        # Entries of a (p, p) matrix that belong to each joint, with their weights.
-        p = len(weights)
-        self._entries = np.concatenate([(p * own[:, None] + own).ravel() for own in places])
-        self._squares = np.concatenate(
-            [
-                np.outer(g * weights[own], g * weights[own]).ravel()
-                for g, own in zip(joint_weights, seen)
-            ]
-        )
-        self._sizes = [len(own) for own in seen]
+        self._places = np.concatenate(places)
 
     def factor(self, rows: Array) -> Array:
         """
@@ -75,15 +66,18 @@ class WeightedRows:
 
         :param inward: (p, p), symmetric, in `order`.
         """
-        slope, first = np.empty_like(rows), 0
-        blocks = inward.ravel().take(self._entries) * self._squares
-        parts = zip(self.acting.parts(rows), self.acting.parts(slope), self._sizes)
-        for j, (own, out, size) in enumerate(parts):
-            block = blocks[first : first + size * size].reshape(size, size)
-            first += size * size
-            if self.combinations is not None:
-                block = self.combinations[j] @ block @ self.combinations[j].T
-            np.matmul(block, own, out=out)
+        slope = np.empty_like(rows)
+        if self.combinations is None:
+            pull_back_rows(rows, inward, self._scale, self._places, self.acting.ends, slope)
+            return slope
+        parts = zip(self.acting.parts(rows), self.acting.parts(slope), self.combinations)
+        first = 0
+        for own, out, C in parts:
+            mine = slice(first, first + C.shape[1])
+            first += C.shape[1]
+            weighted = C * self._scale[mine]
+            block = inward[np.ix_(self._places[mine], self._places[mine])]
+            np.matmul(weighted @ block @ weighted.T, own, out=out)
         return slope
 
 

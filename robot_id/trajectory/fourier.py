@@ -99,12 +99,14 @@ class Fourier(Trajectory):
         w = self.pulsations
         s, c = np.sin(np.outer(t, w)), np.cos(np.outer(t, w))
         q = self.offset + s @ self.sine.T + c @ self.cosine.T
-        dq = (c * w) @ self.sine.T - (s * w) @ self.cosine.T
-        ddq = -(s * w**2) @ self.sine.T - (c * w**2) @ self.cosine.T
+        dq = c @ (w * self.sine).T - s @ (w * self.cosine).T
+        ddq = -s @ (w**2 * self.sine).T - c @ (w**2 * self.cosine).T
         return q, dq, ddq
 
-    def _over_the_period(self, samples: int) -> tuple[Array, Array, Array]:
-        """Return q, dq, ddq at equal steps over the period, more than 2 H of them, by the FFT."""
+    def sampled_evenly(self, samples: int) -> tuple[Array, Array, Array]:
+        """Return q, dq, ddq, (N, n) each, at N equal steps over the period, by the FFT."""
+        if samples <= 2 * self.harmonics:  # too few to tell the harmonics apart
+            return super().sampled_evenly(samples)
         w = 1j * self.pulsations
         amplitudes = 0.5 * samples * (self.cosine - 1j * self.sine)
         spectrum = np.zeros((3, self.n, samples // 2 + 1), complex)
@@ -122,7 +124,7 @@ class Fourier(Trajectory):
         """
         samples = 128 * max(self.harmonics, 1)
         w = self.pulsations
-        q, dq, ddq = self._over_the_period(samples)
+        q, dq, ddq = self.sampled_evenly(samples)
         size = np.hypot(self.sine, self.cosine)
         slack = (self.duration / samples) ** 2 / 8.0
         return Extremes(

@@ -90,6 +90,10 @@ class Trajectory(ABC):
             return q[0], dq[0], ddq[0]
         return q, dq, ddq
 
+    def sampled_evenly(self, samples: int) -> tuple[Array, Array, Array]:
+        """Return q, dq, ddq, (N, n) each, at N equal steps from 0 on, the end left out."""
+        return self.sample(np.arange(samples) * (self.duration / samples))
+
     def sampled(self, rate_hz: float, cycles: int = 1) -> Reference:
         """
         Sample the whole motion at a rate, first and last instant included where they fall on it.

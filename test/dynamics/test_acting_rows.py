@@ -34,7 +34,7 @@ def check(robot, samples, size=1.0):
     for a, b in zip(made, slopes):
         np.testing.assert_allclose(a.T, b, rtol=0, atol=1e-11 * (1.0 + np.abs(b).max()))
     chi = rng.normal(size=len(robot.base))
-    np.testing.assert_allclose(acting.spread(chi) @ acting(states), (W @ chi).T, atol=1e-9 * scale)
+    np.testing.assert_allclose(acting.torques(chi, acting(states)), (W @ chi).T, atol=1e-9 * scale)
 
 
 # Fewer than the lanes, as many, a last block that overlaps, and whole blocks.

@@ -229,3 +229,12 @@ def test_files_match_joints_by_name(tmp_path) -> None:
     (tmp_path / 'broken.yaml').write_text('kind: [')
     with pytest.raises(TrajectoryError, match='not a YAML'):
         load_trajectory(tmp_path / 'broken.yaml')
+
+
+@pytest.mark.parametrize('kind', KINDS)
+@pytest.mark.parametrize('samples', [7, 10, 11, 59, 240])
+def test_even_samples_are_those_of_their_times(kind: str, samples: int) -> None:
+    motion = some(kind)
+    wanted = motion.sample(np.arange(samples) * (motion.duration / samples))
+    for found, part in zip(motion.sampled_evenly(samples), wanted):
+        np.testing.assert_allclose(found, part, atol=1e-12 * max(np.abs(part).max(), 1.0))

@@ -70,20 +70,20 @@ def test_averaged_friction_is_the_sign_where_nothing_turns_and_has_its_slopes(na
     rows = acting(np.stack([dq, dq, ddq]))
     # At constant speed the average is the sign, as long as the joint is not at rest.
     steady = rows.copy()
-    friction.at(dq, np.zeros_like(ddq)).replace(steady)
+    friction.replace(dq, np.zeros_like(ddq), steady)
     np.testing.assert_allclose(steady, rows, atol=0.03)
 
     def averaged(speed, gain):
         found = rows.copy()
-        friction.at(speed, gain).replace(found)
+        friction.replace(speed, gain, found)
         return found
 
-    for row in friction.rows:
+    for row in friction.atoms.row:
         whole = np.sum(averaged(dq, ddq)[row] ** 2)
         assert whole == pytest.approx(np.sum(rows[row] ** 2), rel=0.15)
     G = rng.normal(size=rows.shape)
     by_dq, by_ddq = np.zeros_like(dq), np.zeros_like(ddq)
-    friction.at(dq, ddq).add_slopes(G, by_dq, by_ddq)
+    friction.add_slopes(friction.replace(dq, ddq, rows.copy()), G, by_dq, by_ddq)
     one, two = rng.normal(size=(2, *dq.shape))
     h = 1e-7
     there, back = (np.sum(G * averaged(dq + s * h * one, ddq + s * h * two)) for s in (1, -1))
@@ -100,7 +100,9 @@ def test_the_torque_penalty_starts_at_the_limit_and_has_its_slope() -> None:
     objective, _ = make_objective(robot, options)
     rng = np.random.default_rng(1)
     X = objective.within_limits(objective.family.draw(rng, 2))
-    rows = objective.acting(objective.states(X))
+    motion = objective.family.member(X, objective.limits.middle)
+    t = np.arange(100) * (motion.duration / 100)
+    rows = objective.acting(np.stack([part.T for part in motion.sample(t)]))
     slope, nothing = np.zeros_like(rows), np.zeros_like(rows)
     assert objective._torque_penalty(rows, slope) > 0.0
     assert not objective.admissible(X, 100)

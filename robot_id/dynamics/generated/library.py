@@ -62,7 +62,6 @@ class Code:
         slope: float,
         inputs: tuple[Array, ...],
         outputs: tuple[Array, ...],
-        samples: int | None = None,
     ) -> int:
         """
         Fill the outputs for all samples; return -1, or the first sample without a solution.
@@ -70,14 +69,12 @@ class Code:
         :param chi: (b,), None for a function that does not read it.
         :param inputs: q, dq, x (N, n) and G (N, n, b), contiguous; the last ones may be left out.
         :param outputs: what the function fills, (N, ...) contiguous.
-        :param samples: N of a function whose samples are the last axis, see `lanes`.
         """
         parameters = None if chi is None else np.ascontiguousarray(chi, dtype=float)
         first = None if parameters is None else parameters.ctypes.data
         read = [x.ctypes.data for x in inputs] + [None] * (4 - len(inputs))
         filled = [x.ctypes.data for x in outputs] + [None] * (3 - len(outputs))
-        count = len(inputs[0]) if samples is None else samples
-        return int(self._run(count, first, slope, *read, *filled))
+        return int(self._run(len(inputs[0]), first, slope, *read, *filled))
 
 
 def _open(content: bytes) -> ctypes.CDLL:

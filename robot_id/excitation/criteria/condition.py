@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 
+from robot_id.dynamics.warm_up import KERNELS, Kernel
 from robot_id.excitation.criteria.criterion import Criterion
+from robot_id.excitation.kernels import ANY_ORDER
 from robot_id.trajectory.trajectory import Array
 
 # Powers of a matrix whose trace is one stay far above the smallest number.
@@ -32,6 +35,53 @@ def smooth_log_condition(singular: Array, power: float) -> tuple[float, Array]:
     return float(value), slope
 
 
+@numba.njit(**ANY_ORDER)
+def trace_of_product(A, B):
+    """Return the trace of A B, both (p, p) symmetric."""
+    summed = 0.0
+    for i in range(len(A)):
+        for k in range(len(A)):
+            summed += A[i, k] * B[i, k]
+    return summed
+
+
+@numba.njit(**ANY_ORDER)
+def matrix_power(A, exponent):
+    """Return A^exponent, (p, p)."""
+    if exponent == 0:
+        return np.eye(len(A))
+    while exponent % 2 == 0:
+        A = np.dot(A, A)
+        exponent //= 2
+    found = A
+    exponent //= 2
+    while exponent:
+        A = np.dot(A, A)
+        if exponent % 2:
+            found = np.dot(found, A)
+        exponent //= 2
+    return found
+
+
+@numba.njit(**ANY_ORDER)
+def log_condition(R, inverse, h, S):
+    """Return the value of `log_condition_of_factor` for p = 2h and fill S."""
+    M, K = np.dot(R.T, R), np.dot(inverse, inverse.T)
+    largest, smallest = np.trace(M), np.trace(K)
+    M /= largest  # a power must not overflow
+    K /= smallest
+    power = matrix_power(M, h - 1)
+    low = matrix_power(K, h // 2)
+    high = np.dot(low, K)
+    other = high if h % 2 else low
+    top, bottom = trace_of_product(power, M), trace_of_product(low, other)
+    small = np.dot(other, high)
+    for i in range(len(S)):
+        for k in range(len(S)):
+            S[i, k] = power[i, k] / (largest * top) - small[i, k] * (smallest / bottom)
+    return 0.5 * (np.log(largest * smallest) + (np.log(top) + np.log(bottom)) / h)
+
+
 def log_condition_of_factor(R: Array, inverse: Array, power: float) -> tuple[float, Array] | None:
     """
     Return the same for an even power p = 2h by products of matrices, with M = R^T R.
@@ -43,16 +93,13 @@ def log_condition_of_factor(R: Array, inverse: Array, power: float) -> tuple[flo
     h = round(0.5 * power)
     if not 1 <= h <= _LARGEST or 2.0 * h != power:
         return None
-    M, K = R.T @ R, inverse @ inverse.T
-    largest, smallest = np.trace(M), np.trace(K)  # scaled: a power of M must not overflow
-    M, K = M / largest, K / smallest
-    power_of_M, power_of_K = (np.linalg.matrix_power(A, e) for A, e in ((M, h - 1), (K, h)))
-    traces = np.vdot(power_of_M, M), np.trace(power_of_K)
-    value = 0.5 * np.log(largest * smallest) + (np.log(traces[0]) + np.log(traces[1])) / power
-    S = power_of_M / (largest * traces[0]) - power_of_K @ K * (smallest / traces[1])
-    return float(value), S
+    S = np.empty_like(R)
+    return float(log_condition(R, inverse, h, S)), S
 
 
+KERNELS['log_condition'] = Kernel(
+    log_condition, lambda robot, chi, x: log_condition(np.eye(1), np.eye(1), 1, np.eye(1))
+)
 CRITERION = Criterion(
     name='condition',
     label='cond(W)',

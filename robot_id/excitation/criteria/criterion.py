@@ -46,10 +46,10 @@ class Criterion:
         :param R: (p, p) upper triangular factor of Phi: R^T R = Phi^T Phi.
         :raises np.linalg.LinAlgError: for entries that are not finite.
         """
-        inverse, info = lapack.dtrtri(R)
+        inverse, info = lapack.dtrtri(R.T, lower=1)  # its columns stand as LAPACK wants them
         if info == 0:
             with np.errstate(all='ignore'):
-                found = self.direct(R, inverse, power)
+                found = self.direct(R, inverse.T, power)
                 if found is not None and np.isfinite(found[0] + np.sum(found[1])):
                     return found
         return by_singular_values(self.smooth, R, power)
