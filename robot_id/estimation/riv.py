@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset, Run
-from robot_id.data.processing import Processing, differentiate, resolve
+from robot_id.data.processing import differentiate, resolve
 from robot_id.estimation.rls import Rls
-from robot_id.online.identifier import OnlineIdentifier
 
 Array = NDArray[np.float64]
 
@@ -26,17 +25,8 @@ class Riv(Rls):
     """
 
     name: ClassVar[str] = 'riv'
-
-    def _attenuation(
-        self,
-        identifier: OnlineIdentifier,
-        dataset: Dataset,
-        processing: Processing,
-        slope: float | None,
-        covariance: Array,
-    ) -> Array | None:
-        """Return nothing: the instruments share no noise with W."""
-        return None
+    # The instruments share no noise with W.
+    attenuated: ClassVar[bool] = False
 
     def _reference(self, run: Run) -> tuple[Array, Array, Array]:
         given = (run.reference_position, run.reference_velocity, run.reference_acceleration)

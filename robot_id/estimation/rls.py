@@ -66,6 +66,8 @@ class Rls(OnlineSettings):
     """
 
     name: ClassVar[str] = 'rls'
+    # Noise of the positions is in W and in its own moments: it shifts the estimate.
+    attenuated: ClassVar[bool] = True
 
     # A recording tells how friction turns and when the torque acts, a running robot does not.
     coulomb_slope: Slope | Literal['auto'] | None = 'auto'  # type: ignore[assignment]
@@ -181,7 +183,9 @@ class Rls(OnlineSettings):
     ) -> Array | None:
         """(b,) shift of the estimate by the noise of the positions; None where it is not known."""
         information = identifier.estimator.information_matrix
-        if self.attenuation == 'kept' or information is None or not information.any():
+        if not self.attenuated or self.attenuation == 'kept':
+            return None
+        if information is None or not information.any():
             return None
         integral_s = identifier.integral_s
         again = self if integral_s is None else replace(self, integral_s=integral_s)

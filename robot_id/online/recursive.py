@@ -247,8 +247,16 @@ class RecursiveEstimator(ABC):
         """
         (b, b) inverse covariance for unit noise: what all data say, zeros before they say enough.
 
-        None where the estimate is no least squares of all data.
+        None where the estimate is not one of all data. Of instruments Z the moments Z'W.
         """
+        if self.supervisor is not None or self.memory.kind != 'infinite':
+            return None
+        if self._theta.size != self.b or self._columns is not None:
+            return np.zeros((self.b, self.b))
+        return self._information_matrix()
+
+    def _information_matrix(self) -> Array | None:
+        """Return it where all parameters are estimated; None for an estimator without one."""
         return None
 
     def _smallest(self) -> float:

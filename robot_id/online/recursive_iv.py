@@ -123,13 +123,7 @@ class RecursiveInstrumentalVariables(RecursiveEstimator):
         root = R @ ((self._Lu.T * self._d) @ self._Lv).T
         return root.T @ root
 
-    @property
-    def information_matrix(self) -> Array | None:
-        """(b, b) moments Z'W, see RecursiveEstimator."""
-        if self.supervisor is not None or self.memory.kind != 'infinite':
-            return None
-        if self._theta.size != self.b or self._columns is not None:
-            return np.zeros((self.b, self.b))
+    def _information_matrix(self) -> Array:
         return np.asarray(self.moments.sums[:, :-1] / self.scale / self.scale[:, None])
 
 

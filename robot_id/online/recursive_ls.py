@@ -109,13 +109,7 @@ class RecursiveLeastSquares(RecursiveEstimator):
     def _theta_covariance(self) -> Array:
         return ud.compose(self._L, self._d)
 
-    @property
-    def information_matrix(self) -> Array | None:
-        """(b, b) inverse covariance for unit noise, see RecursiveEstimator."""
-        if self.supervisor is not None or self.memory.kind != 'infinite':
-            return None
-        if self._theta.size != self.b or self._columns is not None:
-            return np.zeros((self.b, self.b))
+    def _information_matrix(self) -> Array:
         half = solve_triangular(self._L, np.eye(self.b), lower=True, unit_diagonal=True)
         half /= np.sqrt(self._d)
         half /= self.scale[:, None]
