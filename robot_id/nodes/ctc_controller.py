@@ -49,8 +49,7 @@ class CtcController(RobotLifecycleNode):
     def __init__(self, follower: Follower | None = None) -> None:
         self._follower = follower
         super().__init__('ctc_controller', TABLE)
-        self._control: Any = None
-        self._learning: Any = None
+        self._configured = False
 
     def configure(self) -> None:
         """Build the controller, the learner and their topics."""
@@ -84,12 +83,13 @@ class CtcController(RobotLifecycleNode):
             Ilic(robot, **options),
             None if self._lock_step else LearnerProcess(robot, options),
         )
+        self._configured = True
         self._period_ns = round(1e9 / loop.rate_hz)
         self._writer = CommandWriter(driver.names, order, self._lock_step, driver.command)
         self._meter = RateMeter()
         self.refused, self.last_refusal, self._trips, self._saturated = 0, '', 0, 0
-        self._pending: tuple[int, Any] | None = None
-        self._answered: tuple[int, Any] | None = None
+        self._pending: tuple[int, Array] | None = None
+        self._answered: tuple[int, Array] | None = None
         self._rate_watch = RateWatch(1e9 / self._period_ns)
         self._stale = True
         self._make_topics()
@@ -161,9 +161,9 @@ class CtcController(RobotLifecycleNode):
 
     def cleanup(self) -> None:
         """End the learner."""
-        if self._learning is not None:
+        if self._configured:
+            self._configured = False
             self._learning.close()
-        self._control = self._learning = None
 
     def _on_position(self, ns: int, order: Order, position: Array) -> None:
         # In lock-step the robot waits for the answer to this very state: keep it.
@@ -200,7 +200,7 @@ class CtcController(RobotLifecycleNode):
 
     def take_point(self, ns: int, point: Array) -> None:
         """Take in a point (3, n) of the reference from a generator in the same process."""
-        if self._control is not None and (self.active or self._lock_step):
+        if self._configured and (self.active or self._lock_step):
             self._control.references.put(ns, point)
             if self._lock_step:
                 self._answer_pending()
@@ -212,7 +212,7 @@ class CtcController(RobotLifecycleNode):
                 self._pending = None
                 self._answer(ns, position)
 
-    def _answer(self, ns: int, position: Any) -> None:
+    def _answer(self, ns: int, position: Array) -> None:
         control, learning = self._control, self._learning
         before = control.mode
         command = control.step(ns, position)
