@@ -67,7 +67,9 @@ class Ekf:
         or the paper's 'euler'; none means cut after the start 'good', else midpoint: far from the
         truth a filter takes the steep slope of a turning friction for sure.
     :param passes: times the data are filtered; each pass starts from the last estimate.
-    :param highest_rate_hz: faster recordings are thinned to at most this rate.
+    :param highest_rate_hz: positions of faster recordings are thinned to at most this rate; all
+        torques act. The slopes of a step hold the noise of its torques, which biases inertias by
+        its square: the longer a step, the more of it is averaged.
     :param coulomb_slope: alpha of the smooth friction 2/pi atan(alpha dq); none means sign(dq);
         auto: sign(dq) or the robot file's slope, whichever explains the data better.
     :param processing: of the WLS start and of the residual; the filter takes raw positions.
@@ -88,7 +90,7 @@ class Ekf:
     drift_std: NotNegative | Sequence[NotNegative] = 0.0
     discretisation: Literal['midpoint', 'cut', 'euler'] | None = None
     passes: Annotated[int, Range(1, 100)] = 2
-    highest_rate_hz: Frequency = 1000.0
+    highest_rate_hz: Frequency = 250.0
     coulomb_slope: Slope | Literal['auto'] | None = 'auto'
     processing: Processing = field(default_factory=Processing)
     physical: bool = False

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from robot_id.data.dataset import Dataset
+from robot_id.dynamics import Disturbances
 from robot_id.estimation.ekf import Ekf
 from robot_id.estimation.ukf import Ukf
 from robot_id.exceptions import IdentificationError, OptionError
 from robot_id.experiment import dataset_of, perform
+from robot_id.experiment.recording import record
 from robot_id.model import load_robot
 from robot_id.online.ekf import ExtendedKalmanFilter
 from robot_id.online.square_root import correct
@@ -259,3 +261,20 @@ def test_a_rate_that_leaves_no_samples_is_one_line():
     robot = load_robot('scara')
     with pytest.raises(IdentificationError, match='raise highest_rate_hz'):
         Ekf(highest_rate_hz=0.05, start='regular').estimate(robot, dataset(robot, 0))
+
+
+def test_noise_of_the_torques_in_the_slopes_moves_the_inertia():
+    """Longer steps average the torques in the slopes d ddq/d chi: errors in variables."""
+    robot = load_robot('emps')
+    noise = robot.description.noise
+    step, errors = np.array(noise.encoder_step), {}
+    for rate in (1000.0, Ekf.highest_rate_hz):
+        found = []
+        for seed in range(3):
+            disturbed = Disturbances(encoder_step=step, torque_std=np.array([60.0]), seed=seed)
+            data = record(robot, disturbances=disturbed)
+            found.append(Ekf(highest_rate_hz=rate).estimate(robot, data)['M1'])
+        errors[rate] = np.mean(found) / robot.truth()[0] - 1.0
+    print('M1 off by', errors)
+    assert errors[1000.0] > 0.05
+    assert abs(errors[Ekf.highest_rate_hz]) < 0.6 * errors[1000.0]
