@@ -112,7 +112,7 @@ def record(
     offset: Array | None = None,
 ) -> Dataset:
     """
-    Return a recording of an arm, its loop not knowing what it carries.
+    Return a recording of an arm whose loop knows its masses and a part of its friction.
 
     :param urdf: the chain as it is, with its load.
     :param motion: (N, n) reference position, velocity, acceleration at `rate`.
@@ -125,9 +125,7 @@ def record(
     model.dof_armature[:], model.dof_damping[:] = gears.rotor, gears.viscous
     model.dof_frictionloss[:] = gears.coulomb
     mujoco.mj_setConst(model, data)
-    some = motion[0][:: max(len(motion[0]) // 20, 1)]
-    J = mujoco_recordings.inertias(model, data, some) + gears.rotor
-    q, tau = _follow(model, data, gears, motion, rate, J)
+    q, tau = _follow(model, data, gears, motion, rate)
     step = 10 ** rng.uniform(np.log10(2e-5), np.log10(1e-4), model.nv)
     q = np.round(q / step) * step
     tau = tau + rng.normal(size=tau.shape) * gears.noise
@@ -139,9 +137,13 @@ def record(
 
 
 def _follow(
-    model: Any, data: Any, gears: Gears, motion: tuple[Array, Array, Array], rate: float, J: Array
+    model: Any, data: Any, gears: Gears, motion: tuple[Array, Array, Array], rate: float
 ) -> tuple[Array, Array]:
-    """Run a stiff loop at the rate of the recording, the plant at 1 kHz or faster."""
+    """
+    Run computed torque at the rate of the recording, the plant at 1 kHz or faster.
+
+    The loop has all of M: with its diagonal alone light wrists become unstable under a load.
+    """
     import mujoco
 
     q_r, dq_r, ddq_r = motion
@@ -150,11 +152,13 @@ def _follow(
     q, tau = np.empty_like(q_r), np.empty_like(q_r)
     w = 2 * np.pi * min(5.0, rate / 40)
     data.qpos[:], data.qvel[:] = q_r[0], dq_r[0]
+    M = np.zeros((model.nv, model.nv))
     for k in range(len(q_r)):
         mujoco.mj_forward(model, data)
         q[k], dq = data.qpos, data.qvel.copy()
         a = ddq_r[k] + 2 * w * (dq_r[k] - dq) + w**2 * (q_r[k] - q[k])
-        rigid = J * a + data.qfrc_bias
+        mujoco.mj_fullM(model, data, M)
+        rigid = M @ a + data.qfrc_bias
         hump = 1.0 + gears.hump * np.exp(-((dq / 0.05) ** 2))
         model.dof_frictionloss[:] = gears.coulomb * hump + gears.by_load * np.abs(rigid)
         friction = gears.coulomb * np.tanh(50 * dq_r[k]) + gears.viscous * dq_r[k]

@@ -33,6 +33,17 @@ def coulomb_parameters(robot: Robot) -> list[tuple[int, int]]:
     return found
 
 
+def dissipative_parameters(robot: Robot) -> NDArray[np.intp]:
+    """Return the places of friction among the base parameters, offsets of the torque left out."""
+    terms, offsets = robot.terms, set()
+    for parameter, kind in zip(terms.parameter, terms.kind):
+        if kind != ROTOR and COLUMNS[kind - 1][0].name == 'offset':
+            offsets.add(int(robot.term_index[parameter]))
+    places = friction_parameters(robot)
+    kept = [int(robot.base.columns[place]) not in offsets for place in places]
+    return places[np.array(kept, dtype=bool)]
+
+
 def without_load_terms(robot: Robot) -> Robot:
     """Return the robot without friction that grows with the load, which has separate columns."""
     loaded = {term.name for term, _ in COLUMNS if term.modulation == 'load'}
@@ -55,6 +66,27 @@ def rubbing(robot: Robot, W: Array, torque: Array) -> Array:
     for k, (joint, place) in enumerate(places):
         columns[:, joint, k] = W[:, joint, place] * np.abs(torque[:, joint])
     return columns
+
+
+def pressing(
+    robot: Robot, W: Array, rigid: Array, chi: Array, coefficients: Array, side: float
+) -> Array:
+    """
+    Return the torque that presses the teeth: rigid + side * friction, without offsets.
+
+    :param rigid: (M, n) torque of rigid bodies, rotors and load.
+    :param chi: (b,) parameters with the friction of this recording.
+    :param coefficients: (c,) of `rubbing`; none before they are known.
+    :param side: 0 for the torque behind the gear, 1 for that of the motor.
+    """
+    if not side:
+        return rigid
+    friction, lost = np.zeros_like(chi), dissipative_parameters(robot)
+    friction[lost] = chi[lost]
+    torque = W @ friction
+    if len(coefficients):
+        torque += rubbing(robot, W, rigid) @ coefficients
+    return np.asarray(rigid + side * torque)
 
 
 def drift_notes(robot: Robot, chi: Array, change: Array, deviations: Array) -> list[str]:

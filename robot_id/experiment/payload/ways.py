@@ -8,7 +8,7 @@ gears are not taken for a load.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,7 +18,8 @@ from robot_id.data.dataset import Dataset
 from robot_id.estimation.parameters import parameters_for
 from robot_id.estimation.result import Result
 from robot_id.experiment.payload.drift import with_drift
-from robot_id.experiment.payload.gears import rubbing
+from robot_id.experiment.payload.gears import pressing, rubbing
+from robot_id.experiment.payload.load_friction import Design, with_load_friction
 from robot_id.experiment.payload.rows import joint_weights, rows_of, settle_all
 from robot_id.experiment.payload.same_motion import same_motion
 from robot_id.experiment.payload.solution import Solution, solve
@@ -70,26 +71,23 @@ def together(
     tail = k * len(loaded)
     parts = [(r, W, Y) for r, rows in enumerate(recordings) for W, Y in zip(rows.W, rows.Y)]
 
-    def design(x: Array | None) -> list[Array]:
+    def design(x: Array | None, side: float) -> list[Array]:
         blocks = []
         for r, W, _ in parts:
-            loads = np.concatenate([W @ G for G in places], axis=2)
-            rigid = None
+            loads, rub = np.concatenate([W @ G for G in places], axis=2), None
             if x is not None:
-                rigid = W @ _rigid(x[:b], own)
-                rigid += 0.0 if r == 0 else loads @ x[len(x) - tail + (r - 1) * k :][:k]
-            blocks.append(
-                _assemble(
-                    [W, *_only(W[:, :, own], r - 1, len(loaded))],
-                    None if rigid is None else rubbing(robot, W, rigid),
-                    _only(loads, r - 1, len(loaded)),
-                    weights,
-                )
-            )
+                chi, coefficients = x[:b].copy(), x[b + len(loaded) * f : len(x) - tail]
+                rigid = W @ _rigid(chi, own)
+                if r > 0:
+                    rigid += loads @ x[len(x) - tail + (r - 1) * k :][:k]
+                    chi[own] += x[changes[r - 1]]
+                rub = rubbing(robot, W, pressing(robot, W, rigid, chi, coefficients, side))
+            first = [W, *_only(W[:, :, own], r - 1, len(loaded))]
+            blocks.append(_assemble(first, rub, _only(loads, r - 1, len(loaded)), weights))
         return blocks
 
     y = [Y * weights for _, _, Y in parts]
-    solution, A = _twice(design, y, tail, doubt=False)
+    solution, A = with_load_friction(design, y, tail, doubt=False)
     solution = with_drift(solution, A, changes, solution.x[own])
     felt = [W * weights[:, None] * (r > 0) for r, W, _ in parts]
     return Fit(solution, A, y, felt, solution.x[:b], changes)
@@ -104,7 +102,7 @@ def with_model(robot: Robot, loaded: Dataset, arm: Result, places: Sequence[Arra
     weights = joint_weights([rows])
     design = _beside_arm(robot, rows.W, chi, own, places, weights)
     y = [(Y - W @ chi) * weights for W, Y in zip(rows.W, rows.Y)]
-    found, A = _twice(design, y, 10 * len(places))
+    found, A = with_load_friction(design, y, 10 * len(places))
     felt = [W * weights[:, None] for W in rows.W]
     changes = (slice(0, len(own)),)
     found = with_drift(_with_arm(found, A, felt, arm.covariance), A, changes, chi[own])
@@ -132,7 +130,7 @@ def subtracted(robot: Robot, unloaded: Dataset, loaded: Dataset, places: Sequenc
     V_used = [V * u[:, :, None] for V, u in zip(without.W, used)]
     design = _beside_arm(robot, W_used, chi, own, places, weights, V_used)
     y = [(Y - Z - (W - V) @ chi) * weights * u for (V, Z, W, Y), u in zip(pairs, used)]
-    found, A = _twice(design, y, 10 * len(places))
+    found, A = with_load_friction(design, y, 10 * len(places))
     apart = [(W - V) * weights[:, None] for W, V in zip(W_used, V_used)]
     changes = (slice(0, len(own)),)
     found = with_drift(_with_arm(found, A, apart, arm.covariance), A, changes, chi[own])
@@ -147,42 +145,27 @@ def _beside_arm(
     places: Sequence[Array],
     weights: Array,
     before: Sequence[Array] | None = None,
-) -> Callable[[Array | None], list[Array]]:
+) -> Design:
     """Return the design of [friction, rubbing, loads] beside a known arm."""
     k = 10 * len(places)
 
-    def design(x: Array | None) -> list[Array]:
+    def design(x: Array | None, side: float) -> list[Array]:
         blocks = []
         for i, W in enumerate(rows):
             loads, rub = np.concatenate([W @ G for G in places], axis=2), None
             if x is not None:
-                arm = _rigid(chi, own)
-                rub = rubbing(robot, W, W @ arm + loads @ x[-k:])
+                arm, now, coefficients = _rigid(chi, own), chi.copy(), x[len(own) : -k]
+                now[own] += x[: len(own)]
+                torque = W @ arm + loads @ x[-k:]
+                rub = rubbing(robot, W, pressing(robot, W, torque, now, coefficients, side))
                 if before is not None:
-                    rub = rub - rubbing(robot, before[i], before[i] @ arm)
+                    V = before[i]
+                    torque = pressing(robot, V, V @ arm, chi, coefficients, side)
+                    rub = rub - rubbing(robot, V, torque)
             blocks.append(_assemble([W[:, :, own]], rub, [loads], weights))
         return blocks
 
     return design
-
-
-def _twice(
-    design: Callable[[Array | None], list[Array]], y: list[Array], last: int, doubt: bool = True
-) -> tuple[Solution, list[Array]]:
-    """
-    Solve without the friction of the load, then with the load that was found.
-
-    :param doubt: what the friction of the load moved counts as a deviation; if the arm is not
-        fitted too, little else shows that this friction is uncertain.
-    """
-    x = solve(design(None), y, deviations=False).x
-    A = design(x)
-    found = solve(A, y, last)
-    if doubt:
-        covariance, moved = found.covariance.copy(), found.x[-last:] - x[-last:]
-        covariance[-last:, -last:] += np.outer(moved, moved)
-        found = replace(found, covariance=covariance)
-    return found, A
 
 
 def _with_arm(
