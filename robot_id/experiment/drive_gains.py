@@ -22,6 +22,7 @@ from robot_id.exceptions import DataError, OptionError
 from robot_id.experiment.gain_result import DriveGains
 from robot_id.experiment.gain_rows import GainRows, gain_rows, total_gains
 from robot_id.experiment.payload.attachment import Attachment, last_link
+from robot_id.experiment.payload.distinct import refuse_same
 from robot_id.experiment.payload.possible import nearest_possible
 from robot_id.experiment.payload.solution import solve
 from robot_id.model import Robot
@@ -54,6 +55,8 @@ def identify_drive_gains(
     if not (np.isfinite(mass) and mass > 0.0):
         raise OptionError(f'mass: {mass:g} must be above 0 kg', key='mass', value=mass)
     recordings = [data.select(robot.joint_names) for data in (unloaded, *unknown, loaded)]
+    options = ['--unloaded', *['--unknown'] * len(unknown), '--loaded']
+    refuse_same(list(zip(options, recordings)))
     place = attachment or last_link(robot)
     gains, total = np.ones(robot.n), np.ones(robot.n)
     for k in range(PASSES):

@@ -48,8 +48,13 @@ class DriveGains:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """One line for each drive whose sign or gear is wrong."""
+        """One line for each drive whose sign or gear is wrong; one for all if all are negative."""
         found = []
+        if len(self.gains) > 1 and np.all(self.gains < 0.0):
+            return (
+                'all gains are negative: are --unloaded and --loaded swapped? If not, all torques '
+                'or all positions have the wrong sign',
+            )
         for name, gain in zip(self.joint_names, self.gains):
             if gain < 0.0:
                 found.append(

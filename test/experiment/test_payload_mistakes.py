@@ -95,6 +95,23 @@ def test_clipped_torques_are_named(robot, unloaded, loaded):
     clipped = replace(loaded, runs=(replace(run, torque=np.clip(run.torque, -bound, bound)),))
     found = weigh(PayloadRequest(robot, (clipped,), unloaded))
     assert any('loaded recording' in line and 'satur' in line for line in found.findings), found
+    # Clipped rows are left out: what remains weighs the load.
+    load = found.loads[0]
+    assert abs(load.values[0] - LOAD.mass) < min(3.0 * load.deviations[0], 0.05 * LOAD.mass)
+
+
+@pytest.mark.parametrize('way', 'ac')
+def test_one_recording_given_twice_is_refused(robot, unloaded, loaded, way):
+    with pytest.raises(DataError, match='are the same recording'):
+        identify_payload(robot, unloaded, unloaded, way=way)
+    with pytest.raises(DataError, match='are the same recording'):
+        identify_drive_gains(robot, loaded, loaded, 2.0)
+
+
+def test_swapped_recordings_of_known_mass_are_named_in_one_line(robot, unloaded, loaded):
+    found = identify_drive_gains(robot, loaded, unloaded, 2.0)
+    assert len(found.warnings) == 1
+    assert 'are --unloaded and --loaded swapped' in found.warnings[0]
 
 
 def test_friction_and_offsets_that_drift_are_no_load(robot, unloaded):

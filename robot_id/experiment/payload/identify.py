@@ -14,6 +14,7 @@ from robot_id.estimation.result import Result
 from robot_id.exceptions import DataError, OptionError
 from robot_id.experiment.gate import CERTAIN, FATAL, look
 from robot_id.experiment.payload.attachment import Attachment, last_link
+from robot_id.experiment.payload.distinct import refuse_same
 from robot_id.experiment.payload.gears import drift_notes, without_load_terms
 from robot_id.experiment.payload.known import KnownPart
 from robot_id.experiment.payload.other_link import other_link
@@ -103,6 +104,8 @@ def weigh(request: PayloadRequest, progress: Progress = silent) -> Weighing:
         unloaded=unloaded,
         places=request.places or (last_link(request.robot),),
     )
+    named = [('--loaded', data) for data in loaded]
+    refuse_same(named if unloaded is None else [('--unloaded', unloaded), *named])
     progress(0.0, 'looking at the recordings')
     findings = _findings(request, part_of(progress, 0.0, 0.3)) if request.check else ()
     progress(0.3, 'fitting')

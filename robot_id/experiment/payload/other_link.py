@@ -42,7 +42,7 @@ def other_link(named: Robot, robot: Robot, fit: Fit, place: Attachment, index: i
         own = [*common, *range(p - 10 + 10 * body, p + 10 * body)]
         left[body] = _residual(R[:, own], R[:, -1])
     best = min(left, key=lambda body: left[body])
-    if left[best] > DECISIVE * left[place.body]:
+    if left[best] >= DECISIVE * left[place.body]:
         return []
     name = named.kinematics.body_names[best]
     gain = 100.0 * (1.0 - left[best] / left[place.body])

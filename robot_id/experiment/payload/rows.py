@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset
 from robot_id.exceptions import DataError
+from robot_id.experiment.payload.clipped_rows import unclipped
 from robot_id.model import Robot
 from robot_id.regression.derivation import LARGEST_BAND_HZ
 from robot_id.regression.deviations import weighted_rows
@@ -64,7 +65,9 @@ def rows_of(robot: Robot, dataset: Dataset, settled: Settled, unknowns: int) -> 
     found = weighted_rows(observation, kept, np.ones(robot.n))
     if found is None:
         raise DataError(f'{dataset.source}: too long to be kept in memory, cut it into parts')
-    rows = RecordingRows([G[:, :, :-1] for G in found[0]], found[1], sigma)
+    free = unclipped(observation)
+    W = [G[:, :, :-1] * kept[:, :, None] for G, kept in zip(found[0], free)]
+    rows = RecordingRows(W, [Y * kept for Y, kept in zip(found[1], free)], sigma)
     seconds = sum(run.duration for run in dataset.runs)
     values = min(rows.count, int(2.0 * LARGEST_BAND_HZ * seconds * robot.n))
     if values < 2 * unknowns:
