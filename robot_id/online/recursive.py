@@ -238,16 +238,15 @@ class RecursiveEstimator(ABC):
         columns = np.arange(self.b) if self._columns is None else self._columns
         full[np.ix_(columns, columns)] = P * np.outer(self.scale[columns], self.scale[columns])
         hidden = ~self._live()
-        full[hidden, :] = np.nan
-        full[:, hidden] = np.nan
+        full[hidden, :] = full[:, hidden] = np.nan
         return full
 
     @property
     def information_matrix(self) -> Array | None:
         """
-        (b, b) inverse covariance for unit noise: what all data say, zeros before they say enough.
+        (b, b) inverse covariance for unit noise (Z'W of instruments), zeros before data suffice.
 
-        None where the estimate is not one of all data. Of instruments Z the moments Z'W.
+        None where the estimate is not one of all data.
         """
         if self.supervisor is not None or self.memory.kind != 'infinite':
             return None

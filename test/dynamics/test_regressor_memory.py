@@ -70,6 +70,6 @@ def test_kernels_are_cold_without_their_cache(tmp_path):
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert found.stdout.split() == [
-        'regressor', 'regressor_slopes', 'inverse_dynamics', 'inertia_matrix', 'direct_dynamics',
-        'simulate',
+        'regressor', 'regressor_slopes', 'rows_at', 'slopes_at', 'inverse_dynamics',
+        'inertia_matrix', 'direct_dynamics', 'simulate',
     ]  # fmt: skip
