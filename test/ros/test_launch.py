@@ -128,6 +128,8 @@ def test_the_parameter_file_reaches_every_node(tmp_path):
         assert parameter('identification_server', 'plots').bool_value is False
         assert parameter('ddm_simulator', 'command_timeout_s').double_value == 0.1
         assert parameter('trajectory_generator', 'use_sim_time').bool_value is True
+        # launch_ros ends with an error where Ctrl-C meets a change of state that it has asked for.
+        wait_until_active(client, 'ddm_simulator')
         assert launch.interrupt() == 0, launch.output
 
 
