@@ -11,10 +11,9 @@ from plants.mujoco_recordings import (
     BANDWIDTH_HZ,
     CONTROL_HZ,
     Motion,
+    add_gears,
     compile_model,
-    inertias,
     reference,
-    rigid,
 )
 
 from robot_id.data.dataset import Dataset, Run
@@ -46,14 +45,7 @@ def truthful(
     fast = Motion(motion.seconds, every * motion.rate)
     q_r, dq_r, ddq_r = reference(model, fast, rng)
     data = mujoco.MjData(model)
-    alone = rigid(model, data, q_r, dq_r, ddq_r)
-    size = np.maximum(np.sqrt((alone**2).mean(axis=0)), 0.05 * np.abs(alone).max())
-    M = inertias(model, data, q_r[:: max(len(q_r) // 20, 1)])
-    model.dof_armature[:] = M * rng.uniform(0.1, 0.6, n)
-    model.dof_frictionloss[:] = coulomb * size * rng.uniform(0.03, 0.15, n)
-    speed = np.maximum(np.sqrt((dq_r**2).mean(axis=0)), 0.05)
-    model.dof_damping[:] = size * rng.uniform(0.03, 0.12, n) / speed
-    mujoco.mj_setConst(model, data)
+    M = add_gears(model, data, (q_r, dq_r, ddq_r), rng, coulomb)
     model.opt.timestep = 1.0 / (fast.rate * SUBSTEPS)
     step = 10 ** rng.uniform(np.log10(2e-5), np.log10(2e-4), n)
     inertia, w = M + model.dof_armature, 2 * np.pi * BANDWIDTH_HZ
