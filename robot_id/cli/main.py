@@ -19,7 +19,7 @@ import click  # noqa: E402
 from click.shell_completion import CompletionItem  # noqa: E402
 
 from robot_id import __version__  # noqa: E402
-from robot_id.cli import budgets, numbers, verbosity  # noqa: E402
+from robot_id.cli import budgets, interrupts, numbers, verbosity  # noqa: E402
 from robot_id.exceptions import RobotIdError, did_you_mean  # noqa: E402
 from robot_id.extras import missing_extra  # noqa: E402
 
@@ -109,6 +109,7 @@ def main() -> None:
     for name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS'):
         os.environ.setdefault(name, '1')
     _fill_closed_streams()
+    interrupts.keep()
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character shows another one.
         with contextlib.suppress(AttributeError, ValueError):
