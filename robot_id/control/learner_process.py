@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 from typing import Any, BinaryIO
@@ -24,6 +25,8 @@ from robot_id.model import Robot
 
 Array = NDArray[np.float64]
 NICENESS = 5
+# A window is small: one thread is as fast, and leaves the other cores to the loop.
+ONE_THREAD = {'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1', 'MKL_NUM_THREADS': '1'}
 
 
 class LearnerProcess:
@@ -66,13 +69,14 @@ class LearnerProcess:
 
     def _start(self) -> subprocess.Popen[bytes]:
         child = subprocess.Popen(
-            [sys.executable, '-m', __name__],
+            _command(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             # Ctrl-C goes to the controller, which decides when its learner ends.
             start_new_session=True,
             # Not in the user's directory: `-m` would import from there.
             cwd='/',
+            env={**os.environ, **ONE_THREAD},
         )
         assert child.stdin is not None
         pickle.dump(self._setting, child.stdin)
@@ -89,6 +93,20 @@ class LearnerProcess:
         if isinstance(answer, Exception):
             raise ControlError(f'the learner failed: {answer}')
         return answer
+
+
+def _command() -> list[str]:
+    """
+    Return what starts the child, without the real-time priority of a control loop.
+
+    The child could only give it back after its libraries are loaded, and these start threads of
+    their own: on two cores a loop of the same priority would wait for all of that.
+    """
+    command = [sys.executable, '-m', __name__]
+    reset = shutil.which('chrt')
+    if reset is None or os.sched_getscheduler(0) == os.SCHED_OTHER:
+        return command
+    return [reset, '--other', '0', *command]
 
 
 def rest_window(ilic: Ilic) -> Window:
