@@ -12,6 +12,8 @@ from robot_id.trajectory.trajectory import Array, Trajectory, as_vector
 
 _SHORTEST = 1e-3
 _LONGEST = 600.0
+# The duration is found to a quarter over 2^20 of itself: a node plans while its robot waits.
+_HALVINGS = 20
 
 
 def approach(
@@ -54,7 +56,8 @@ def approach(
         )
 
     # Longer is not always better when the ends move, so search upwards and refine the first fit.
-    T = _SHORTEST
+    # No motion is shorter than its way at full speed.
+    T = max(_SHORTEST, float(np.max(np.abs(end[0] - start[0]) / bounds[0])))
     while not fits(T):
         T *= 1.25
         if T > _LONGEST:
@@ -62,7 +65,7 @@ def approach(
                 'blend: no quintic between the start posture and the motion keeps the limits'
             )
     shorter, longer = T / 1.25, T
-    for _ in range(40):
+    for _ in range(_HALVINGS):
         middle = 0.5 * (shorter + longer)
         shorter, longer = (shorter, middle) if fits(middle) else (middle, longer)
     return quintic(longer)
