@@ -80,7 +80,8 @@ def _declared() -> list[DeclareLaunchArgument]:
         DeclareLaunchArgument(
             'parameters',
             default_value='',
-            description='Result file (JSON) with the model; empty: the a priori values.',
+            description='The model: a result file (JSON), a URDF, SDF or MJCF, or urdf: the '
+            'inertias of its own URDF; empty: the a priori values.',
         ),
         DeclareLaunchArgument(
             'data_directory',

@@ -11,6 +11,7 @@ from robot_id import data, files
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, output, progress_bar, save, warn
 from robot_id.cli.shared_options import robot_option
+from robot_id.control.loops import loop_setting
 from robot_id.dynamics import Disturbances, Simulation
 from robot_id.estimation.parameters import load_for_robot
 from robot_id.exceptions import OptionError
@@ -39,7 +40,11 @@ MOST_EVERY = 1_000_000
     show_default=True,
     help='Control loop of the robot file.',
 )
-@click.option('--params', metavar='FILE', help='Simulate this result instead of the truth.')
+@click.option(
+    '--params',
+    metavar='FILE',
+    help='Simulate this result, URDF, SDF or MJCF instead of the truth.',
+)
 @click.option('--every', default=1, show_default=True, help='Record one control sample in EVERY.')
 @click.option('--no-noise', is_flag=True, help='Write exact positions and torques.')
 @click.option('--json', 'json_file', metavar='FILE', help='Write a summary to a JSON file.')
@@ -65,7 +70,7 @@ def command(
         chi = model.truth()
     else:
         model, chi, _ = load_for_robot(model, params)
-    loop = model.loop(loop_name)
+    loop = loop_setting(model, loop_name)
     motion = motion_of(model, trajectory, seconds, seed)
     noise = Disturbances() if no_noise else None
     compile_first('inertia_matrix', 'simulate')

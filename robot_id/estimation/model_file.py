@@ -14,7 +14,7 @@ from robot_id.estimation.torque_model import mjcf_parameters, sdf_parameters
 from robot_id.exceptions import DataError, DescriptionError
 from robot_id.model import Robot
 from robot_id.model.kinematics import Kinematics
-from robot_id.model.urdf import from_urdf, load_model
+from robot_id.model.urdf import from_urdf, joint_friction
 
 Array = NDArray[np.float64]
 OWN = 'urdf'
@@ -89,12 +89,7 @@ def _urdf_model(robot: Robot, path: Path) -> Result:
         extra = next(name for name in other.body_names if name not in own.body_names)
         raise DataError(f"{path}: joint '{extra}' does not move in {robot.name}", joint=extra)
     order = [other.body_names.index(name) for name in own.body_names]
-    model = load_model(path, dict(other.locked), snap)
-    friction = {}
-    for k, name in enumerate(robot.joint_names):
-        at = model.joints[model.getJointId(name)].idx_v
-        friction[f'Fv{k + 1}'] = float(model.damping[at])
-        friction[f'Fc{k + 1}'] = float(model.upperDryFrictionLimit[at])
+    friction = joint_friction(path, robot.joint_names, other.locked, snap)
     return _result(robot, other.inertia[order], friction, path)
 
 
@@ -137,10 +132,9 @@ def _result(robot: Robot, inertia: Array, friction: dict[str, float], path: Path
     x = np.zeros(len(robot.standard_names))
     x[robot.inertial_index] = inertia
     for name, value in friction.items():
-        both = [name] if name in robot.standard_names else [f'{name}+', f'{name}-']
-        if both[0] in robot.standard_names:
-            x[[robot.standard_names.index(one) for one in both]] = value
-        elif value != 0.0:
+        places = robot.standard.friction_places(name)
+        x[places] = value
+        if not places and value != 0.0:
             joint = robot.joint_names[int(name[2:]) - 1]
             raise DataError(
                 f"{path}: joint '{joint}' has friction {value:g}, {robot.name} has no {name}",

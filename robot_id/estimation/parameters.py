@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id.estimation.model_file import load_result_or_model
 from robot_id.estimation.result import Result
 from robot_id.exceptions import DataError, OptionError, shorten
 from robot_id.model import Robot
@@ -47,8 +48,12 @@ def robot_for(robot: Robot, result: Result) -> Robot:
 
 
 def load_for_robot(robot: Robot, path: str | Path) -> tuple[Robot, Array, Result]:
-    """Return the robot with the friction of a result file, its (b,) values, and the result."""
-    result = Result.load(path)
+    """
+    Return the robot with the friction of a result file, its (b,) values, and the result.
+
+    :param path: of a result, a URDF, SDF or MJCF of the robot, or `urdf` for its own.
+    """
+    result = load_result_or_model(robot, path)
     try:
         robot = robot_for(robot, result)
         return robot, parameters_for(robot, result), result

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_id.control import tune
+from robot_id.control.loops import loop_setting
 from robot_id.data import Dataset
 from robot_id.dynamics import Disturbances, Simulation, simulate
 from robot_id.model import Loop, Robot
@@ -35,7 +36,7 @@ def perform(
     :param cycles: how often a periodic motion runs.
     :raises SimulationError: where the loop cannot follow the motion.
     """
-    control = robot.loop(loop) if isinstance(loop, str) else loop
+    control = loop_setting(robot, loop) if isinstance(loop, str) else loop
     motion = motion_of(robot) if motion is None else motion
     if not isinstance(motion, Reference):
         motion = motion.sampled(control.rate_hz, cycles)

@@ -68,6 +68,16 @@ class Kinematics:
         A[np.arange(len(self.parent)), self.dof] = self.ratio
         return A
 
+    def carried_mass(self) -> Array:
+        """(n,) mass of the URDF that each joint moves, in kg."""
+        bodies = self.inertia[:, 9].copy()
+        for i in range(len(bodies) - 1, -1, -1):
+            if self.parent[i] >= 0:
+                bodies[self.parent[i]] += bodies[i]
+        carried = np.zeros(self.n)
+        np.add.at(carried, self.dof, bodies)
+        return carried
+
     def own_body(self, j: int) -> int:
         """Return the body that joint j itself carries (mimic joints carry others)."""
         return self.body_names.index(self.joint_names[j])

@@ -19,6 +19,7 @@ from robot_id.model.limits import Limits
 from robot_id.model.oracle import random_regressor
 from robot_id.model.standard import StandardParameters
 from robot_id.model.terms import Terms, build_terms, direct_rotors, rotor_shares
+from robot_id.model.urdf import joint_friction
 
 Array = NDArray[np.float64]
 
@@ -164,10 +165,33 @@ class Robot:
         return self.base.to_standard(chi, prior)
 
     def truth(self) -> Array:
-        """(b,) parameters of the simulated robot."""
-        if not self.description.truth:
-            raise DescriptionError(f"{self.name}: the robot file has no 'truth' to simulate")
-        return self.base.from_standard(self.standard_vector(self.description.truth, 'truth'))
+        """(b,) parameters of the simulated robot: those of the robot file, else of its URDF."""
+        if self.description.truth:
+            standard = self.standard_vector(self.description.truth, 'truth')
+        else:
+            standard = self._described
+        return self.base.from_standard(standard)
+
+    @cached_property
+    def _described(self) -> Array:
+        """(s,) inertias of the URDF, and its damping and friction where the robot has terms."""
+        chi_st = self.standard_prior()
+        if self.urdf is None or not np.any(chi_st[self.inertial_index[:, 9]] > 0.0):
+            raise DescriptionError(
+                f"{self.name}: no 'truth' to simulate: give it in the robot file, or masses and "
+                'inertias in its URDF'
+            )
+        for name, mass in zip(self.joint_names, self.kinematics.carried_mass()):
+            if not mass > 0.0:
+                raise DescriptionError(
+                    f"{self.name}: joint '{name}' carries no mass in the URDF, so it cannot be "
+                    "simulated: give 'truth' in a robot file, or put the joint under 'locked'",
+                    joint=name,
+                )
+        locked, snap = self.kinematics.locked, self.description.snap
+        for name, value in joint_friction(self.urdf, self.joint_names, locked, snap).items():
+            chi_st[self.standard.friction_places(name)] = value
+        return chi_st
 
     def a_priori(self) -> Array:
         """(b,) values known before any identification."""

@@ -70,6 +70,10 @@ class StandardParameters:
             chi_st[columns] += chi_st[rotor] * weights
         return chi_st[self.inertial_index]
 
+    def friction_places(self, name: str) -> list[int]:
+        """Return where Fv or Fc of a joint stands: once, by direction, or nowhere."""
+        return [k for k, own in enumerate(self.names) if own in (name, f'{name}+', f'{name}-')]
+
     def vector(self, values: Mapping[str, float], source: str) -> Array:
         """
         Return the (s,) vector of named parameters, the others zero.

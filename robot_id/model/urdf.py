@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -68,6 +69,24 @@ def load_model(path: Path, frozen: dict[str, float], snap: bool = True) -> pin.M
     """
     model = _model(read_urdf(path, snap)[0], path)
     return _lock(model, frozen) if frozen else model
+
+
+def joint_friction(
+    path: Path, joints: tuple[str, ...], frozen: Mapping[str, float], snap: bool = True
+) -> dict[str, float]:
+    """
+    Return Fv and Fc of the joints: damping and friction of the URDF's `dynamics` tags, else zero.
+
+    :param joints: names in the order that numbers the parameters.
+    :param frozen: all joints that do not move, with their positions.
+    """
+    model = load_model(path, dict(frozen), snap)
+    found = {}
+    for number, name in enumerate(joints, 1):
+        at = model.joints[model.getJointId(name)].idx_v
+        found[f'Fv{number}'] = float(model.damping[at])
+        found[f'Fc{number}'] = float(model.upperDryFrictionLimit[at])
+    return found
 
 
 def _model(text: str, path: Path) -> pin.Model:

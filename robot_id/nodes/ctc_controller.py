@@ -55,7 +55,7 @@ class CtcController(RobotLifecycleNode):
         """Build the controller, the learner and their topics."""
         s = self.settings
         robot = self.robot_setting()
-        loop = loop_setting(robot, s['loop'], 'computed_torque')
+        loop = loop_setting(robot, s['loop'])
         if s['rate_hz']:
             loop = loop.model_copy(update={'rate_hz': s['rate_hz']})
         robot, start, method = start_values(robot, s['parameters'])

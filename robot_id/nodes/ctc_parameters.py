@@ -16,8 +16,8 @@ TABLE = (
     Row('rate_hz', 0.0, 'Rate of the joint states [Hz]; 0: the rate of the loop.', 0.0, 1e5),
     Row('joints', [], "Order of the joints in effort_commands, by the driver's names; empty: the "
         "robot's order.", items=str),
-    Row('parameters', '', 'Result file (JSON) with the start values of the model; empty: the a '
-        'priori values of the robot file.'),
+    Row('parameters', '', 'Start values of the model: a result file (JSON), a URDF, SDF or MJCF, '
+        'or urdf: the inertias of its own URDF; empty: the a priori values of the robot file.'),
     Row('measured', False, 'Evaluate the model at the measured state instead of the reference.'),
     Row('integral', 0.0, 'Integral action, Ki = integral * Kp [1/s]; 0: none.',
         INTEGRAL.low, INTEGRAL.high),

@@ -14,8 +14,8 @@ TABLE = (
         'repeatable to the last bit, as fast as the machine allows.'),
     Row('real_time_factor', 1.0, 'Simulated seconds per second of wall time; not in lock-step.',
         1e-3, 1e3),
-    Row('parameters', '', 'Result file (JSON) with the true parameters; empty: `truth` of the '
-        'robot file.'),
+    Row('parameters', '', 'The true parameters: a result file (JSON), a URDF, SDF or MJCF; empty: '
+        '`truth` of the robot file, else its URDF.'),
     Row('noise', True, 'Add the encoder steps and the noise of the robot file.'),
     Row('seed', 0, 'Seed of the noise.', 0, 2**31 - 1),
     Row('joints', [], "Order of the joints in effort_commands; empty: the robot's order.",

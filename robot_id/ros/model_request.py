@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from robot_id.estimation.parameters import load_for_robot, parameters_for
 from robot_id.estimation.result import Result
-from robot_id.exceptions import DataError
+from robot_id.exceptions import DataError, DescriptionError
 from robot_id.model import Robot
 from robot_id.ros.data_directory import below
 from robot_id.ros.messages import parameters_from
@@ -21,10 +21,16 @@ def start_values(robot: Robot, path: str) -> tuple[Robot, Array, str]:
     """
     Return the robot, (b,) the values that a node starts with, and where they come from.
 
-    :param path: a result file, whose friction the robot gets; '' takes the a priori values of the
-        robot file.
+    :param path: a result file, whose friction the robot gets, or a model file; `urdf` takes the
+        inertias of its URDF, '' the a priori values of the robot file.
     """
     if not path:
+        if not robot.description.a_priori:
+            raise DescriptionError(
+                f"{robot.name}: no model to start with: give 'a_priori' in a robot file, or the "
+                "parameter 'parameters' (a result file, a model file, or urdf for the inertias "
+                'of its URDF)'
+            )
         return robot, robot.a_priori(), 'a_priori'
     robot, start, result = load_for_robot(robot, path)
     return robot, start, result.method

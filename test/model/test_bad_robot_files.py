@@ -153,8 +153,10 @@ def test_gravity_that_asymmetric_friction_hides(tmp_path):
         len(load_robot(path).base)
 
 
-def test_what_a_robot_does_not_have():
+def test_what_a_robot_does_not_have(tmp_path):
+    path = tmp_path / 'slide.yaml'
+    path.write_text(yaml.safe_dump({'name': 'slide', 'mdh': [{'type': 'prismatic'}]}))
     with pytest.raises(DescriptionError, match="no 'truth'"):
-        load_robot('emps_asymmetric').truth()
+        load_robot(path).truth()
     with pytest.raises(DescriptionError, match=r"no loop 'papr', did you mean 'paper'\?"):
         load_robot('scara').loop('papr')
