@@ -48,10 +48,12 @@ RUNS: tuple[dict[str, dict[str, Any]], ...] = (
     {'control_loop': {'dry_run': True}},
 )
 # Not seen in these runs: the logger hears while it records, the controller when it is activated,
+# the simulator while it is built (then it owns the clock),
 # and a recording of a controlled robot has its commands.
 AT_TIMES: dict[str, Rules] = {
     'data_logger': {('topics', 'subscribe'): {'joint_states', 'reference', 'effort_commands'}},
     'ctc_controller': {('topics', 'subscribe'): {'effort_commands'}},
+    'ddm_simulator': {('topics', 'subscribe'): {'clock'}},
     'replay': {('topics', 'publish'): {'effort_commands'}},
 }
 OPERATOR = 'operator'
