@@ -4,6 +4,7 @@ Write config/security/policy.xml: what each process of the running graph may do,
 Usage: python tools/isolated.py python tools/security_policy.py
 Starts the nodes as the launch files do, configures them and asks the graph for their topics,
 services and actions. The operator, who runs the ros2 tools, may hear and call all of it.
+Names without a slash in front follow the namespace of the profile.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ POLICY = ROOT / 'config/security/policy.xml'
 Rules = dict[tuple[str, str], set[str]]
 Policy = dict[str, dict[str, Rules]]
 
+# The nodes are looked at in a namespace: what stays outside has a full name.
+SPACE = '/robot'
 LIFECYCLE = 'ctc_controller', 'ddm_simulator'
 # Two nodes in one process share one enclave.
 COMPOSED = {'control_loop': ('ctc_controller', 'trajectory_generator')}
@@ -48,17 +51,16 @@ RUNS: tuple[dict[str, dict[str, Any]], ...] = (
     {'control_loop': {'dry_run': True}},
 )
 # Not seen in these runs: the logger hears while it records, the controller when it is activated,
-# the simulator while it is built (then it owns the clock),
-# and a recording of a controlled robot has its commands.
+# the simulator until it owns the clock, and a recording of a controlled robot has its commands.
 AT_TIMES: dict[str, Rules] = {
     'data_logger': {('topics', 'subscribe'): {'joint_states', 'reference', 'effort_commands'}},
     'ctc_controller': {('topics', 'subscribe'): {'effort_commands'}},
-    'ddm_simulator': {('topics', 'subscribe'): {'clock'}},
+    'ddm_simulator': {('topics', 'subscribe'): {'/clock'}},
     'replay': {('topics', 'publish'): {'effort_commands'}},
 }
 OPERATOR = 'operator'
 # Nodes of `ros2 ...` and `ros2 launch` have the number of their process in their names.
-OPERATORS_OWN = 'operator/*', '_ros2cli_*', 'launch_ros_*'
+OPERATORS_OWN = 'operator/*', '/_ros2cli_*', '/launch_ros_*'
 ACTION = '/_action/'
 
 
@@ -84,11 +86,12 @@ def _look(processes: dict[str, dict[str, Any]], folder: Path) -> Policy:
     with contextlib.ExitStack() as stack:
         for name, settings in processes.items():
             common = {'use_sim_time': True, **own.get(name, {'robot': 'emps'})}
-            stack.enter_context(NodeProcess(name, parameters={**common, **settings}))
-        client = stack.enter_context(Client('policy'))
+            node = NodeProcess(name, parameters={**common, **settings}, namespace=SPACE)
+            stack.enter_context(node)
+        client = stack.enter_context(Client('policy', SPACE))
         nodes = {name: COMPOSED.get(name, (name,)) for name in processes}
         for each in (each for names in nodes.values() for each in names):
-            client.wait_for_node(each, START_S)
+            client.wait_for_node(f'{SPACE}/{each}', START_S)
             if each in LIFECYCLE:
                 configure = Transition.TRANSITION_CONFIGURE
                 assert client.change_state(each, configure, START_S), each
@@ -109,8 +112,8 @@ def _of_node(node: Any, name: str) -> Rules:
     }
     rules: Rules = {}
     for (kind, verb), ask in asked.items():
-        for full, _ in ask(name, '/'):
-            plain, action, _ = full.lstrip('/').partition(ACTION)
+        for full, _ in ask(name, SPACE):
+            plain, action, _ = full.removeprefix(f'{SPACE}/').partition(ACTION)
             if not action:
                 rules.setdefault((kind, verb), set()).add(plain)
             elif kind == 'services':
@@ -133,7 +136,7 @@ def _operator(found: Policy) -> Rules:
         return {name for rules in everyone for name in rules.get((kind, verb), ())}
 
     return {
-        ('topics', 'publish'): {'parameter_events', 'rosout'},
+        ('topics', 'publish'): {'/parameter_events', '/rosout'},
         ('topics', 'subscribe'): of_all('topics', 'publish'),
         ('services', 'reply'): set(OPERATORS_OWN),
         ('services', 'request'): of_all('services', 'reply'),

@@ -11,7 +11,15 @@ pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is no
 pytest.importorskip('sros2', reason='sros2 comes with a ROS installation, not from PyPI')
 
 from action_msgs.msg import GoalStatus
-from ros_helpers.secured import STRANGER, client, environment, make_keys, process, why_not
+from ros_helpers.secured import (
+    REFUSED,
+    STRANGER,
+    client,
+    environment,
+    make_keys,
+    process,
+    why_not,
+)
 from running.robot_graph import START_S, Health, bring_up
 from security_policy import POLICY
 from sensor_msgs.msg import JointState
@@ -74,7 +82,7 @@ def operator(keys, data):
         yield seen
         for node in nodes:
             assert node.stop() == 0, node.log
-            assert 'SECURITY Error' not in node.log, node.log
+            assert REFUSED not in node.log, node.log
 
 
 def test_the_robot_moves_and_is_identified(operator):

@@ -9,7 +9,7 @@ pytest.importorskip('sros2', reason='sros2 comes with a ROS installation, not fr
 pytest.importorskip('launch_ros', reason='launch_ros comes with a ROS installation, not from PyPI')
 
 from ros_helpers.launching import launched
-from ros_helpers.secured import client, environment, make_keys, variables, why_not
+from ros_helpers.secured import REFUSED, client, environment, make_keys, variables, why_not
 from running.robot_graph import START_S
 from running.simulated_bag import simulated_bag
 from security_policy import POLICY
@@ -17,8 +17,6 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from robot_id_msgs.msg import OnlineStatus
-
-REFUSED = 'SECURITY Error'
 
 
 @pytest.fixture(scope='module')
@@ -42,6 +40,25 @@ def operator(tmp_path_factory):
 def test_a_launched_robot_moves(operator, file, arguments):
     with variables(operator), launched(file, 'robot:=emps', *arguments) as launch:
         with client(operator) as seen:
+            states = seen.collect(JointState, 'joint_states', 1000)
+            seen.spin_until(
+                lambda: states and max(abs(s.position[0]) for s in states) > 0.05,
+                START_S,
+                'the robot moves',
+            )
+        assert launch.interrupt() == 0, launch.output
+    assert REFUSED not in launch.output
+
+
+def test_a_robot_in_a_namespace_has_its_own_keys(operator, tmp_path):
+    """By the commands of doc/nodes/security.md."""
+    policy = tmp_path / 'left.xml'
+    text = POLICY.read_text()
+    policy.write_text(text.replace('ns="/"', 'ns="/left"').replace('"/robot_id/', '"/left/'))
+    left = environment(make_keys(tmp_path / 'keys', policy), 'operator', '/left')
+    arguments = ['sim:=true', 'namespace:=left', 'enclaves:=/left']
+    with variables(left), launched('control', *arguments) as launch:
+        with client(left, namespace='left') as seen:
             states = seen.collect(JointState, 'joint_states', 1000)
             seen.spin_until(
                 lambda: states and max(abs(s.position[0]) for s in states) > 0.05,

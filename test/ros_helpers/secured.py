@@ -15,6 +15,8 @@ from running.node_process import NodeProcess
 
 from robot_id.ros.enclave import ENABLE, ENCLAVE
 
+# Fast DDS, of a topic that the permissions do not name.
+REFUSED = 'not found in allow rule'
 TRY = "import rclpy; rclpy.init(); rclpy.create_node('operator')"
 
 
@@ -28,13 +30,13 @@ def make_keys(folder: Path, policy: Path) -> Path:
     return folder
 
 
-def environment(keys: Path, enclave: str) -> dict[str, str]:
+def environment(keys: Path, enclave: str, parent: str = '/robot_id') -> dict[str, str]:
     """Return the variables of a process in an enclave."""
     return {
         'ROS_SECURITY_KEYSTORE': str(keys),
         'ROS_SECURITY_STRATEGY': 'Enforce',
         ENABLE: 'true',
-        ENCLAVE: f'/robot_id/{enclave}',
+        ENCLAVE: f'{parent}/{enclave}',
     }
 
 
@@ -68,10 +70,10 @@ def variables(values: dict[str, str]) -> Iterator[None]:
         os.environ.update(before)
 
 
-def client(values: dict[str, str], name: str = 'operator') -> Client:
+def client(values: dict[str, str], name: str = 'operator', namespace: str = '') -> Client:
     """Return a node of this process in an enclave, or a stranger's."""
     with variables(values):
-        return Client(name)
+        return Client(name, namespace)
 
 
 def process(keys: Path, name: str, **parameters: Any) -> NodeProcess:
