@@ -139,12 +139,7 @@ def run(*make: Callable[[], Node], executor: Callable[[], Executor] = fastest_ex
     """
     announce_often()
     name = make[0].__name__
-    try:
-        rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
-    except RuntimeError as error:
-        if (line := refusal(error)) is None:
-            raise
-        rclpy.logging.get_logger(name).fatal(line)
+    if not _begin(name):
         return 2
     asked: list[int] = []
     nodes: list[Any] = []
@@ -187,6 +182,18 @@ def run(*make: Callable[[], Node], executor: Callable[[], Executor] = fastest_ex
         loop.shutdown()
         rclpy.try_shutdown()
     return code
+
+
+def _begin(name: str) -> bool:
+    """Initialise ROS 2; where security refuses it, say so and return False."""
+    try:
+        rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
+    except RuntimeError as error:
+        if (line := refusal(error)) is None:
+            raise
+        rclpy.logging.get_logger(name).fatal(line)
+        return False
+    return True
 
 
 def end(code: int) -> NoReturn:

@@ -19,7 +19,7 @@ from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 from launch_ros.substitutions import FindPackageShare
 from lifecycle_msgs.msg import Transition
 
-from robot_id.ros.enclave import ENCLAVE
+from robot_id.ros.enclave import ENCLAVE, missing_enclave
 
 PACKAGE = 'robot_id'
 VIEWERS = ('robot_state_publisher', 'rviz2')
@@ -122,9 +122,7 @@ def lifecycle_node(
     executable: str, parameters: dict[str, Any], condition: Any = None
 ) -> list[LaunchDescriptionEntity]:
     """Return a lifecycle node that is configured when it starts, and then activated."""
-    node = LifecycleNode(
-        name=executable, condition=condition, **_common(executable, parameters)
-    )
+    node = LifecycleNode(name=executable, condition=condition, **_common(executable, parameters))
 
     def change(transition: int) -> EmitEvent:
         return EmitEvent(
@@ -155,11 +153,14 @@ def lifecycle_node(
 
 
 def check_and_show(context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    """Refuse a robot that cannot be loaded before any node starts; show it with `rviz:=true`."""
+    """Refuse what cannot run before any node starts; show the robot with `rviz:=true`."""
     from robot_id.exceptions import RobotIdError
     from robot_id.model.files import robot_files
     from robot_id.model.loading import load_robot
 
+    line = missing_enclave(f'{LaunchConfiguration("enclaves").perform(context)}/operator')
+    if line:
+        raise RuntimeError(line)
     name = LaunchConfiguration('robot').perform(context)
     try:
         urdf = load_robot(name).description.urdf

@@ -126,11 +126,14 @@ def test_a_stranger_neither_hears_nor_commands(operator, keys, tmp_path, kind):
         known.spin_until(lambda: len(control) > 100, START_S, 'the logger hears')
         stranger.spin_for(5.0)
         assert not heard
+        assert stranger.node.get_node_names() == ['ctc_controller'], 'only itself'
         assert command.get_subscription_count() == 0
         assert operator.node.count_publishers('effort_commands') == 1
 
 
 def test_keys_alone_do_not_permit_to_command(operator, keys):
+    with pytest.raises(RuntimeError, match='publisher'):
+        operator.node.create_publisher(Float64MultiArray, 'effort_commands', 1)
     logger = environment(keys, 'data_logger')
     with client(logger, 'data_logger') as traitor:
         with pytest.raises(RuntimeError, match='publisher'):
