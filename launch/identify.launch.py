@@ -21,6 +21,7 @@ from robot_id.ros.launch_support import (
     arguments,
     check_and_show,
     configuration,
+    in_enclave,
     plain_node,
     switch,
 )
@@ -34,6 +35,7 @@ def generate_launch_description() -> LaunchDescription:
     once = Node(
         package='robot_id',
         executable='identify_once',
+        additional_env=in_enclave('identify_once'),
         name='identify_once',
         namespace=LaunchConfiguration('namespace'),
         output='screen',
@@ -121,6 +123,7 @@ def _simulation() -> GroupAction:
                     'robot': LaunchConfiguration('robot'),
                     'namespace': LaunchConfiguration('namespace'),
                     'use_sim_time': LaunchConfiguration('use_sim_time'),
+                    'enclaves': LaunchConfiguration('enclaves'),
                     'rviz': 'false',
                     'params_file': PathJoinSubstitution(
                         [FindPackageShare('robot_id'), 'config', 'simulation.yaml']

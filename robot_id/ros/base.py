@@ -19,6 +19,7 @@ from rclpy.signals import SignalHandlerOptions
 from robot_id.exceptions import OptionError, RobotIdError
 from robot_id.ros.diagnostics import Diagnostics
 from robot_id.ros.discovery import announce_often
+from robot_id.ros.enclave import refusal
 from robot_id.ros.parameter_table import (
     MAPPING,
     REAL_TIME_PRIORITY,
@@ -137,10 +138,11 @@ def run(*make: Callable[[], Node], executor: Callable[[], Executor] = fastest_ex
     :param executor: builds the executor of all of them.
     """
     announce_often()
-    rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
+    name = make[0].__name__
+    if not _begin(name):
+        return 2
     asked: list[int] = []
     nodes: list[Any] = []
-    name = make[0].__name__
 
     def ask(number: int, _: object) -> None:
         asked.append(number)
@@ -166,9 +168,10 @@ def run(*make: Callable[[], Node], executor: Callable[[], Executor] = fastest_ex
     except RobotIdError as error:
         rclpy.logging.get_logger(name).fatal(str(error))
         code = 2
-    except Exception:
-        rclpy.logging.get_logger(name).fatal(traceback.format_exc())
-        code = 1
+    except Exception as error:
+        line = refusal(error)
+        rclpy.logging.get_logger(name).fatal(line or traceback.format_exc())
+        code = 2 if line else 1
     finally:
         # `ros2 launch` and the terminal both send SIGINT: a second one must not disturb a clean
         # end.
@@ -179,6 +182,18 @@ def run(*make: Callable[[], Node], executor: Callable[[], Executor] = fastest_ex
         loop.shutdown()
         rclpy.try_shutdown()
     return code
+
+
+def _begin(name: str) -> bool:
+    """Initialise ROS 2; where security refuses it, say so and return False."""
+    try:
+        rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
+    except RuntimeError as error:
+        if (line := refusal(error)) is None:
+            raise
+        rclpy.logging.get_logger(name).fatal(line)
+        return False
+    return True
 
 
 def end(code: int) -> NoReturn:

@@ -19,6 +19,8 @@ from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 from launch_ros.substitutions import FindPackageShare
 from lifecycle_msgs.msg import Transition
 
+from robot_id.ros.enclave import ENCLAVE, missing_enclave
+
 PACKAGE = 'robot_id'
 VIEWERS = ('robot_state_publisher', 'rviz2')
 
@@ -56,6 +58,12 @@ def arguments(params_file: str, use_sim_time: str) -> list[DeclareLaunchArgument
             default_value=PathJoinSubstitution([FindPackageShare(PACKAGE), 'config', params_file]),
             description='Parameter file for all nodes; its key is /**:',
         ),
+        DeclareLaunchArgument(
+            'enclaves',
+            default_value='/robot_id',
+            description='With ROS_SECURITY_ENABLE=true each process runs in the enclave of its '
+            'name below this one.',
+        ),
         switch(
             'rviz', 'false', 'Show the robot in RViz (starts robot_state_publisher and rviz2).'
         ),
@@ -67,9 +75,16 @@ def configuration(name: str, kind: type = str) -> Any:
     return ParameterValue(LaunchConfiguration(name), value_type=kind)
 
 
-def _common(parameters: dict[str, Any]) -> dict[str, Any]:
+def in_enclave(executable: str) -> dict[str, Any]:
+    """Return the environment of a process: its own enclave, whatever that of the shell is."""
+    return {ENCLAVE: [LaunchConfiguration('enclaves'), '/', executable]}
+
+
+def _common(executable: str, parameters: dict[str, Any]) -> dict[str, Any]:
     return {
         'package': PACKAGE,
+        'executable': executable,
+        'additional_env': in_enclave(executable),
         'namespace': LaunchConfiguration('namespace'),
         'output': 'screen',
         'parameters': [
@@ -92,24 +107,22 @@ def nodes_in_one_process(
     :param parameters: of all of them.
     :param own: file of config/ with parameters that one of them needs to be different.
     """
-    common = _common(parameters)
+    common = _common(executable, parameters)
     path = PathJoinSubstitution([FindPackageShare(PACKAGE), 'config', own])
     common['parameters'].append(ParameterFile(path))
-    return Node(executable=executable, **common, **options)
+    return Node(**common, **options)
 
 
 def plain_node(executable: str, parameters: dict[str, Any], **options: Any) -> Node:
     """Return a node without a lifecycle."""
-    return Node(executable=executable, name=executable, **_common(parameters), **options)
+    return Node(name=executable, **_common(executable, parameters), **options)
 
 
 def lifecycle_node(
     executable: str, parameters: dict[str, Any], condition: Any = None
 ) -> list[LaunchDescriptionEntity]:
     """Return a lifecycle node that is configured when it starts, and then activated."""
-    node = LifecycleNode(
-        executable=executable, name=executable, condition=condition, **_common(parameters)
-    )
+    node = LifecycleNode(name=executable, condition=condition, **_common(executable, parameters))
 
     def change(transition: int) -> EmitEvent:
         return EmitEvent(
@@ -140,11 +153,14 @@ def lifecycle_node(
 
 
 def check_and_show(context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    """Refuse a robot that cannot be loaded before any node starts; show it with `rviz:=true`."""
+    """Refuse what cannot run before any node starts; show the robot with `rviz:=true`."""
     from robot_id.exceptions import RobotIdError
     from robot_id.model.files import robot_files
     from robot_id.model.loading import load_robot
 
+    line = missing_enclave(f'{LaunchConfiguration("enclaves").perform(context)}/operator')
+    if line:
+        raise RuntimeError(line)
     name = LaunchConfiguration('robot').perform(context)
     try:
         urdf = load_robot(name).description.urdf
@@ -173,12 +189,14 @@ def check_and_show(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         Node(
             package='robot_state_publisher',
             executable='robot_state_publisher',
+            additional_env=in_enclave('robot_state_publisher'),
             parameters=[{'robot_description': ParameterValue(text, value_type=str), **time}],
             **common,
         ),
         Node(
             package='rviz2',
             executable='rviz2',
+            additional_env=in_enclave('rviz2'),
             arguments=['-d', str(share / 'config/layouts/robot.rviz'), '-f', root_link(text)],
             parameters=[time],
             **common,

@@ -29,7 +29,7 @@ FILES = sorted((ROOT / 'launch').glob('*.launch.py'))
 def test_every_argument_is_described_and_the_common_ones_are_there(path):
     description = get_launch_description_from_python_launch_file(str(path))
     found = {a.name: a for a in description.get_launch_arguments()}
-    assert {'robot', 'namespace', 'use_sim_time', 'params_file', 'rviz'} <= set(found)
+    assert {'robot', 'namespace', 'use_sim_time', 'params_file', 'enclaves', 'rviz'} <= set(found)
     page = (ROOT / 'doc/nodes/README.md').read_text()
     for name, argument in found.items():
         assert isinstance(argument, DeclareLaunchArgument)
@@ -138,6 +138,15 @@ def test_an_unknown_robot_ends_the_launch_before_a_node_starts(file):
     with launched(file, 'robot:=nobody') as launch:
         assert launch.wait(START_S) == 1
     assert "no robot 'nobody', known: emps" in launch.output
+    assert 'process started' not in launch.output
+
+
+def test_security_without_an_enclave_ends_the_launch_before_a_node_starts(monkeypatch):
+    monkeypatch.setenv('ROS_SECURITY_ENABLE', 'true')
+    monkeypatch.delenv('ROS_SECURITY_ENCLAVE_OVERRIDE', raising=False)
+    with launched('control', 'sim:=true', 'enclaves:=/left') as launch:
+        assert launch.wait(START_S) == 1
+    assert 'export ROS_SECURITY_ENCLAVE_OVERRIDE=/left/operator' in launch.output
     assert 'process started' not in launch.output
 
 
