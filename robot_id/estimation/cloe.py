@@ -54,6 +54,7 @@ class Cloe(LoopMethod):
 
     name: ClassVar[str] = 'cloe'
     output: ClassVar[Literal['position', 'torque']] = 'position'
+    compares_torques: ClassVar[bool] = False
 
     iterations: Annotated[int, Range(1, 1000)] = 50
     optimizer: Literal['gauss_newton', 'nelder_mead'] = 'gauss_newton'
@@ -199,6 +200,7 @@ class Clie(Cloe):
 
     name: ClassVar[str] = 'clie'
     output: ClassVar[Literal['position', 'torque']] = 'torque'
+    compares_torques: ClassVar[bool] = True
 
 
 class _OutputError:

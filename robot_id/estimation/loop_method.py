@@ -69,6 +69,9 @@ class LoopMethod(ABC):
     _given: ClassVar[Array | None] = None
     # Whether measured motion and measured torques meet in one equation: then their offset counts.
     measured_torque: ClassVar[bool] = False
+    # Whether its residual is one of torques: at rest real friction holds any torque, so these rows
+    # are left out where the data do not say that friction is as smooth as the plant's.
+    compares_torques: ClassVar[bool] = True
 
     processing: Processing = field(default_factory=Processing)
     loop: str = 'default'
@@ -117,7 +120,14 @@ class LoopMethod(ABC):
         slope = alignment.slope or self._slope(robot, dataset, known)
         aligned = alignment.apply(self.processing)
         processing, reasons = aligned if self.measured_torque else (self.processing, {})
-        derived = derive_for_loop(processing, dataset, robot, slope, self.measured_torque)
+        derived = derive_for_loop(
+            processing,
+            dataset,
+            robot,
+            slope,
+            self.measured_torque,
+            dead_band=self.compares_torques and alignment.slope is None,
+        )
         derived = Derived(derived.processing, {**derived.reasons, **reasons})
         processing = derived.processing
         chosen = self.automatic_start(robot) if self.start == 'auto' else self.start

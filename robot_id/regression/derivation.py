@@ -84,11 +84,8 @@ def derive(
         band = min(LARGEST_BAND_HZ, BAND_PER_BANDWIDTH * bandwidth)
         band = band if passed is None else min(band, BAND_PER_CUTOFF * passed)
         processing, reasons['decimation'] = _decimate(processing, dataset, band, needed)
-    processing = fill_in(processing, rate)
-    if dead_band and processing.dead_band is None:
-        band_of_joints, reasons['dead_band'] = derive_dead_band(dataset, processing)
-        processing = replace(processing, dead_band=tuple(float(v) for v in band_of_joints))
-    return Derived(processing, reasons)
+    derived = Derived(fill_in(processing, rate), reasons)
+    return _without_rest(derived, dataset) if dead_band else derived
 
 
 def derive_for_loop(
@@ -97,6 +94,7 @@ def derive_for_loop(
     robot: Robot,
     coulomb_slope: float | None = None,
     motion: bool = False,
+    dead_band: bool = False,
 ) -> Derived:
     """
     Derive the options that are None, for methods that simulate the loop or filter the data.
@@ -104,7 +102,20 @@ def derive_for_loop(
     Where the robot file has the loop, its bandwidth (at most 10 Hz) says what the rows hold.
 
     :param motion: the equations use measured motion: its cut-off comes from the data.
+    :param dead_band: the data do not say how friction turns near rest: derive a dead band.
     """
+    derived = _for_loop(processing, dataset, robot, coulomb_slope, motion)
+    return _without_rest(derived, dataset) if dead_band else derived
+
+
+def _for_loop(
+    processing: Processing,
+    dataset: Dataset,
+    robot: Robot,
+    coulomb_slope: float | None,
+    motion: bool,
+) -> Derived:
+    """Derive all options but the dead band."""
     if 'default' not in robot.description.loops:
         return derive(processing, dataset, robot, coulomb_slope)
     filled = fill_in(processing, dataset.rate, robot.loop().bandwidth)
@@ -123,6 +134,15 @@ def derive_for_loop(
             wider, reasons['decimation'] = _decimate(open_rows, dataset, band, needed)
             return Derived(fill_in(wider, dataset.rate), reasons)
     return Derived(found.processing, reasons)
+
+
+def _without_rest(derived: Derived, dataset: Dataset) -> Derived:
+    """Return the same with a dead band from the data, unless one is given."""
+    if derived.processing.dead_band is not None:
+        return derived
+    band, reason = derive_dead_band(dataset, derived.processing)
+    processing = replace(derived.processing, dead_band=tuple(float(v) for v in band))
+    return Derived(processing, {**derived.reasons, 'dead_band': reason})
 
 
 def _decimate(
