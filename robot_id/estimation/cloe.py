@@ -60,7 +60,7 @@ class Cloe(LoopMethod):
     optimizer: Literal['gauss_newton', 'nelder_mead'] = 'gauss_newton'
     simulations: Count = 20000
 
-    def automatic_start(self, robot: Robot) -> str:
+    def automatic_start(self, robot: Robot, known: bool) -> str:
         """Return the a priori values of the robot file, the WLS estimate where it has none."""
         return 'a_priori' if robot.description.a_priori else 'wls'
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,8 @@ class EstimatedLoopMethod(LoopMethod):
         the recorded positions where the given ones contradict these, 'always' in any case, 'never'
         takes the given ones and warns.
     """
+
+    gains_follow: ClassVar[bool] = True
 
     fit_loop: Literal['auto', 'always', 'never'] = 'auto'
 

@@ -168,9 +168,7 @@ class _Rows:
         problem, W = self.problem, self.W
         if not problem.offset_std:
             return np.zeros((W[0].shape[1],) * 2)
-        rate, measured = problem.dataset.rate, problem.measured_states()
-        slopes = problem.rows(lambda s: np.gradient(s.torque, 1.0 / rate, axis=0), measured)
-        moved = problem.freed(problem.joint_rows(slopes))
+        moved = problem.freed(problem.joint_rows(problem.torque_rates()))
         D, *_ = instrumental_solution(
             *([g * x for g, x in zip(weights, parts)] for parts in (V, W, moved))
         )
