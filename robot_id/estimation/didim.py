@@ -79,6 +79,7 @@ class Didim(EstimatedLoopMethod):
         """Iterate Gauss-Newton steps on the simulated torques."""
         Y = problem.joint_rows(problem.torque)
         chi, motions = start, first_motion(problem, start)
+        problem.reversals.along([motion.q for motion in motions])
         simulations: list[Simulation] = []
         rho: list[Array] = []
         history: list[Iteration] = []
@@ -108,6 +109,8 @@ class Didim(EstimatedLoopMethod):
                 break
             creeping.note(step)
             motions = problem.states(simulations)
+            if not exact:
+                problem.reversals.along([motion.q for motion in motions])
             rho = [y - s for y, s in zip(Y, simulated_torque(problem, motions))]
             last, error = error, relative_error(rho, Y)
             history.append(Iteration(new, 100.0 * error, step))
@@ -121,16 +124,7 @@ class Didim(EstimatedLoopMethod):
                 converged = True
                 break
             exact = self.jacobian == 'exact' and step == 1.0 and has_sensitivities(problem, chi)
-        J = problem.freed(last_jacobian(problem, chi, simulations, gains))
-        rest = put_back(problem.freed(rho), problem.taken)
-        covariance = fit_covariance(problem, J, rest, self.deviations)
-        if problem.loop_covariance is not None:
-            slopes = loop_slopes(problem, chi, simulations)[1]
-            covariance += torque_share(problem, J, rest, slopes, problem.loop_covariance)
-        if problem.offset_std and self.deviations != 'classical':
-            # Y(t - d) = Y - d dY/dt: an error of the time offset is such a torque.
-            rates, variance = problem.torque_rates()[:, :, None], problem.offset_std**2 * np.eye(1)
-            covariance += torque_share(problem, J, rest, rates, variance)
+        covariance = self._covariance(problem, chi, simulations, gains, rho)
         return Outcome(
             chi,
             covariance,
@@ -140,6 +134,27 @@ class Didim(EstimatedLoopMethod):
             converged=converged,
             free=free if step == 1.0 else None,
         )
+
+    def _covariance(
+        self,
+        problem: LoopProblem,
+        chi: Array,
+        simulations: list[Simulation],
+        gains: Controller | None,
+        rho: list[Array],
+    ) -> Array:
+        """(b, b) of the estimate: from its residual, and from what was estimated before it."""
+        J = problem.freed(last_jacobian(problem, chi, simulations, gains))
+        rest = put_back(problem.freed(rho), problem.reversals.taken)
+        covariance = fit_covariance(problem, J, rest, self.deviations)
+        if problem.loop_covariance is not None:
+            slopes = loop_slopes(problem, chi, simulations)[1]
+            covariance += torque_share(problem, J, rest, slopes, problem.loop_covariance)
+        if problem.offset_std and self.deviations != 'classical':
+            # Y(t - d) = Y - d dY/dt: an error of the time offset is such a torque.
+            rates, variance = problem.torque_rates()[:, :, None], problem.offset_std**2 * np.eye(1)
+            covariance += torque_share(problem, J, rest, rates, variance)
+        return covariance
 
 
 def known_gains(problem: LoopProblem, chi: Array) -> Controller | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,12 +30,21 @@ class EstimatedLoopMethod(LoopMethod):
 
     :param fit_loop: bandwidth, damping and delay of the simulated loop: 'auto' estimates them from
         the recorded positions where the given ones contradict these, 'always' in any case, 'never'
-        takes the given ones and warns.
+        takes the given ones and warns. Without a recorded reference only 'never' simulates the
+        loop of the robot file, else a stiff one takes its place.
     """
 
-    gains_follow: ClassVar[bool] = True
-
     fit_loop: Literal['auto', 'always', 'never'] = 'auto'
+
+    @property
+    def keeps_loop(self) -> bool:
+        """
+        Whether the loop of the robot file is simulated also without a reference.
+
+        It would follow the recorded position, late once more; gains that follow the estimate need
+        no loop of the robot, and a stiff one moves the model as the robot moved.
+        """
+        return self.fit_loop == 'never'
 
     def solved(
         self, problem: LoopProblem, start: Array, known: bool, progress: Progress

@@ -121,7 +121,7 @@ class IdimIv(EstimatedLoopMethod):
         problem, covariance = data.problem, solved.covariance
         rest = [y - w @ chi for y, w in zip(data.Y, data.W)]
         error = relative_error(rest, data.Y)
-        rest = put_back(rest, problem.taken)
+        rest = put_back(rest, problem.reversals.taken)
         if self.deviations != 'classical':
             v, w, rho_w = (
                 problem.whole([g * x for g, x in zip(solved.weights, parts)])

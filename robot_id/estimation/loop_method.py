@@ -25,7 +25,7 @@ from robot_id.exceptions import IdentificationError, OptionError, SimulationErro
 from robot_id.model import Robot
 from robot_id.progress import Progress, part_of, silent
 from robot_id.ranges import Range, Seconds, Slope, Tolerance, check
-from robot_id.regression.alignment import align
+from robot_id.regression.alignment import Alignment, align
 from robot_id.regression.dead_band import top_speeds
 from robot_id.regression.derivation import Derived, Rest, derive_for_loop
 from robot_id.regression.prediction import predict
@@ -72,10 +72,6 @@ class LoopMethod(ABC):
     # Whether its residual is one of torques: at rest real friction holds any torque, so these rows
     # are left out where the data do not say that friction is as smooth as the plant's.
     compares_torques: ClassVar[bool] = True
-    # Whether the simulated gains follow the estimate. Such a loop need not be the robot's: without
-    # a reference a stiff one moves the model as the robot moved, and its own, late, would not.
-    gains_follow: ClassVar[bool] = False
-
     processing: Processing = field(default_factory=Processing)
     loop: str = 'default'
     start: str = 'auto'
@@ -91,6 +87,11 @@ class LoopMethod(ABC):
 
     def __post_init__(self) -> None:
         check(self)
+
+    @property
+    def keeps_loop(self) -> bool:
+        """Whether the loop of the robot file is simulated also without a reference."""
+        return True
 
     @abstractmethod
     def solve(self, problem: LoopProblem, start: Array, progress: Progress) -> Outcome:
@@ -120,21 +121,15 @@ class LoopMethod(ABC):
         started = time.perf_counter()
         dataset = dataset.select(robot.joint_names)
         recorded = all(run.reference_position is not None for run in dataset.runs)
-        given = self.loop != 'default' or 'default' in robot.description.loops
-        known = given and (recorded or self.loop != 'default' or not self.gains_follow)
+        known = self._known(robot, recorded)
         assumed = None if known else assumed_loop(robot, dataset)
         loop = robot.loop(self.loop) if assumed is None else assumed.loop
         self._check_rate(loop.rate_hz, dataset.rate)
         alignment = align(robot, dataset, self.coulomb_slope or 'auto')
         slope = alignment.slope or self._slope(robot, dataset, known)
-        aligned = alignment.apply(self.processing)
         # Without a reference the simulated loop follows the measured position.
         measured = self.measured_torque or not recorded
-        processing, reasons = aligned if measured else (self.processing, {})
-        rest: Rest = 'unknown' if alignment.slope is None else 'known'
-        rest = rest if self.compares_torques else 'kept'
-        derived = derive_for_loop(processing, dataset, robot, slope, measured, rest)
-        derived = Derived(derived.processing, {**derived.reasons, **reasons})
+        derived = self._derived(robot, dataset, alignment, slope, measured)
         processing = derived.processing
         chosen = self.automatic_start(robot, known) if self.start == 'auto' else self.start
         start = self._given
@@ -142,9 +137,7 @@ class LoopMethod(ABC):
             start = self.starting_point(chosen, robot, dataset, part_of(progress, 0.0, 0.05))
         problem = LoopProblem(
             robot,
-            dataset
-            if measured
-            else torques_on_reference(dataset, self.processing, alignment),
+            dataset if measured else torques_on_reference(dataset, self.processing, alignment),
             processing,
             loop,
             slope,
@@ -154,7 +147,7 @@ class LoopMethod(ABC):
             self.time_limit_s,
             kind='known' if known else 'assumed',
         )
-        problem.smooth = alignment.fine
+        problem.reversals.fine = alignment.fine
         problem.offset_std = alignment.offset_std(self.processing) if measured else 0.0
         if assumed is not None:
             problem.warnings += (assumed.statement,)
@@ -178,6 +171,26 @@ class LoopMethod(ABC):
         prediction = predict(robot, found.chi, dataset, processing, problem.slope)
         progress(1.0, 'done')
         return assemble(self, robot, dataset, derived, found, prediction, started)
+
+    def _known(self, robot: Robot, recorded: bool) -> bool:
+        """Whether the simulated loop is one of the robot file."""
+        own = 'default' in robot.description.loops and (recorded or self.keeps_loop)
+        return self.loop != 'default' or own
+
+    def _derived(
+        self, robot: Robot, dataset: Dataset, alignment: Alignment, slope: float, measured: bool
+    ) -> Derived:
+        """
+        Return how the rows are made.
+
+        :param measured: measured motion and measured torques meet in one equation.
+        """
+        aligned = alignment.apply(self.processing)
+        processing, reasons = aligned if measured else (self.processing, {})
+        rest: Rest = 'unknown' if alignment.slope is None else 'known'
+        rest = rest if self.compares_torques else 'kept'
+        derived = derive_for_loop(processing, dataset, robot, slope, measured, rest)
+        return Derived(derived.processing, {**derived.reasons, **reasons})
 
     def _check_rate(self, loop_hz: float, data_hz: float) -> None:
         if loop_hz > FASTEST_LOOP * data_hz:

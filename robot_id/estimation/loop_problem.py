@@ -25,13 +25,12 @@ from robot_id.data.processing import (
 )
 from robot_id.dynamics import Controller, Simulation, positive_on_motion
 from robot_id.estimation.loop_reference import loop_run
-from robot_id.estimation.loop_reversals import reversal_bases
+from robot_id.estimation.loop_reversals import LoopReversals
 from robot_id.estimation.loop_torque import torques_on_motion
 from robot_id.estimation.simulated_run import Kind, on_reference, simulated_run
 from robot_id.exceptions import OptionError, OutOfTimeError
 from robot_id.model import Loop, Robot
 from robot_id.regression.decimated import decimated
-from robot_id.regression.reversals import Basis, without
 from robot_id.regression.sampling import States, long_enough
 from robot_id.regression.wide_regressor import WideRegressor
 
@@ -104,13 +103,11 @@ class LoopProblem:
         ]
         self.torque = self.rows(lambda s: s.torque, [States(*4 * (tau,)) for tau in self._torques])
         self.used = self._outside_dead_band()
-        # The data say that friction is as smooth as the plant's: see response_columns.
-        self.smooth = False
+        at = [self.inner(r.run.time[r.first : r.last : self.factor]) for r in self.runs]
+        runs = [(r.run, times) for r, times in zip(self.runs, at)]
+        self.reversals = LoopReversals(robot, runs, self.used, processing, row_slope)
         # Deviation of the time offset of the torques that the processing corrects, s.
         self.offset_std = 0.0
-        self._reversals: list[list[Basis]] | None = None
-        # Rows of each joint that its reversals took.
-        self.taken = np.zeros(robot.n, int)
 
     def with_loop(
         self,
@@ -140,7 +137,7 @@ class LoopProblem:
             kind or self.kind,
         )
         made.started, made.simulations = self.started, self.simulations
-        made.warnings, made.smooth = self.warnings, self.smooth
+        made.warnings, made.reversals.fine = self.warnings, self.reversals.fine
         made.offset_std = self.offset_std
         return made
 
@@ -267,18 +264,7 @@ class LoopProblem:
 
     def freed(self, parts: Sequence[Array]) -> list[Array]:
         """Return used rows of every joint, freed from what its reversals leave in them."""
-        if self._reversals is None:
-            step, slope = self.factor, self.row_slope
-            runs = [(r.run, self.inner(r.run.time[r.first : r.last : step])) for r in self.runs]
-            self._reversals = reversal_bases(
-                self.robot, runs, self.used, self.processing, slope, self.smooth
-            )
-        found = []
-        for j, (part, bases) in enumerate(zip(parts, self._reversals)):
-            width = int(np.prod(part.shape[1:]))
-            rows, self.taken[j] = without(part.reshape(len(part), width), bases)
-            found.append(rows.reshape(part.shape))
-        return found
+        return self.reversals.free(parts)
 
     def whole(self, parts: Sequence[Array]) -> Array:
         """Return (R, n, ...) rows in time from the used rows of every joint, else zero."""
