@@ -77,7 +77,7 @@ def test_rest_does_not_move_the_estimate(scara, stops, method, reference):
         errors.append(deviations_off(scara, result))
     rms = np.sqrt(np.mean(np.concatenate(errors) ** 2))
     print(f'{method}: errors of {rms:.2f} deviations')
-    # IV 1.5 and DIDIM 2.0 with the rows at rest, 12 with the slow loop on the filtered position.
+    # IV 1.5 and DIDIM 1.9 with the rows at rest.
     assert rms < 1.3
 
 
