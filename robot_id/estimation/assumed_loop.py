@@ -51,7 +51,7 @@ class AssumedLoop:
 
 def assumed_loop(robot: Robot, dataset: Dataset) -> AssumedLoop:
     """
-    Return a loop for a robot file that has none.
+    Return a loop for a robot file that has none, or for data without the reference of its own.
 
     :param dataset: the measurements, columns in the order of the robot's joints.
     """
@@ -81,9 +81,8 @@ def assumed_loop(robot: Robot, dataset: Dataset) -> AssumedLoop:
 
 def _stiff(robot: Robot, hz: float, why: str) -> AssumedLoop:
     loop = _loop('pd', [hz] * robot.n, [STIFF_DAMPING] * robot.n)
-    return AssumedLoop(
-        loop, 0.0, f"the robot file has no 'loops' and {why}: a pd loop of {hz:.3g} Hz is assumed"
-    )
+    lacking = '' if robot.description.loops else "the robot file has no 'loops' and "
+    return AssumedLoop(loop, 0.0, f'{lacking}{why}: a pd loop of {hz:.3g} Hz is assumed')
 
 
 def _loop(law: LawName, hz: list[float], damping: list[float]) -> Loop:

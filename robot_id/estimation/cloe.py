@@ -54,12 +54,13 @@ class Cloe(LoopMethod):
 
     name: ClassVar[str] = 'cloe'
     output: ClassVar[Literal['position', 'torque']] = 'position'
+    compares_torques: ClassVar[bool] = False
 
     iterations: Annotated[int, Range(1, 1000)] = 50
     optimizer: Literal['gauss_newton', 'nelder_mead'] = 'gauss_newton'
     simulations: Count = 20000
 
-    def automatic_start(self, robot: Robot) -> str:
+    def automatic_start(self, robot: Robot, known: bool) -> str:
         """Return the a priori values of the robot file, the WLS estimate where it has none."""
         return 'a_priori' if robot.description.a_priori else 'wls'
 
@@ -199,6 +200,7 @@ class Clie(Cloe):
 
     name: ClassVar[str] = 'clie'
     output: ClassVar[Literal['position', 'torque']] = 'torque'
+    compares_torques: ClassVar[bool] = True
 
 
 class _OutputError:

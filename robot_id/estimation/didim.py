@@ -17,6 +17,7 @@ from robot_id.estimation.loop_jacobian import (
     linear_feedback,
     loop_jacobian,
 )
+from robot_id.estimation.loop_method import rigid_statement
 from robot_id.estimation.loop_problem import LoopProblem
 from robot_id.estimation.loop_steps import (
     Relaxation,
@@ -35,6 +36,7 @@ from robot_id.progress import Progress
 from robot_id.regression.deviations import least_squares_covariance
 from robot_id.regression.least_squares import Solution
 from robot_id.regression.physical import Fitter
+from robot_id.regression.reversals import put_back
 from robot_id.regression.sampling import States
 from robot_id.regression.system import System
 from robot_id.regression.triangular import JointFactors
@@ -53,6 +55,11 @@ class Didim(EstimatedLoopMethod):
     follow the parameters (eq. 46 of paper 000) until then; if the loop states the inertia it was
     tuned with, the gains are known and used for the last steps.
 
+    Friction near rest is not the plant's: encoder steps shake a joint where it turns, and real
+    gears hold it. Rows are freed from the reversals as those of IDIM (`regression.reversals`).
+    Where nobody knows the loop and the data have no reference, the loop is rigid: any other one
+    would move the model a little beside the recorded motion, and the estimate with it.
+
     :param jacobian: 'exact' after the first full step, or always the 'paper' one.
     """
 
@@ -60,10 +67,19 @@ class Didim(EstimatedLoopMethod):
 
     jacobian: Literal['exact', 'paper'] = 'exact'
 
+    def simulable(self, problem: LoopProblem, start: Array) -> LoopProblem:
+        """Return the problem with a rigid loop where no reference was recorded."""
+        rigid = problem.rigid
+        if rigid is None:
+            return super().simulable(problem, start)
+        rigid.warnings += (rigid_statement('would not move exactly as the robot moved'),)
+        return rigid
+
     def solve(self, problem: LoopProblem, start: Array, progress: Progress) -> Outcome:
         """Iterate Gauss-Newton steps on the simulated torques."""
         Y = problem.joint_rows(problem.torque)
         chi, motions = start, first_motion(problem, start)
+        problem.reversals.along([motion.q for motion in motions])
         simulations: list[Simulation] = []
         rho: list[Array] = []
         history: list[Iteration] = []
@@ -75,10 +91,11 @@ class Didim(EstimatedLoopMethod):
             progress(k / self.iterations, history_text(history))
             if exact:
                 J = exact_jacobian(problem, chi, simulations, own)
-                solution = weighted_fit(problem, J, rho)
+                solution = weighted_fit(problem, problem.freed(J), problem.freed(rho))
                 proposal = chi + solution.chi
             else:
-                solution = weighted_fit(problem, problem.regressor_rows(motions), Y)
+                V = problem.freed(problem.regressor_rows(motions))
+                solution = weighted_fit(problem, V, problem.freed(Y))
                 proposal = solution.chi
             free = proposal
             if fitter is not None:
@@ -92,6 +109,8 @@ class Didim(EstimatedLoopMethod):
                 break
             creeping.note(step)
             motions = problem.states(simulations)
+            if not exact:
+                problem.reversals.along([motion.q for motion in motions])
             rho = [y - s for y, s in zip(Y, simulated_torque(problem, motions))]
             last, error = error, relative_error(rho, Y)
             history.append(Iteration(new, 100.0 * error, step))
@@ -105,11 +124,7 @@ class Didim(EstimatedLoopMethod):
                 converged = True
                 break
             exact = self.jacobian == 'exact' and step == 1.0 and has_sensitivities(problem, chi)
-        jacobian = last_jacobian(problem, chi, simulations, gains)
-        covariance = fit_covariance(problem, jacobian, rho, self.deviations)
-        if problem.loop_covariance is not None:
-            slopes = loop_slopes(problem, chi, simulations)[1]
-            covariance += loop_share(problem, jacobian, rho, slopes)
+        covariance = self._covariance(problem, chi, simulations, gains, rho)
         return Outcome(
             chi,
             covariance,
@@ -119,6 +134,27 @@ class Didim(EstimatedLoopMethod):
             converged=converged,
             free=free if step == 1.0 else None,
         )
+
+    def _covariance(
+        self,
+        problem: LoopProblem,
+        chi: Array,
+        simulations: list[Simulation],
+        gains: Controller | None,
+        rho: list[Array],
+    ) -> Array:
+        """(b, b) of the estimate: from its residual, and from what was estimated before it."""
+        J = problem.freed(last_jacobian(problem, chi, simulations, gains))
+        rest = put_back(problem.freed(rho), problem.reversals.taken)
+        covariance = fit_covariance(problem, J, rest, self.deviations)
+        if problem.loop_covariance is not None:
+            slopes = loop_slopes(problem, chi, simulations)[1]
+            covariance += torque_share(problem, J, rest, slopes, problem.loop_covariance)
+        if problem.offset_std and self.deviations != 'classical':
+            # Y(t - d) = Y - d dY/dt: an error of the time offset is such a torque.
+            rates, variance = problem.torque_rates()[:, :, None], problem.offset_std**2 * np.eye(1)
+            covariance += torque_share(problem, J, rest, rates, variance)
+        return covariance
 
 
 def known_gains(problem: LoopProblem, chi: Array) -> Controller | None:
@@ -166,23 +202,26 @@ def fit_covariance(
     return least_squares_covariance([rows], [residual], deviations == 'bootstrap', changing)
 
 
-def loop_share(problem: LoopProblem, J: list[Array], rho: list[Array], slopes: Array) -> Array:
+def torque_share(
+    problem: LoopProblem, J: list[Array], rho: list[Array], slopes: Array, covariance: Array
+) -> Array:
     """
-    Return the part of the covariance that is due to an estimated loop: D C D'.
+    Return the part of the covariance that is due to p numbers that are estimated apart: D C D'.
 
-    A loop that is off by d theta makes torques T d theta, which the fit takes for
+    Numbers that are off by d theta make torques T d theta, which the fit takes for
     D d theta = -J^+ T d theta.
 
+    :param J: rows of every joint as they were fitted, and their residual rho.
     :param slopes: (R, n, p) T, d tau/d theta.
+    :param covariance: (p, p) C.
     """
-    assert problem.loop_covariance is not None
     factors = JointFactors.of_rows(problem.robot.base.names, list(zip(J, rho)))
     weights = System(factors).joint_weights()[0]
     rows = np.concatenate([g * x for g, x in zip(weights, J)])
-    used = [slopes[problem.used[:, j], j] for j in range(problem.robot.n)]
+    used = problem.freed([slopes[problem.used[:, j], j] for j in range(problem.robot.n)])
     torques = np.concatenate([g * x for g, x in zip(weights, used)])
     D = np.linalg.lstsq(rows, torques, rcond=None)[0]
-    return D @ problem.loop_covariance @ D.T
+    return D @ covariance @ D.T
 
 
 def simulated_torque(problem: LoopProblem, motions: list[States]) -> list[Array]:

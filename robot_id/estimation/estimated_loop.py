@@ -30,10 +30,21 @@ class EstimatedLoopMethod(LoopMethod):
 
     :param fit_loop: bandwidth, damping and delay of the simulated loop: 'auto' estimates them from
         the recorded positions where the given ones contradict these, 'always' in any case, 'never'
-        takes the given ones and warns.
+        takes the given ones and warns. Without a recorded reference only 'never' simulates the
+        loop of the robot file, else a stiff one takes its place.
     """
 
     fit_loop: Literal['auto', 'always', 'never'] = 'auto'
+
+    @property
+    def keeps_loop(self) -> bool:
+        """
+        Whether the loop of the robot file is simulated also without a reference.
+
+        It would follow the recorded position, late once more; gains that follow the estimate need
+        no loop of the robot, and a stiff one moves the model as the robot moved.
+        """
+        return self.fit_loop == 'never'
 
     def solved(
         self, problem: LoopProblem, start: Array, known: bool, progress: Progress

@@ -121,7 +121,7 @@ class IdimIv(EstimatedLoopMethod):
         problem, covariance = data.problem, solved.covariance
         rest = [y - w @ chi for y, w in zip(data.Y, data.W)]
         error = relative_error(rest, data.Y)
-        rest = put_back(rest, problem.taken)
+        rest = put_back(rest, problem.reversals.taken)
         if self.deviations != 'classical':
             v, w, rho_w = (
                 problem.whole([g * x for g, x in zip(solved.weights, parts)])
@@ -168,9 +168,7 @@ class _Rows:
         problem, W = self.problem, self.W
         if not problem.offset_std:
             return np.zeros((W[0].shape[1],) * 2)
-        rate, measured = problem.dataset.rate, problem.measured_states()
-        slopes = problem.rows(lambda s: np.gradient(s.torque, 1.0 / rate, axis=0), measured)
-        moved = problem.freed(problem.joint_rows(slopes))
+        moved = problem.freed(problem.joint_rows(problem.torque_rates()))
         D, *_ = instrumental_solution(
             *([g * x for g, x in zip(weights, parts)] for parts in (V, W, moved))
         )

@@ -15,9 +15,9 @@ from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing
 from robot_id.estimation.admissible import admissible
 from robot_id.estimation.assumed_loop import assumed_loop
-from robot_id.estimation.filter_start import torque_from_sample_on, torque_per_interval
 from robot_id.estimation.idim_wls import IdimWls
 from robot_id.estimation.loop_problem import LoopProblem
+from robot_id.estimation.loop_torque import torques_on_reference
 from robot_id.estimation.outcome import Deviations, Outcome, assemble, confined
 from robot_id.estimation.parameters import load_parameters
 from robot_id.estimation.result import Result
@@ -27,7 +27,7 @@ from robot_id.progress import Progress, part_of, silent
 from robot_id.ranges import Range, Seconds, Slope, Tolerance, check
 from robot_id.regression.alignment import Alignment, align
 from robot_id.regression.dead_band import top_speeds
-from robot_id.regression.derivation import Derived, derive_for_loop
+from robot_id.regression.derivation import Derived, Rest, derive_for_loop
 from robot_id.regression.prediction import predict
 from robot_id.regression.residuals import warn_if_correlated, whiteness
 
@@ -48,10 +48,10 @@ class LoopMethod(ABC):
 
     :param processing: how torques and rows are decimated (and measured positions filtered).
     :param loop: which loop of the robot file is simulated; where the file has none, one is fitted
-        to reference and position, or a stiff one is assumed.
+        to reference and position, or a stiff one is assumed, as where the data have no reference.
     :param start: 'regular' (0 but a unit inertia per joint), 'a_priori' (the robot file's values),
         'wls' (the IDIM-WLS estimate), the path of a result (.json), or 'auto': regular, but wls
-        where the robot file has no loop.
+        where the loop is not one of the robot file.
     :param friction: Coulomb friction in the rows of W: as in the simulated plant, or sign(dq).
     :param coulomb_slope: alpha of 2/pi atan(alpha dq) in the plant; none: the robot file's.
     :param bandwidth_factor: scale of the simulated loop's bandwidth (section 4.5 of paper 000).
@@ -69,7 +69,9 @@ class LoopMethod(ABC):
     _given: ClassVar[Array | None] = None
     # Whether measured motion and measured torques meet in one equation: then their offset counts.
     measured_torque: ClassVar[bool] = False
-
+    # Whether its residual is one of torques: at rest real friction holds any torque, so these rows
+    # are left out where the data do not say that friction is as smooth as the plant's.
+    compares_torques: ClassVar[bool] = True
     processing: Processing = field(default_factory=Processing)
     loop: str = 'default'
     start: str = 'auto'
@@ -86,6 +88,11 @@ class LoopMethod(ABC):
     def __post_init__(self) -> None:
         check(self)
 
+    @property
+    def keeps_loop(self) -> bool:
+        """Whether the loop of the robot file is simulated also without a reference."""
+        return True
+
     @abstractmethod
     def solve(self, problem: LoopProblem, start: Array, progress: Progress) -> Outcome:
         """Find the parameters."""
@@ -100,6 +107,10 @@ class LoopMethod(ABC):
         """
         return problem, self.solve(problem, start, progress)
 
+    def simulable(self, problem: LoopProblem, start: Array) -> LoopProblem:
+        """Return the problem with an assumed loop that can be simulated."""
+        return simulable(problem, start)
+
     def estimate(self, robot: Robot, dataset: Dataset, progress: Progress = silent) -> Result:
         """
         Identify the base parameters of a robot.
@@ -109,24 +120,24 @@ class LoopMethod(ABC):
         """
         started = time.perf_counter()
         dataset = dataset.select(robot.joint_names)
-        known = self.loop != 'default' or 'default' in robot.description.loops
+        recorded = all(run.reference_position is not None for run in dataset.runs)
+        known = self._known(robot, recorded)
         assumed = None if known else assumed_loop(robot, dataset)
         loop = robot.loop(self.loop) if assumed is None else assumed.loop
         self._check_rate(loop.rate_hz, dataset.rate)
         alignment = align(robot, dataset, self.coulomb_slope or 'auto')
         slope = alignment.slope or self._slope(robot, dataset, known)
-        aligned = alignment.apply(self.processing)
-        processing, reasons = aligned if self.measured_torque else (self.processing, {})
-        derived = derive_for_loop(processing, dataset, robot, slope, self.measured_torque)
-        derived = Derived(derived.processing, {**derived.reasons, **reasons})
+        # Without a reference the simulated loop follows the measured position.
+        measured = self.measured_torque or not recorded
+        derived = self._derived(robot, dataset, alignment, slope, measured)
         processing = derived.processing
-        chosen = self.automatic_start(robot) if self.start == 'auto' else self.start
+        chosen = self.automatic_start(robot, known) if self.start == 'auto' else self.start
         start = self._given
         if start is None:
             start = self.starting_point(chosen, robot, dataset, part_of(progress, 0.0, 0.05))
         problem = LoopProblem(
             robot,
-            self._as_simulated(dataset, alignment),
+            dataset if measured else torques_on_reference(dataset, self.processing, alignment),
             processing,
             loop,
             slope,
@@ -136,11 +147,11 @@ class LoopMethod(ABC):
             self.time_limit_s,
             kind='known' if known else 'assumed',
         )
-        own = alignment.offset_std(self.processing) if self.measured_torque else 0.0
-        problem.smooth, problem.offset_std = alignment.fine, own
+        problem.reversals.fine = alignment.fine
+        problem.offset_std = alignment.offset_std(self.processing) if measured else 0.0
         if assumed is not None:
-            problem = simulable(problem, start)
             problem.warnings += (assumed.statement,)
+            problem = self.simulable(problem, start)
         problem, found = self.solved(problem, start, known, part_of(progress, 0.05, 1.0))
         correlated: tuple[str, ...] = ()
         if self.deviations == 'classical':
@@ -161,22 +172,25 @@ class LoopMethod(ABC):
         progress(1.0, 'done')
         return assemble(self, robot, dataset, derived, found, prediction, started)
 
-    def _as_simulated(self, dataset: Dataset, alignment: Alignment) -> Dataset:
-        """
-        Return the recording with its torques at the times of those of the simulated loop.
+    def _known(self, robot: Robot, recorded: bool) -> bool:
+        """Whether the simulated loop is one of the robot file."""
+        own = 'default' in robot.description.loops and (recorded or self.keeps_loop)
+        return self.loop != 'default' or own
 
-        There they act from their sample to the next; a recording may have them a sample late, as
-        what acted until then. Where they are not late nothing is shifted: noise that the loop
-        feeds back into its torque moves the estimate by a part of a sample.
+    def _derived(
+        self, robot: Robot, dataset: Dataset, alignment: Alignment, slope: float, measured: bool
+    ) -> Derived:
         """
-        offset, given = alignment.offset, self.processing.torque_offset_s
-        if self.measured_torque or self.processing.held_torque:
-            return dataset
-        if given is not None:
-            return torque_from_sample_on(dataset, np.atleast_1d(np.asarray(given, float)))
-        if offset is None or not offset.late:
-            return dataset
-        return torque_per_interval(dataset, alignment)
+        Return how the rows are made.
+
+        :param measured: measured motion and measured torques meet in one equation.
+        """
+        aligned = alignment.apply(self.processing)
+        processing, reasons = aligned if measured else (self.processing, {})
+        rest: Rest = 'unknown' if alignment.slope is None else 'known'
+        rest = rest if self.compares_torques else 'kept'
+        derived = derive_for_loop(processing, dataset, robot, slope, measured, rest)
+        return Derived(derived.processing, {**derived.reasons, **reasons})
 
     def _check_rate(self, loop_hz: float, data_hz: float) -> None:
         if loop_hz > FASTEST_LOOP * data_hz:
@@ -201,9 +215,13 @@ class LoopMethod(ABC):
         object.__setattr__(made, '_given', chi)
         return made
 
-    def automatic_start(self, robot: Robot) -> str:
-        """Return the start that 'auto' stands for."""
-        return 'regular' if robot.description.loops else 'wls'
+    def automatic_start(self, robot: Robot, known: bool) -> str:
+        """
+        Return the start that 'auto' stands for.
+
+        :param known: whether the loop is one of the robot file.
+        """
+        return 'regular' if known else 'wls'
 
     def starting_point(
         self, start: str, robot: Robot, dataset: Dataset, progress: Progress = silent

@@ -25,11 +25,12 @@ from robot_id.data.processing import (
 )
 from robot_id.dynamics import Controller, Simulation, positive_on_motion
 from robot_id.estimation.loop_reference import loop_run
+from robot_id.estimation.loop_reversals import LoopReversals
+from robot_id.estimation.loop_torque import torques_on_motion
 from robot_id.estimation.simulated_run import Kind, on_reference, simulated_run
 from robot_id.exceptions import OptionError, OutOfTimeError
 from robot_id.model import Loop, Robot
 from robot_id.regression.decimated import decimated
-from robot_id.regression.reversals import Basis, response_bases, reversal_times, without
 from robot_id.regression.sampling import States, long_enough
 from robot_id.regression.wide_regressor import WideRegressor
 
@@ -100,17 +101,13 @@ class LoopProblem:
         self.runs = [
             loop_run(dataset.runs[k], processing, loop, self.settled_s, delay_s) for k in indices
         ]
-        self.torque = self.rows(
-            lambda s: s.torque, [States(*4 * (r.run.torque,)) for r in self.runs]
-        )
+        self.torque = self.rows(lambda s: s.torque, [States(*4 * (tau,)) for tau in self._torques])
         self.used = self._outside_dead_band()
-        # The data say that friction is as smooth as the plant's: see response_columns.
-        self.smooth = False
+        at = [self.inner(r.run.time[r.first : r.last : self.factor]) for r in self.runs]
+        runs = [(r.run, times) for r, times in zip(self.runs, at)]
+        self.reversals = LoopReversals(robot, runs, self.used, processing, row_slope)
         # Deviation of the time offset of the torques that the processing corrects, s.
         self.offset_std = 0.0
-        self._reversals: list[list[Basis]] | None = None
-        # Rows of each joint that its reversals took.
-        self.taken = np.zeros(robot.n, int)
 
     def with_loop(
         self,
@@ -140,7 +137,7 @@ class LoopProblem:
             kind or self.kind,
         )
         made.started, made.simulations = self.started, self.simulations
-        made.warnings, made.smooth = self.warnings, self.smooth
+        made.warnings, made.reversals.fine = self.warnings, self.reversals.fine
         made.offset_std = self.offset_std
         return made
 
@@ -201,6 +198,17 @@ class LoopProblem:
             for r, s in zip(self.runs, simulations)
         ]
 
+    @property
+    def _torques(self) -> list[Array]:
+        """(N, n) measured torques of every run at the times of the simulated ones."""
+        if self.recorded:
+            return [r.run.torque for r in self.runs]
+        rigid = self.kind == 'rigid'
+        return [
+            torques_on_motion(r.run, self.processing, 0.0 if rigid else r.reference.step)
+            for r in self.runs
+        ]
+
     def measured_states(self) -> list[States]:
         """Return the measured motion, filtered and differentiated."""
         parts = []
@@ -209,6 +217,11 @@ class LoopProblem:
             torque = torque_at_samples(r.run, self.processing, 0, len(r.run))
             parts.append(States(q, dq, ddq, torque))
         return parts
+
+    def torque_rates(self) -> Array:
+        """(R, n) dY/dt of the measured torques, decimated."""
+        step = 1.0 / self.dataset.rate
+        return self.rows(lambda s: np.gradient(s.torque, step, axis=0), self.measured_states())
 
     def rows(self, columns: Callable[[States], Array], motions: Sequence[States]) -> Array:
         """(R, C) decimated rows of columns that are computed from the motion of every run."""
@@ -251,31 +264,7 @@ class LoopProblem:
 
     def freed(self, parts: Sequence[Array]) -> list[Array]:
         """Return used rows of every joint, freed from what its reversals leave in them."""
-        if self._reversals is None:
-            self._reversals = self._reversal_bases()
-        found = []
-        for j, (part, bases) in enumerate(zip(parts, self._reversals)):
-            width = int(np.prod(part.shape[1:]))
-            rows, self.taken[j] = without(part.reshape(len(part), width), bases)
-            found.append(rows.reshape(part.shape))
-        return found
-
-    def _reversal_bases(self) -> list[list[Basis]]:
-        """Return for every joint the bases of what its reversals leave in its used rows."""
-        found: list[list[Basis]] = [[] for _ in range(self.robot.n)]
-        before, first = np.zeros(self.robot.n, int), 0
-        for r in self.runs:
-            at = self.inner(r.run.time[r.first : r.last : self.factor])
-            used = self.used[first : first + len(at)]
-            first += len(at)
-            turns = reversal_times(r.run, self.processing, self.row_slope)
-            for j, times in enumerate(turns):
-                own = at[used[:, j]]
-                bases = response_bases(own, times, self.processing, r.run.step, self.smooth)
-                low = int(before[j])
-                found[j] += [(slice(low + p.start, low + p.stop), Q) for p, Q in bases]
-                before[j] += len(own)
-        return found
+        return self.reversals.free(parts)
 
     def whole(self, parts: Sequence[Array]) -> Array:
         """Return (R, n, ...) rows in time from the used rows of every joint, else zero."""

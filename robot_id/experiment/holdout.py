@@ -18,9 +18,9 @@ from robot_id.options import options_of
 from robot_id.progress import Progress, silent
 from robot_id.regression.alignment import align
 from robot_id.regression.dead_band import top_speeds
-from robot_id.regression.derivation import derive
 from robot_id.regression.prediction import PredictedRun, Prediction, predict
 from robot_id.regression.sampling import long_enough
+from robot_id.regression.settling import settle
 
 FRACTION = 0.2
 # A joint moves when it is faster than this share of its top speed.
@@ -83,7 +83,7 @@ def hold_out(
         raise IdentificationError(f'{found.method} does not converge on the first part')
     slope = result.options.get('coulomb_slope')
     times = _torque_times(robot, dataset, result, slope)
-    rows = derive(times, dataset, robot, slope, dead_band=slope is None).processing
+    rows = settle(robot, dataset, processing=times).processing
     whole = predict(robot, found.values, dataset, rows, slope)
     indices, _ = long_enough(dataset, rows)
     ends = [_time_of(dataset.runs[k], cuts[k]) for k in indices]

@@ -38,8 +38,8 @@ def derive_dead_band(dataset: Dataset, processing: Processing) -> tuple[Array, s
     noise = NOISE_DEVIATIONS * velocity_noise(dataset, processing)
     step = resolution(dataset) * passed_hz(dataset.rate, processing)
     band = np.max([noise, step, np.full_like(top, ROUNDING)], axis=0)
-    dwelling = resting_share(dataset, DWELL_SPEED * top) > DWELL_SHARE
-    band = np.where(dwelling, np.maximum(band, DWELL_SPEED * top), band)
+    resting = rest_band(dataset)
+    dwelling, band = resting > 0.0, np.maximum(band, resting)
     held = moved <= HELD * moved.max()
     band = np.where(held, np.maximum(band, 2.0 * top), band)
     reason = 'slower velocities are lost in their noise'
@@ -51,6 +51,12 @@ def derive_dead_band(dataset: Dataset, processing: Processing) -> tuple[Array, s
             names = ', '.join(n for n, flag in zip(dataset.joint_names, flags) if flag)
             reason += f'; {names} {text}'
     return band, reason
+
+
+def rest_band(dataset: Dataset) -> Array:
+    """(n,) 1 % of the top speed of each joint that often dwells, rad/s or m/s, else 0."""
+    speed = DWELL_SPEED * top_speeds(dataset)
+    return np.where(resting_share(dataset, speed) > DWELL_SHARE, speed, 0.0)
 
 
 def resting_share(dataset: Dataset, speed: Array) -> Array:

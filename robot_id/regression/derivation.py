@@ -11,6 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import pi
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import (
@@ -23,8 +27,11 @@ from robot_id.data.processing import resolve as fill_in
 from robot_id.dynamics.acting_columns import acting_columns
 from robot_id.model import Robot
 from robot_id.regression.cutoff import derive_cutoff
-from robot_id.regression.dead_band import derive_dead_band
+from robot_id.regression.dead_band import derive_dead_band, rest_band
 
+Array = NDArray[np.float64]
+# Rows at rest: see derive_for_loop.
+Rest = Literal['kept', 'known', 'unknown']
 # Rigid robot dynamics lie well below 10 Hz (section 2 of paper 000): motion is looked for up to
 # 40 Hz, the rows of W and Y up to 8 Hz; a slow loop moves the robot up to its bandwidth only.
 # A friction that turns smoothly is known in more detail than sign(dq), and so is the motion then.
@@ -84,11 +91,8 @@ def derive(
         band = min(LARGEST_BAND_HZ, BAND_PER_BANDWIDTH * bandwidth)
         band = band if passed is None else min(band, BAND_PER_CUTOFF * passed)
         processing, reasons['decimation'] = _decimate(processing, dataset, band, needed)
-    processing = fill_in(processing, rate)
-    if dead_band and processing.dead_band is None:
-        band_of_joints, reasons['dead_band'] = derive_dead_band(dataset, processing)
-        processing = replace(processing, dead_band=tuple(float(v) for v in band_of_joints))
-    return Derived(processing, reasons)
+    derived = Derived(fill_in(processing, rate), reasons)
+    return _without_rest(derived, dataset) if dead_band else derived
 
 
 def derive_for_loop(
@@ -97,6 +101,7 @@ def derive_for_loop(
     robot: Robot,
     coulomb_slope: float | None = None,
     motion: bool = False,
+    rest: Rest = 'kept',
 ) -> Derived:
     """
     Derive the options that are None, for methods that simulate the loop or filter the data.
@@ -104,7 +109,28 @@ def derive_for_loop(
     Where the robot file has the loop, its bandwidth (at most 10 Hz) says what the rows hold.
 
     :param motion: the equations use measured motion: its cut-off comes from the data.
+    :param rest: 'kept': no dead band; 'known': one for joints that dwell, where friction holds any
+        torque however it turns; 'unknown': nor do the data say how it turns.
     """
+    derived = _for_loop(processing, dataset, robot, coulomb_slope, motion)
+    if rest == 'unknown':
+        return _without_rest(derived, dataset)
+    band = rest_band(dataset)
+    if rest == 'kept' or derived.processing.dead_band is not None or not band.any():
+        return derived
+    names = ', '.join(name for name, v in zip(dataset.joint_names, band) if v)
+    reason = f'friction holds any torque at rest; {names} often at rest: 1 % of the top speed'
+    return _with_band(derived, band, reason)
+
+
+def _for_loop(
+    processing: Processing,
+    dataset: Dataset,
+    robot: Robot,
+    coulomb_slope: float | None,
+    motion: bool,
+) -> Derived:
+    """Derive all options but the dead band."""
     if 'default' not in robot.description.loops:
         return derive(processing, dataset, robot, coulomb_slope)
     filled = fill_in(processing, dataset.rate, robot.loop().bandwidth)
@@ -123,6 +149,18 @@ def derive_for_loop(
             wider, reasons['decimation'] = _decimate(open_rows, dataset, band, needed)
             return Derived(fill_in(wider, dataset.rate), reasons)
     return Derived(found.processing, reasons)
+
+
+def _without_rest(derived: Derived, dataset: Dataset) -> Derived:
+    """Return the same with a dead band from the data, unless one is given."""
+    if derived.processing.dead_band is not None:
+        return derived
+    return _with_band(derived, *derive_dead_band(dataset, derived.processing))
+
+
+def _with_band(derived: Derived, band: Array, reason: str) -> Derived:
+    processing = replace(derived.processing, dead_band=tuple(float(v) for v in band))
+    return Derived(processing, {**derived.reasons, 'dead_band': reason})
 
 
 def _decimate(

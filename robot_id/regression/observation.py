@@ -13,10 +13,9 @@ from robot_id.data.processing import Processing
 from robot_id.dynamics.temperature import feels_temperature
 from robot_id.exceptions import DataError
 from robot_id.model import Robot
-from robot_id.model.friction.registry import TERMS
 from robot_id.progress import Progress, silent
 from robot_id.regression.prediction import PredictedRun, Prediction, predict
-from robot_id.regression.reversals import without
+from robot_id.regression.reversals import acts_at_rest, without
 from robot_id.regression.sampling import Rows, States, join, walk
 from robot_id.regression.shared_reversals import SharedReversals
 from robot_id.regression.triangular import JointFactors, RowFactor
@@ -124,8 +123,7 @@ class Observation:
         for rows in joined:
             run, values = self.dataset.runs[rows.run], rows.values  # joined: not those of `kept`
             for j, joint in enumerate(self.robot.joints):
-                if any(TERMS[term].constant is not None for term in joint.friction):
-                    # Terms such as Stribeck's act in just these moments.
+                if acts_at_rest(joint):
                     continue
                 used, own = rows.used[:, j], self.wide.places(j)
                 time = rows.time[used]

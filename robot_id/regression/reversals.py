@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 
 from robot_id.data.dataset import Run
 from robot_id.data.processing import Processing, decimate
+from robot_id.model.description import Joint
+from robot_id.model.friction.registry import TERMS
 from robot_id.regression.dead_band import passed_hz, white_noise
 from robot_id.regression.sampling import whole_motion
 
@@ -39,6 +41,11 @@ LONGEST = 6.0
 LONGEST_PIECE = 2500
 # Deviations of its noise that a velocity must exceed for its direction to be known.
 DEVIATIONS = 4.0
+
+
+def acts_at_rest(joint: Joint) -> bool:
+    """Whether friction of a joint has terms, such as Stribeck's, that act in these moments."""
+    return any(TERMS[term].constant is not None for term in joint.friction)
 
 
 def reversal_times(run: Run, processing: Processing, slope: float | None) -> list[Array]:

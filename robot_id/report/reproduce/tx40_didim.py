@@ -68,7 +68,8 @@ def _real(robot: Robot) -> tuple[Result, Result] | None:
         return None
     recorded = data.load(folder, 'tx40_csv', robot)
     processing = Processing(cutoff_hz=100, decimation=100, dead_band=DEAD_BAND)
-    didim = Didim(processing=processing).estimate(robot, recorded)
+    # As in the paper the loop of the robot is simulated, though its reference is not published.
+    didim = Didim(processing=processing, fit_loop='never').estimate(robot, recorded)
     return didim, IdimWls(processing=processing).estimate(robot, recorded)
 
 
