@@ -31,6 +31,9 @@ from robot_id.regression.system import System
 from robot_id.regression.triangular import JointFactors
 
 Array = NDArray[np.float64]
+# A simulated motion whose torques are further from the measured ones than zeros are, ||Y - V chi||
+# above ||Y||, is none of this robot, however small the error along the measured motion is.
+NO_PREDICTION = 1.0
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,11 @@ class IdimIv(EstimatedLoopMethod):
             if step == 1.0 and steady and has_settled(change, covariance, self.settled, chi):
                 converged = True
                 break
+        if error > NO_PREDICTION:
+            raise IdentificationError(
+                f'the simulated loop swings: its torques differ from the measured ones by '
+                f'{100.0 * error:.3g} %'
+            )
         found = self._outcome(data, chi, V, rho, solved)
         known = free if step == 1.0 else None
         return replace(found, history=tuple(history), converged=converged, free=known)

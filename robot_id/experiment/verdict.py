@@ -36,6 +36,8 @@ OVERFITTED = 3.0
 JOINT_PERCENT, JOINT_SHARE = 50.0, 0.02
 # Standard deviations beyond which a negative value is not chance.
 DEVIATIONS = 3.0
+# Friction below this share of a joint's torque says nothing, as in recordings without any noise.
+NO_FRICTION = 1e-3
 POSTURES = 200
 # A time offset remains if it is longer than a sample and explains this share of the residual.
 OFFSET_SHARE = 0.15
@@ -186,6 +188,7 @@ def friction(case: Case) -> list[Remark]:
     speeds = rms_speeds(case.dataset)
     q = np.mean([run.position.mean(axis=0) for run in case.dataset.runs], axis=0)
     slope = result.options.get('coulomb_slope')
+    typical = np.sqrt(np.mean(np.concatenate([r.torque**2 for r in case.dataset.runs]), axis=0))
     remarks = []
     for j in np.flatnonzero(speeds > 0.0):
         dq = np.zeros((2, robot.n))
@@ -193,7 +196,7 @@ def friction(case: Case) -> list[Remark]:
         W = dynamics.regressor(robot, np.tile(q, (2, 1)), dq, np.zeros_like(dq), slope)
         w = 0.5 * (W[0, j] - W[1, j])
         torque, deviation = float(w @ result.values), _deviation(result, w, int(j))
-        if torque < -DEVIATIONS * deviation and torque < 0.0:
+        if torque < -max(DEVIATIONS * deviation, NO_FRICTION * typical[j]):
             remarks.append(
                 Remark(
                     'do_not_use',

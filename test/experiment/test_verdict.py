@@ -10,7 +10,9 @@ from click.testing import CliRunner
 from robot_id import data
 from robot_id.cli.main import cli
 from robot_id.data import Dataset
+from robot_id.estimation.result import Result
 from robot_id.exceptions import OptionError
+from robot_id.experiment import verdict
 from robot_id.experiment.holdout import cut_motion
 from robot_id.experiment.identify import Request, identify
 from robot_id.experiment.recording import record
@@ -108,3 +110,16 @@ def test_the_worst_remark_is_the_verdict():
     remarks = [Remark('care', 'a'), Remark('do_not_use', 'b'), Remark('care', 'c')]
     assert Verdict.of(remarks) == Verdict('do_not_use', ('b', 'a', 'c'))
     assert Verdict.of([]) == Verdict('usable', ())
+
+
+@pytest.mark.parametrize(('share', 'told'), [(1e-5, False), (1e-2, True)])
+def test_friction_that_drives_is_judged_by_the_torque_of_its_joint(scara, recording, share, told):
+    """Without noise a millionth of the torque is many deviations below zero, and means nothing."""
+    torque = np.concatenate([run.torque for run in recording.runs])
+    names = list(scara.base.names)
+    values, tiny = scara.truth(), 1e-12 * np.eye(len(names))
+    typical = np.sqrt(np.mean(torque[:, 0] ** 2))
+    values[[names.index('Fv1'), names.index('Fc1')]] = 0.0, -share * typical
+    result = Result('scara', 'idim_wls', scara.base.names, values, tiny)
+    remarks = verdict.friction(verdict.Case(scara, recording, result, None))
+    assert bool(remarks) == told, remarks
