@@ -12,9 +12,8 @@ pytest.importorskip('launch_ros', reason='launch_ros comes with a ROS installati
 
 from launch.actions import DeclareLaunchArgument
 from launch.launch_description_sources import get_launch_description_from_python_launch_file
-from lifecycle_msgs.srv import GetState
 from rcl_interfaces.srv import GetParameters
-from ros_helpers.launching import launched
+from ros_helpers.launching import launched, wait_until_active
 from running.client import Client
 from running.robot_graph import START_S, Health
 from sensor_msgs.msg import JointState
@@ -36,17 +35,6 @@ def test_every_argument_is_described_and_the_common_ones_are_there(path):
         assert len(argument.description) > 10, name
         assert argument.default_value is not None, f'{name} has no default'
         assert f'`{name}`' in page, f'{name} is not in doc/nodes/README.md'
-
-
-def wait_until_active(client, node):
-    client.spin_until(
-        lambda: (
-            client.call(GetState, f'{node}/get_state', timeout=START_S).current_state.label
-            == 'active'
-        ),
-        START_S,
-        f'{node} is active',
-    )
 
 
 def wait_until_it_moves(client):
@@ -128,7 +116,6 @@ def test_the_parameter_file_reaches_every_node(tmp_path):
         assert parameter('identification_server', 'plots').bool_value is False
         assert parameter('ddm_simulator', 'command_timeout_s').double_value == 0.1
         assert parameter('trajectory_generator', 'use_sim_time').bool_value is True
-        # launch_ros ends with an error where Ctrl-C meets a change of state that it has asked for.
         wait_until_active(client, 'ddm_simulator')
         assert launch.interrupt() == 0, launch.output
 

@@ -126,7 +126,9 @@ def test_a_stranger_neither_hears_nor_commands(operator, keys, tmp_path, kind):
         known.spin_until(lambda: len(control) > 100, START_S, 'the logger hears')
         stranger.spin_for(5.0)
         assert not heard
-        assert stranger.node.get_node_names() == ['ctc_controller'], 'only itself'
+        # A daemon of the ros2 tools that runs without security is a stranger too.
+        seen = [name for name in stranger.node.get_node_names() if 'daemon' not in name]
+        assert seen == ['ctc_controller'], 'only itself'
         assert command.get_subscription_count() == 0
         assert operator.node.count_publishers('effort_commands') == 1
 

@@ -8,7 +8,7 @@ pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is no
 pytest.importorskip('sros2', reason='sros2 comes with a ROS installation, not from PyPI')
 pytest.importorskip('launch_ros', reason='launch_ros comes with a ROS installation, not from PyPI')
 
-from ros_helpers.launching import launched
+from ros_helpers.launching import launched, wait_until_active
 from ros_helpers.secured import REFUSED, client, environment, make_keys, variables, why_not
 from running.robot_graph import START_S
 from running.simulated_bag import simulated_bag
@@ -75,6 +75,8 @@ def test_a_dry_run_shows_its_commands(operator):
         with client(operator) as seen:
             shown = seen.collect(Float64MultiArray, 'ctc_controller/dry_run_commands', 100)
             seen.spin_until(lambda: shown, START_S, 'commands of the dry run')
+            for node in 'ctc_controller', 'ddm_simulator':
+                wait_until_active(seen, node)
         assert launch.interrupt() == 0, launch.output
     assert REFUSED not in launch.output
 

@@ -10,6 +10,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+from lifecycle_msgs.srv import GetState
+from running.robot_graph import START_S
 
 LAUNCH = Path(__file__).resolve().parents[2] / 'launch'
 # What `ros2 launch FILE key:=value ...` does.
@@ -84,3 +88,19 @@ def launched(file: str, *arguments: str) -> Iterator[Launched]:
     finally:
         if launch.process.poll() is None:
             launch.kill()
+
+
+def wait_until_active(client: Any, node: str) -> None:
+    """
+    Wait for a lifecycle node, before it is interrupted.
+
+    launch_ros ends with an error where Ctrl-C meets a change of state that it has asked for.
+    """
+    client.spin_until(
+        lambda: (
+            client.call(GetState, f'{node}/get_state', timeout=START_S).current_state.label
+            == 'active'
+        ),
+        START_S,
+        f'{node} is active',
+    )
