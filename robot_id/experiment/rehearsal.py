@@ -39,7 +39,8 @@ def rehearse(
     :param torque_std: (n,) noise of the torque samples; that of the positions is the robot file's.
     """
     noise = replace(Disturbances.of_robot(robot, seed), torque_std=np.asarray(torque_std, float))
-    measured = record(robot, motion, loop=loop, parameters=expected, disturbances=noise)
+    own = robot.loop(loop)
+    measured = record(robot, motion, loop=own, parameters=expected, disturbances=noise)
     result = IdimWls().estimate(robot, measured)
     return Deviations(robot.base.names, np.asarray(expected, float), result.std)
 
