@@ -13,10 +13,9 @@ pytest.importorskip('launch_ros', reason='launch_ros comes with a ROS installati
 from launch.actions import DeclareLaunchArgument
 from launch.launch_description_sources import get_launch_description_from_python_launch_file
 from rcl_interfaces.srv import GetParameters
-from ros_helpers.launching import launched, wait_until_active
+from ros_helpers.launching import launched, wait_until_active, wait_until_it_moves
 from running.client import Client
 from running.robot_graph import START_S, Health
-from sensor_msgs.msg import JointState
 
 from robot_id.ros.launch_support import root_link
 
@@ -35,15 +34,6 @@ def test_every_argument_is_described_and_the_common_ones_are_there(path):
         assert len(argument.description) > 10, name
         assert argument.default_value is not None, f'{name} has no default'
         assert f'`{name}`' in page, f'{name} is not in doc/nodes/README.md'
-
-
-def wait_until_it_moves(client):
-    states = client.collect(JointState, 'joint_states', 1000)
-    client.spin_until(
-        lambda: states and max(abs(s.position[0]) for s in states) > 0.05,
-        START_S,
-        'the robot moves',
-    )
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,11 @@ pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is no
 pytest.importorskip('sros2', reason='sros2 comes with a ROS installation, not from PyPI')
 pytest.importorskip('launch_ros', reason='launch_ros comes with a ROS installation, not from PyPI')
 
-from ros_helpers.launching import launched, wait_until_active
+from ros_helpers.launching import launched, wait_until_active, wait_until_it_moves
 from ros_helpers.secured import REFUSED, client, environment, make_keys, variables, why_not
 from running.robot_graph import START_S
 from running.simulated_bag import simulated_bag
 from security_policy import POLICY
-from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from robot_id_msgs.msg import OnlineStatus
@@ -40,12 +39,7 @@ def operator(tmp_path_factory):
 def test_a_launched_robot_moves(operator, file, arguments):
     with variables(operator), launched(file, 'robot:=emps', *arguments) as launch:
         with client(operator) as seen:
-            states = seen.collect(JointState, 'joint_states', 1000)
-            seen.spin_until(
-                lambda: states and max(abs(s.position[0]) for s in states) > 0.05,
-                START_S,
-                'the robot moves',
-            )
+            wait_until_it_moves(seen)
         assert launch.interrupt() == 0, launch.output
     assert REFUSED not in launch.output
 
@@ -59,12 +53,7 @@ def test_a_robot_in_a_namespace_has_its_own_keys(operator, tmp_path):
     arguments = ['sim:=true', 'namespace:=left', 'enclaves:=/left']
     with variables(left), launched('control', *arguments) as launch:
         with client(left, namespace='left') as seen:
-            states = seen.collect(JointState, 'joint_states', 1000)
-            seen.spin_until(
-                lambda: states and max(abs(s.position[0]) for s in states) > 0.05,
-                START_S,
-                'the robot moves',
-            )
+            wait_until_it_moves(seen)
         assert launch.interrupt() == 0, launch.output
     assert REFUSED not in launch.output
 

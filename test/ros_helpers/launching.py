@@ -14,6 +14,7 @@ from typing import Any
 
 from lifecycle_msgs.srv import GetState
 from running.robot_graph import START_S
+from sensor_msgs.msg import JointState
 
 LAUNCH = Path(__file__).resolve().parents[2] / 'launch'
 # What `ros2 launch FILE key:=value ...` does.
@@ -103,4 +104,14 @@ def wait_until_active(client: Any, node: str) -> None:
         ),
         START_S,
         f'{node} is active',
+    )
+
+
+def wait_until_it_moves(client: Any) -> None:
+    """Wait for joint states of a robot that has left its start."""
+    states = client.collect(JointState, 'joint_states', 1000)
+    client.spin_until(
+        lambda: states and max(abs(s.position[0]) for s in states) > 0.05,
+        START_S,
+        'the robot moves',
     )
