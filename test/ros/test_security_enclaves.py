@@ -16,9 +16,9 @@ from ros_helpers.secured import (
     STRANGER,
     client,
     environment,
+    keys_or_skip,
     make_keys,
     process,
-    why_not,
 )
 from running.robot_graph import START_S, Health, bring_up
 from security_policy import POLICY
@@ -38,11 +38,7 @@ SECONDS = 4.0
 
 @pytest.fixture(scope='module')
 def keys(tmp_path_factory):
-    folder = make_keys(tmp_path_factory.mktemp('sros') / 'keys', POLICY)
-    reason = why_not(folder)
-    if reason:
-        pytest.skip(f'the DDS has no security: {reason}')
-    return folder
+    return keys_or_skip(tmp_path_factory.mktemp('sros') / 'keys', POLICY)
 
 
 @pytest.fixture(scope='module')

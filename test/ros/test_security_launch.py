@@ -9,7 +9,7 @@ pytest.importorskip('sros2', reason='sros2 comes with a ROS installation, not fr
 pytest.importorskip('launch_ros', reason='launch_ros comes with a ROS installation, not from PyPI')
 
 from ros_helpers.launching import launched, wait_until_active, wait_until_it_moves
-from ros_helpers.secured import REFUSED, client, environment, make_keys, variables, why_not
+from ros_helpers.secured import REFUSED, client, environment, keys_or_skip, make_keys, variables
 from running.robot_graph import START_S
 from running.simulated_bag import simulated_bag
 from security_policy import POLICY
@@ -21,10 +21,7 @@ from robot_id_msgs.msg import OnlineStatus
 @pytest.fixture(scope='module')
 def operator(tmp_path_factory):
     """Return the variables of the operator's shell."""
-    keys = make_keys(tmp_path_factory.mktemp('sros') / 'keys', POLICY)
-    reason = why_not(keys)
-    if reason:
-        pytest.skip(f'the DDS has no security: {reason}')
+    keys = keys_or_skip(tmp_path_factory.mktemp('sros') / 'keys', POLICY)
     return environment(keys, 'operator')
 
 

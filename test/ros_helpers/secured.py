@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from running.client import Client
 from running.node_process import NodeProcess
 
@@ -28,6 +29,15 @@ def make_keys(folder: Path, policy: Path) -> Path:
     create_keystore(folder)
     generate_artifacts(folder, policy_files=[policy])
     return folder
+
+
+def keys_or_skip(folder: Path, policy: Path) -> Path:
+    """Make a keystore; skip the test where the DDS cannot use one."""
+    keys = make_keys(folder, policy)
+    reason = why_not(keys)
+    if reason:
+        pytest.skip(f'the DDS has no security: {reason}')
+    return keys
 
 
 def environment(keys: Path, enclave: str, parent: str = '/robot_id') -> dict[str, str]:
