@@ -20,6 +20,7 @@ class Concatenation(Trajectory):
     """
 
     kind = 'concatenation'
+    nested = ('parts',)
 
     def __init__(self, parts: Sequence[Trajectory], periodic: bool = False) -> None:
         if not parts:
@@ -82,12 +83,10 @@ class Concatenation(Trajectory):
 
     @classmethod
     def from_spec(cls, spec: dict[str, Any]) -> Concatenation:
-        """Build the motion from its plain data."""
-        from robot_id.trajectory.store import make_trajectory
-
+        """Build the motion from its plain data, the parts built already."""
         if not isinstance(spec.get('parts'), list):
             raise TrajectoryError("concatenation: 'parts' must be a list of trajectories")
-        return cls([make_trajectory(part) for part in spec['parts']], spec.get('periodic', False))
+        return cls(spec['parts'], spec.get('periodic', False))
 
 
 def cycle(trajectory: Trajectory, cycles: int) -> Trajectory:

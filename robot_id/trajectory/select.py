@@ -20,6 +20,7 @@ class Selection(Trajectory):
     """
 
     kind = 'selection'
+    nested = ('trajectory',)
 
     def __init__(self, trajectory: Trajectory, index: Sequence[int]) -> None:
         self.trajectory = trajectory
@@ -66,11 +67,10 @@ class Selection(Trajectory):
 
     @classmethod
     def from_spec(cls, spec: dict[str, Any]) -> Selection:
-        """Build the motion from its plain data."""
-        from robot_id.trajectory.store import make_trajectory
-
-        trajectory = make_trajectory(spec['trajectory'])
-        index = spec['index']
+        """Build the motion from its plain data, the whole motion built already."""
+        trajectory, index = spec['trajectory'], spec['index']
+        if not isinstance(trajectory, Trajectory):
+            raise TrajectoryError("selection: 'trajectory' must be a trajectory")
         if not isinstance(index, list) or not all(
             isinstance(i, int) and 0 <= i < trajectory.n for i in index
         ):

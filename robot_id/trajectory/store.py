@@ -68,6 +68,8 @@ def make_trajectory(spec: dict[str, Any]) -> Trajectory:
     )
     try:
         with np.errstate(all='ignore'):
+            for key in kind.nested:
+                arguments[key] = _built(arguments[key])
             made = kind.from_spec(arguments)
             states = made.sample(np.linspace(0.0, made.duration, 17))
     except ArithmeticError as error:
@@ -75,6 +77,13 @@ def make_trajectory(spec: dict[str, Any]) -> Trajectory:
     if not all(np.all(np.abs(each) <= LARGEST) for each in (*states, made.duration)):
         raise impossible
     return made
+
+
+def _built(spec: Any) -> Any:
+    """Return the trajectory of a spec, or those of a list; the kind refuses anything else."""
+    if isinstance(spec, list):
+        return [make_trajectory(part) for part in spec]
+    return make_trajectory(spec) if isinstance(spec, dict) else spec
 
 
 def save_trajectory(

@@ -40,9 +40,12 @@ class Trajectory(ABC):
     Before 0 and after `duration` a one-shot motion holds its end position with no velocity and
     acceleration; a periodic one goes on cycle after cycle. Where the acceleration jumps, its value
     from the right is given (from the left at the very end).
+
+    `nested` names the arguments that are trajectories themselves, or lists of them.
     """
 
     kind: ClassVar[str]
+    nested: ClassVar[tuple[str, ...]] = ()
     duration: float
     periodic: bool
 
