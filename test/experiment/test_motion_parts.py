@@ -37,7 +37,9 @@ def test_every_file_and_every_joint_is_in_every_part(seconds):
     parts = split_motion(Dataset(tuple('abcd'), tuple(files)), 5)
     assert not parts.repeated
     for part in range(5):
-        assert all(np.mean(labels == part) == pytest.approx(0.2, abs=0.1) for labels in parts.labels)
+        assert all(
+            np.mean(labels == part) == pytest.approx(0.2, abs=0.1) for labels in parts.labels
+        )
     assert parts.unevenness.max() < 0.5
 
 

@@ -13,8 +13,8 @@ from robot_id.data import Dataset
 from robot_id.estimation.result import Result
 from robot_id.exceptions import OptionError
 from robot_id.experiment import verdict
-from robot_id.experiment.motion_parts import split_motion
 from robot_id.experiment.identify import Request, identify
+from robot_id.experiment.motion_parts import split_motion
 from robot_id.experiment.recording import record
 from robot_id.experiment.verdict import Remark, Verdict
 from robot_id.model import load_robot
