@@ -213,7 +213,7 @@ def _load(
     if off > most:
         notes.append(
             f'no body explains the torques: the nearest one is off by {off:.3g} squared standard '
-            f'deviations, chance allows {most:.3g}; do not use it before the recordings are checked'
+            f'deviations, chance allows {most:.3g}; check the recordings before it is used'
         )
     elif np.any((np.abs(possible - p) > MOVED * deviations)[determined]):
         notes.append('the fit alone gives no possible body: the nearest possible one is given')
