@@ -30,11 +30,9 @@ def refuse_swapped(p: Array, covariance: Array, determined: Flags, way: str) -> 
     deviation = float(np.sqrt(max(covariance[9, 9], 0.0)))
     negative = bool(determined[9]) and p[9] < -SURE * deviation
     if not negative:
+        bodies = [nearest_possible(x, covariance, determined) for x in (p, -p)]
         off, other = (
-            squared_distance(
-                x, nearest_possible(x, covariance, determined), covariance, determined
-            )
-            for x in (p, -p)
+            squared_distance(x, body, covariance, determined) for x, body in zip((p, -p), bodies)
         )
         if off <= by_chance(determined) or other >= off:
             return
