@@ -91,7 +91,7 @@ def _parts(
     shares = np.zeros((count, len(dataset.joint_names) + 1))
     for run, flags in zip(dataset.runs, moving):
         own = np.empty(len(run), int)
-        any_joint = flags.any(axis=1)
+        any_joint = np.asarray(flags.any(axis=1))
         for k, (first, last) in enumerate(_pieces(run, any_joint, count, segment_s)):
             part = k % count
             own[first:last] = part

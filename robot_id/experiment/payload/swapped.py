@@ -30,11 +30,8 @@ def refuse_swapped(p: Array, covariance: Array, determined: Flags, way: str) -> 
     deviation = float(np.sqrt(max(covariance[9, 9], 0.0)))
     negative = bool(determined[9]) and p[9] < -SURE * deviation
     if not negative:
-        bodies = [nearest_possible(x, covariance, determined) for x in (p, -p)]
-        off, other = (
-            squared_distance(x, body, covariance, determined) for x, body in zip((p, -p), bodies)
-        )
-        if off <= by_chance(determined) or other >= off:
+        off = _distance(p, covariance, determined)
+        if off <= by_chance(determined) or _distance(-p, covariance, determined) >= off:
             return
     what = f'{p[9]:.3g} kg' if determined[9] else 'a negative inertia'
     fix = (
@@ -43,3 +40,12 @@ def refuse_swapped(p: Array, covariance: Array, determined: Flags, way: str) -> 
         else 'are --unloaded and --loaded swapped?'
     )
     raise DataError(f'the load would be {what} (deviation {deviation:.2g}): {fix}')
+
+
+def _distance(p: Array, covariance: Array, determined: Flags) -> float:
+    """Return the squared distance of the nearest body, infinite where none is found."""
+    try:
+        body = nearest_possible(p, covariance, determined)
+    except np.linalg.LinAlgError:
+        return float('inf')
+    return squared_distance(p, body, covariance, determined)
