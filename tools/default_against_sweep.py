@@ -5,7 +5,7 @@ Compare the default processing with the best of a sweep of cut-off and decimatio
 
 The recordings are EMPS, TX40 and UR10e (where they are, see README) and arms of example-robot-data
 that MuJoCo simulates with random mounts, rates, noise and friction. Every fit is judged on the
-same rows of the last fifth of the motion, whatever options it had. What is in `--out` already is
+same rows that were kept back, whatever options it had. What is in `--out` already is
 not computed again.
 """
 

@@ -59,8 +59,8 @@ class Processing:
         transient of the position filter has decayed to 0.1 %.
     :param border_s: the same in seconds; give one of the two.
     :param dead_band: samples of joint j with |dq_j| below it are left out, rad/s or m/s; one
-        value, or one for each joint; 0 = none; derived (with sign(dq)): 4 deviations of the noise
-        of the velocity; 1 % of the top speed for a joint that dwells (IV and DIDIM: in any case).
+        value, or one for each joint; 0 = none; derived: 1 % of the top speed for a joint that
+        dwells, and with sign(dq) 4 deviations of the noise of the velocity.
     :param held_torque: the torque is a command that is held until the next sample, so it acts half
         a sample after the position was taken: it is interpolated between four commands.
     :param torque_offset_s: delay of the recorded torque against the position [s], negative where

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset
-from robot_id.data.processing import Processing, rows_left
+from robot_id.data.processing import Processing
 from robot_id.estimation.outcome import Deviations, Outcome, assemble
 from robot_id.estimation.possible_fit import possible_fit
 from robot_id.estimation.result import Iteration, Result
@@ -233,16 +233,6 @@ class Idim(ABC):
     ) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
         """Return which parameters the motion excites; refuse or warn when some are missing."""
         rows, b = int(factors.rows.sum()), len(factors.names)
-        left, needed = rows_left(dataset, processing), max(map(len, factors.columns))
-        if left < needed:
-            raise IdentificationError(
-                f'{left} rows are left for the {needed} parameters that act on a joint, borders '
-                f'dropped and decimated by {processing.decimation}: decimate less, or record more '
-                'motion',
-                key='decimation',
-                value=left,
-                bound=needed,
-            )
         if rows <= b:
             raise IdentificationError(
                 f'{rows} equations are left for {b} parameters: record more motion, decimate less '
@@ -257,7 +247,9 @@ class Idim(ABC):
         still = [name for name, r in zip(dataset.joint_names, factors.rows) if r == 0]
         rest = f'{", ".join(still)} at rest throughout: ' if still else ''
         if self.unexcited == 'refuse' or not kept.any():
+            # The name of the method: others that begin with this fit have no such option.
             raise IdentificationError(
-                f'{rest}{lacking}: record a richer motion, or leave them out with unexcited=drop'
+                f'{rest}{lacking}: record a richer motion, or leave them out with --method '
+                f'{self.name} --set unexcited=drop'
             )
         return kept, (f'{lacking}; left out: {", ".join(lacking.names)}',)

@@ -1,8 +1,9 @@
 """
-Blocked cross-validation of a linear model: whole runs, or contiguous blocks with a gap.
+Blocked cross-validation of a linear model: contiguous blocks of every file, with gaps.
 
-Each block is reduced to triangular factors once, its edges apart from its core; a fold then costs
-one small factorisation, whatever the length of the recording.
+A fold has blocks of all files, and all motion that repeats them (`motion_parts`). The rows of each
+fold are reduced to triangular factors once, those near to another fold apart from the others; a
+fold then costs one small factorisation, whatever the length of the recording.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing
+from robot_id.experiment.motion_parts import MotionParts, split_motion
 from robot_id.regression.observation import Observation
 from robot_id.regression.prediction import relative_error_percent
 from robot_id.regression.system import System
@@ -21,8 +23,6 @@ from robot_id.regression.triangular import JointFactors, RowFactor, triangle
 
 Array = NDArray[np.float64]
 FOLDS = 8
-# Runs are the blocks from this number on.
-ENOUGH_RUNS = 4
 GAP_S = 0.25
 
 
@@ -75,34 +75,24 @@ class Blocks:
     """
     How rows are split.
 
-    :param edges: for each run the times at which its blocks begin, and its end.
-    :param gap_s: rows so near to a block are not fitted when it is left out.
-    :param whole_runs: blocks are runs.
+    :param parts: the fold of each sample.
+    :param gap_s: rows so near to a fold are not fitted when it is left out.
     """
 
-    edges: tuple[Array, ...]
+    parts: MotionParts
     gap_s: float
-    whole_runs: bool
 
     @classmethod
     def of(cls, dataset: Dataset, processing: Processing, folds: int = FOLDS) -> Blocks:
-        """Return the runs of a data set, or contiguous blocks of about equal length."""
-        ends = [(run.time[0], run.time[-1]) for run in dataset.runs]
-        if len(dataset.runs) >= ENOUGH_RUNS:
-            return cls(tuple(np.array(pair) for pair in ends), 0.0, True)
+        """Return the folds of a data set."""
         total = sum(run.duration for run in dataset.runs)
-        counts = [max(1, round(folds * run.duration / total)) for run in dataset.runs]
         step = (processing.decimation or 1) / dataset.rate
         gap = min(max(GAP_S, 5.0 * step), 0.1 * total / folds)
-        return cls(
-            tuple(np.linspace(*pair, count + 1) for pair, count in zip(ends, counts)), gap, False
-        )
+        return cls(split_motion(dataset, folds), gap)
 
     def __str__(self) -> str:
-        count = sum(len(edges) - 1 for edges in self.edges)
-        if self.whole_runs:
-            return f'{count} whole runs'
-        return f'{count} contiguous blocks with gaps of {self.gap_s:.2g} s'
+        said = f'{self.parts.count} folds of blocks of every file with gaps of {self.gap_s:.2g} s'
+        return said + (', which repeat each other' if self.parts.repeated else '')
 
     def validate(self, observation: Observation, weights: Array | None = None) -> CrossValidation:
         """
@@ -110,21 +100,19 @@ class Blocks:
 
         :param weights: (n,) of the joints; None for those of the fit to all data.
         """
-        b = len(observation.names)
-        parts = self._parts(observation)
-        whole = _joined([factor for part in parts for factor in part], observation)
+        b, folds = len(observation.names), self.parts.count
+        parts = self._factors(observation)
+        whole = _joined(list(parts.values()), observation)
         if weights is None:
             weights = System(whole).joint_weights()[0]
         chi = _solution(whole.stack(weights))
-        tops = [[_rows(f, observation, weights, b) for f in part] for part in parts]
+        tops = {key: _rows(part, observation, weights, b) for key, part in parts.items()}
         residual, torque = [], []
-        for k, own in enumerate(parts):
-            train = [
-                piece
-                for i, part in enumerate(tops)
-                for place, piece in enumerate(part)
-                if i != k and not (i == k - 1 and place == 2) and not (i == k + 1 and place == 0)
-            ]
+        for k in range(folds):
+            own = [part for (fold, _), part in parts.items() if fold == k]
+            train = [piece for key, piece in tops.items() if k not in key]
+            if not own or not train:
+                continue
             left_out = _joined(own, observation)
             found = _solution(triangle(np.concatenate(train)))
             residual.append(left_out.residual_norms(found))
@@ -132,27 +120,28 @@ class Blocks:
         fit = relative_error_percent(whole.residual_norms(chi), whole.torque_norms())
         return CrossValidation(chi, weights, np.array(residual), np.array(torque), fit)
 
-    def _parts(self, observation: Observation) -> list[list[list[RowFactor]]]:
-        """Return for each block the factors of its first edge, its core and its last edge."""
-        starts = np.cumsum([0, *(len(edges) - 1 for edges in self.edges)])
-        parts = [
-            [[RowFactor(len(c) + 1) for c in observation.columns] for _ in range(3)]
-            for _ in range(int(starts[-1]))
-        ]
+    def _factors(self, observation: Observation) -> dict[tuple[int, int], list[RowFactor]]:
+        """Return the factors of each joint by the fold of their rows and the fold next to them."""
+        found: dict[tuple[int, int], list[RowFactor]] = {}
         for rows in observation.rows():
-            edges = self.edges[rows.run]
-            block = np.clip(np.searchsorted(edges, rows.time, 'right') - 1, 0, len(edges) - 2)
-            place = np.ones(len(block), int)
-            place[rows.time < edges[block] + self.gap_s] = 0
-            place[rows.time >= edges[block + 1] - self.gap_s] = 2
-            for j in range(observation.n):
-                W, Y = observation.wide.of_joint(rows.values, j)
-                both = np.column_stack([W, Y])
-                for i in np.unique(block):
-                    for p in range(3):
-                        mine = (block == i) & (place == p) & rows.used[:, j]
-                        parts[int(starts[rows.run]) + i][p][j].add(both[mine])
-        return parts
+            run, labels = observation.dataset.runs[rows.run], self.parts.labels[rows.run]
+            at = np.searchsorted(run.time, rows.time - 0.5 * run.step)
+            gap = round(self.gap_s * run.rate)
+            fold = labels[at]
+            before, after = (
+                labels[np.clip(at + shift, 0, len(labels) - 1)] for shift in (-gap, gap)
+            )
+            near = np.where(before != fold, before, after)
+            for key in sorted(set(zip(fold.tolist(), near.tolist()))):
+                part = found.setdefault(
+                    key, [RowFactor(len(columns) + 1) for columns in observation.columns]
+                )
+                chosen = (fold == key[0]) & (near == key[1])
+                for j in range(observation.n):
+                    W, Y = observation.wide.of_joint(rows.values, j)
+                    mine = chosen & rows.used[:, j]
+                    part[j].add(np.column_stack([W[mine], Y[mine]]))
+        return found
 
 
 def _joined(factors: list[list[RowFactor]], observation: Observation) -> JointFactors:

@@ -1,4 +1,4 @@
-"""The last part of the motion, kept back from a fit to judge the fit."""
+"""Blocks of every file, kept back from a fit to judge the fit."""
 
 from __future__ import annotations
 
@@ -8,42 +8,45 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.data.dataset import Dataset, Run
+from robot_id.data.dataset import Dataset
 from robot_id.data.processing import Processing
 from robot_id.estimation.registry import Method
 from robot_id.estimation.result import Result
 from robot_id.exceptions import IdentificationError, RobotIdError
+from robot_id.experiment.motion_parts import intervals, split_motion
 from robot_id.model import Robot
 from robot_id.options import options_of
 from robot_id.progress import Progress, silent
 from robot_id.regression.alignment import align
-from robot_id.regression.dead_band import top_speeds
 from robot_id.regression.prediction import PredictedRun, Prediction, predict
 from robot_id.regression.sampling import long_enough
 from robot_id.regression.settling import settle
 
 FRACTION = 0.2
-# A joint moves when it is faster than this share of its top speed.
-MOVING = 0.02
-INTERVAL_S = 0.02
 # Samples of a run worth fitting.
 SHORTEST = 4
+REPEATED = (
+    'the motion repeats itself: the hold-out error is no proof, since the same motion was fitted; '
+    'record another motion and give it with --validate or --holdout'
+)
 
 
 @dataclass(frozen=True)
 class Holdout:
     """
-    The errors of a fit without the last part of the motion on that part.
+    The errors of a fit without a part of the motion on that part.
 
     Both errors are of the rows that the default processing of all data gives, whatever options
     the fit had: so errors of fits with different options compare.
 
     :param fit: torques of the part that was fitted.
     :param kept: torques of the part that was kept back.
+    :param repeated: the motion repeats itself so soon that what was kept back was fitted too.
     """
 
     fit: Prediction
     kept: Prediction
+    repeated: bool = False
 
     @property
     def error_percent(self) -> float:
@@ -65,58 +68,47 @@ def hold_out(
     progress: Progress = silent,
 ) -> Holdout:
     """
-    Fit the first part of the motion again and predict the torques of the last one.
+    Fit the motion without blocks of every file, and predict the torques of these.
 
     :param method: that gave the result; its processing is kept as it was resolved for all data.
     :param result: of all data; an iterative method starts from it.
     :param fraction: of the moving time that is kept back.
     :raises RobotIdError: where the parts are too short.
     """
-    cuts = cut_motion(dataset, fraction)
-    runs = [run.rows(0, cut) for run, cut in zip(dataset.runs, cuts) if cut >= SHORTEST]
+    parts = split_motion(dataset, max(2, round(1.0 / fraction)))
+    held = parts.most_even()
+    runs = [
+        run.rows(first, last)
+        for run, labels in zip(dataset.runs, parts.labels)
+        for first, last in intervals(labels != held)
+        if last - first >= SHORTEST
+    ]
     if not runs:
         raise IdentificationError('the recording is too short to keep a part of it back')
     found = _as_resolved(method, result).estimate(
         robot, replace(dataset, runs=tuple(runs)), progress
     )
     if not found.converged:
-        raise IdentificationError(f'{found.method} does not converge on the first part')
+        raise IdentificationError(f'{found.method} does not converge without the part kept back')
     slope = result.options.get('coulomb_slope')
     times = _torque_times(robot, dataset, result, slope)
     rows = settle(robot, dataset, processing=times).processing
     whole = predict(robot, found.values, dataset, rows, slope)
     indices, _ = long_enough(dataset, rows)
-    ends = [_time_of(dataset.runs[k], cuts[k]) for k in indices]
+    unseen = [
+        parts.labels[k][np.searchsorted(dataset.runs[k].time, run.time - 0.5 / dataset.rate)]
+        == held
+        for k, run in zip(indices, whole.runs)
+    ]
     fit, kept = (
         replace(
-            whole,
-            runs=tuple(
-                _rows(run, (run.time < end) == early) for run, end in zip(whole.runs, ends)
-            ),
+            whole, runs=tuple(_rows(run, flags == late) for run, flags in zip(whole.runs, unseen))
         )
-        for early in (True, False)
+        for late in (False, True)
     )
     if not np.isfinite(kept.relative_error_percent):
-        raise IdentificationError('the last part of the motion leaves no rows')
-    return Holdout(fit, kept)
-
-
-def cut_motion(dataset: Dataset, fraction: float) -> list[int]:
-    """Return for each run the sample from which on it belongs to the last part of the motion."""
-    top = top_speeds(dataset)
-    moving = [_moving(run, top) for run in dataset.runs]
-    wanted = (1.0 - fraction) * sum(int(flags.sum()) for flags in moving)
-    cuts = []
-    for flags in moving:
-        so_far = np.cumsum(flags)
-        over = so_far[-1] > wanted
-        cuts.append(int(np.searchsorted(so_far, wanted)) if over else len(flags))
-        wanted = max(wanted - so_far[-1], 0.0)
-    return cuts
-
-
-def _time_of(run: Run, cut: int) -> float:
-    return float(run.time[cut]) if cut < len(run) else float('inf')
+        raise IdentificationError('the part that was kept back leaves no rows')
+    return Holdout(fit, kept, parts.repeated)
 
 
 def _rows(run: PredictedRun, chosen: NDArray[np.bool_]) -> PredictedRun:
@@ -129,15 +121,6 @@ def _rows(run: PredictedRun, chosen: NDArray[np.bool_]) -> PredictedRun:
 def without_holdout(error: RobotIdError) -> str:
     """Return the note about a hold-out that was not possible."""
     return f'no hold-out error: {error}'
-
-
-def _moving(run: Run, top: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """(N,) samples at which some joint moves."""
-    every = max(1, min(round(INTERVAL_S * run.rate), len(run) - 1))
-    flags = np.zeros(len(run), bool)
-    speed = np.abs(run.position[every:] - run.position[:-every]) / (every * run.step)
-    flags[every:] = np.any(speed > MOVING * top, axis=1)
-    return flags
 
 
 def _torque_times(

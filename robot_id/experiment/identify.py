@@ -15,8 +15,14 @@ from robot_id.experiment.check.finding import Finding
 from robot_id.experiment.contradictions import contradictions
 from robot_id.experiment.friction import PreparedFriction, prepare_friction
 from robot_id.experiment.gate import look, remarks
-from robot_id.experiment.holdout import FRACTION, Holdout, hold_out, without_holdout
-from robot_id.experiment.measurements import implausible, load_for, with_torques
+from robot_id.experiment.holdout import (
+    FRACTION,
+    REPEATED,
+    Holdout,
+    hold_out,
+    without_holdout,
+)
+from robot_id.experiment.measurements import implausible, load_for, prepared
 from robot_id.experiment.possible_result import better, possible_method
 from robot_id.experiment.validation import Validation, validate
 from robot_id.experiment.verdict import Case, inertia, judge
@@ -72,7 +78,7 @@ class Identification:
     :param result: the parameters.
     :param prediction: torques that they predict along these measurements.
     :param validation: errors on the other recordings, None without any.
-    :param holdout: errors of a fit on the last part of the motion, which it has not seen; None
+    :param holdout: errors of a fit on blocks of every file, which it has not seen; None
         without.
     :param findings: what looks wrong in the measurements.
     """
@@ -113,9 +119,7 @@ def identify(request: Request, progress: Progress = silent) -> Identification:
     )
     job = _Job(request, friction, dataset, others, seen, findings)
     found = job.run(method, part_of(progress, 0.1, 0.8))
-    possible = possible_method(
-        method, dict(request.options), inertia(job.case(found)), remarks(seen)
-    )
+    possible = possible_method(method, dict(request.options), inertia(job.case(found)))
     if possible is not None:
         found = _possible(job, found, possible, part_of(progress, 0.8, 1.0, 'a possible robot'))
     progress(1.0, 'done')
@@ -205,12 +209,13 @@ def _unseen(
     except RobotIdError as error:
         notes = [*result.extras.get('data_notes', []), without_holdout(error)]
         return replace(result, extras=result.extras | {'data_notes': notes}), None
-    return replace(result, holdout_error_percent=holdout.error_percent), holdout
+    warnings = (*result.warnings, REPEATED) if holdout.repeated else result.warnings
+    return replace(result, holdout_error_percent=holdout.error_percent, warnings=warnings), holdout
 
 
 def _measurements(
     robot: Robot, given: Dataset | Sequence[str | Path], mapping: str | Path | None
 ) -> Dataset:
     if isinstance(given, Dataset):
-        return with_torques(given.select(robot.joint_names))
+        return prepared(given.select(robot.joint_names))
     return load_for(robot, given, mapping)

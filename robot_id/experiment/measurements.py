@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from robot_id import data
+from robot_id.data.held_samples import without_held_samples
 from robot_id.exceptions import DataError
 from robot_id.model import Robot
 
@@ -17,7 +19,29 @@ def load_for(
 ) -> data.Dataset:
     """Read one or several recordings of a robot, columns in the order of its joints."""
     path = paths[0] if len(paths) == 1 else list(paths)
-    return with_torques(data.load(path, mapping, robot))
+    return prepared(data.load(path, mapping, robot))
+
+
+def prepared(dataset: data.Dataset) -> data.Dataset:
+    """
+    Return a recording whose joints all have torques, each sample once, its runs in one order.
+
+    That of the files must not matter: the runs are sorted by their stamps and by what they hold.
+    """
+    dataset = without_held_samples(with_torques(dataset))
+    runs = tuple(sorted(dataset.runs, key=_key))
+    same = all(one is other for one, other in zip(runs, dataset.runs))
+    return dataset if same else replace(dataset, runs=runs)
+
+
+def _key(run: data.Run) -> tuple[float, int, list[float], list[float]]:
+    middle = len(run) // 2
+    return (
+        float(run.time[0]),
+        len(run),
+        run.position[middle].tolist(),
+        run.torque[middle].tolist(),
+    )
 
 
 def with_torques(dataset: data.Dataset) -> data.Dataset:

@@ -19,18 +19,17 @@ WORSE = 1.25
 
 
 def possible_method(
-    method: Method, options: dict[str, Any], impossible: list[Remark], others: list[Remark]
+    method: Method, options: dict[str, Any], impossible: list[Remark]
 ) -> Method | None:
     """
     Return the method with physical=true, None where there is no reason for it.
 
     :param options: as given: who chose `physical` has chosen.
     :param impossible: remarks on M(q).
-    :param others: remarks of the check: a mistake in the data is to be mended first.
     """
     if not impossible or 'physical' in options or getattr(method, 'essential', False):
         return None
-    if not hasattr(method, 'physical') or any(r.level == 'do_not_use' for r in others):
+    if not hasattr(method, 'physical'):
         return None
     return replace(method, physical=True)  # type: ignore[type-var]
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
 from robot_id.data.dataset import Dataset, Run
 from robot_id.data.processing import decimate, even_factor
 
-# More samples than these are used in pieces.
-SAMPLES, PIECES = 30_000, 3
+# More samples than these are used in pieces of about this length.
+SAMPLES, PIECE = 30_000, 5_000
 
 
 def coarse(dataset: Dataset, rate: float) -> Dataset:
@@ -45,19 +46,32 @@ def _thinned(dataset: Dataset, factor: int) -> Dataset:
 
 
 def _pieces(dataset: Dataset) -> Dataset:
-    """Return the data, or pieces from the beginning, the middle and the end of long ones."""
+    """
+    Return the data, or pieces of long ones in which all joints move.
+
+    One piece after the other is taken, each time the one that moves most the joint that has moved
+    least so far: so every joint has its share, in whatever file it moves.
+    """
     if len(dataset) <= SAMPLES:
         return dataset
-    length = SAMPLES // PIECES
-    starts = np.linspace(0, len(dataset) - length, PIECES).astype(int)
-    runs, before = [], 0
-    for run in dataset.runs:
-        for start in starts:
-            low, high = max(start - before, 0), min(start + length - before, len(run))
-            if high - low >= min(length // 4, len(run)):
-                runs.append(_copied(run.rows(low, high)))
-        before += len(run)
-    return replace(dataset, runs=tuple(runs)) if runs else dataset
+    pieces = [piece for run in dataset.runs for piece in _cut(run)]
+    moved = np.array([np.abs(np.diff(piece.position, axis=0)).sum(axis=0) for piece in pieces])
+    moved /= np.maximum(moved.sum(axis=0), 1e-300)
+    so_far, left, chosen, size = np.zeros(moved.shape[1]), set(range(len(pieces))), [], 0
+    live = np.flatnonzero(moved.any(axis=0))
+    while left and size < SAMPLES and len(live):
+        joint = live[np.argmin(so_far[live])]
+        best = max(sorted(left), key=lambda k: moved[k, joint])
+        left.remove(best)
+        chosen.append(best)
+        so_far, size = so_far + moved[best], size + len(pieces[best])
+    return replace(dataset, runs=tuple(_copied(pieces[k]) for k in sorted(chosen)) or dataset.runs)
+
+
+def _cut(run: Run) -> list[Run]:
+    """Return the pieces of a run, none shorter than PIECE unless the run is."""
+    edges = np.linspace(0, len(run), max(len(run) // PIECE, 1) + 1).astype(int)
+    return [run.rows(int(low), int(high)) for low, high in pairwise(edges)]
 
 
 def _copied(run: Run) -> Run:

@@ -17,12 +17,14 @@ import scipy.linalg as sl
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset
-from robot_id.data.processing import Processing, even_factor, rows_left
+from robot_id.data.processing import Processing, even_factor
 from robot_id.data.processing import resolve as fill_in
 from robot_id.exceptions import DataError
 from robot_id.model import Robot
 from robot_id.regression.coarse import coarse
+from robot_id.regression.dead_band import held_joints, rest_band, top_speeds
 from robot_id.regression.observation import Observation
+from robot_id.regression.remaining_rows import enough, rows_of_joints
 from robot_id.regression.system import System
 
 Array = NDArray[np.float64]
@@ -43,7 +45,7 @@ def derive_cutoff(
     processing: Processing,
     coulomb_slope: float | None,
     largest_hz: float,
-    rows_needed: int,
+    rows_needed: Array,
 ) -> tuple[float, str]:
     """
     Return the cut-off in Hz, and the reason for it.
@@ -51,7 +53,8 @@ def derive_cutoff(
     :param processing: filter, order and torque convention; the rest of it does not matter here.
     :param coulomb_slope: of the friction in W, None for sign(dq).
     :param largest_hz: no candidate lies above it.
-    :param rows_needed: rows that a comparison must leave; without them the largest is taken.
+    :param rows_needed: (n,) rows of each joint that a comparison must leave (see `enough`);
+        without them the largest is taken.
     """
     if processing.held_torque:
         # Half a sample of the recording, whatever the rate of the comparison.
@@ -64,12 +67,12 @@ def derive_cutoff(
         decimation=factor,
         border=None,
         border_s=None,
-        dead_band=None,
+        dead_band=tuple(_rest(dataset)),
         torque_offset_s=processing.torque_offset_s or 0.0,
     )
     while len(candidates) > 1:
         slowest = fill_in(replace(common, cutoff_hz=candidates[0]), dataset.rate)
-        if rows_left(dataset, slowest) >= rows_needed:
+        if enough(rows_of_joints(dataset, slowest), rows_needed):
             break
         candidates = candidates[1:]
     if len(candidates) == 1:
@@ -86,6 +89,12 @@ def derive_cutoff(
     return candidates[chosen], (
         f'twice the largest that explains the torques within 10 % of the best, {shown}'
     )
+
+
+def _rest(dataset: Dataset) -> list[float]:
+    """(n,) rest band that leaves out the rows of joints that dwell or are held."""
+    band = np.where(held_joints(dataset), 2.0 * top_speeds(dataset), rest_band(dataset))
+    return [float(v) for v in band]
 
 
 def _kept_errors(

@@ -34,13 +34,13 @@ def derive_dead_band(dataset: Dataset, processing: Processing) -> tuple[Array, s
 
     :param processing: resolved but for the dead band.
     """
-    top, moved = top_speeds(dataset), ranges(dataset)
+    top = top_speeds(dataset)
     noise = NOISE_DEVIATIONS * velocity_noise(dataset, processing)
     step = resolution(dataset) * passed_hz(dataset.rate, processing)
     band = np.max([noise, step, np.full_like(top, ROUNDING)], axis=0)
     resting = rest_band(dataset)
     dwelling, band = resting > 0.0, np.maximum(band, resting)
-    held = moved <= HELD * moved.max()
+    held = held_joints(dataset)
     band = np.where(held, np.maximum(band, 2.0 * top), band)
     reason = 'slower velocities are lost in their noise'
     for flags, text in (
@@ -57,6 +57,12 @@ def rest_band(dataset: Dataset) -> Array:
     """(n,) 1 % of the top speed of each joint that often dwells, rad/s or m/s, else 0."""
     speed = DWELL_SPEED * top_speeds(dataset)
     return np.where(resting_share(dataset, speed) > DWELL_SHARE, speed, 0.0)
+
+
+def held_joints(dataset: Dataset) -> NDArray[np.bool_]:
+    """(n,) joints that are held in place throughout."""
+    moved = ranges(dataset)
+    return np.asarray(moved <= HELD * moved.max())
 
 
 def resting_share(dataset: Dataset, speed: Array) -> Array:

@@ -21,13 +21,13 @@ from robot_id.data.processing import (
     LARGEST_CUTOFF,
     Processing,
     even_factor,
-    rows_left,
 )
 from robot_id.data.processing import resolve as fill_in
 from robot_id.dynamics.acting_columns import acting_columns
 from robot_id.model import Robot
 from robot_id.regression.cutoff import derive_cutoff
 from robot_id.regression.dead_band import derive_dead_band, rest_band
+from robot_id.regression.remaining_rows import enough, rows_of_joints
 
 Array = NDArray[np.float64]
 # Rows at rest: see derive_for_loop.
@@ -67,19 +67,20 @@ def derive(
     dataset: Dataset,
     robot: Robot,
     coulomb_slope: float | None = None,
-    dead_band: bool = False,
+    rest: Rest = 'kept',
 ) -> Derived:
     """
     Derive the options that are None.
 
     :param dataset: the measurements, columns in the order of the robot's joints.
     :param coulomb_slope: of the friction in W, None for sign(dq).
-    :param dead_band: the model has sign(dq), which is not known near rest: derive a dead band.
+    :param rest: 'kept': no rest band; 'known': one for joints that dwell, where friction holds any
+        torque however it turns; 'unknown': nor do the data say how it turns.
     """
     rate, reasons = dataset.rate, {}
     loops = robot.description.loops
     bandwidth = max(robot.loop().bandwidth) / (2 * pi) if 'default' in loops else float('inf')
-    needed = ROWS_PER_PARAMETER * max(len(columns) for columns in acting_columns(robot))
+    needed = rows_needed(robot)
     if processing.filter != 'none' and processing.cutoff_hz is None:
         highest = LARGEST_HZ if coulomb_slope is None else LARGEST_SMOOTH_HZ
         largest = min(highest, LARGEST_CUTOFF * rate, CUTOFF_PER_BANDWIDTH * bandwidth)
@@ -91,8 +92,12 @@ def derive(
         band = min(LARGEST_BAND_HZ, BAND_PER_BANDWIDTH * bandwidth)
         band = band if passed is None else min(band, BAND_PER_CUTOFF * passed)
         processing, reasons['decimation'] = _decimate(processing, dataset, band, needed)
-    derived = Derived(fill_in(processing, rate), reasons)
-    return _without_rest(derived, dataset) if dead_band else derived
+    return _without_rest(Derived(fill_in(processing, rate), reasons), dataset, rest)
+
+
+def rows_needed(robot: Robot) -> Array:
+    """(n,) rows of each joint that its parameters need, 3 for each."""
+    return np.array([ROWS_PER_PARAMETER * len(columns) for columns in acting_columns(robot)])
 
 
 def derive_for_loop(
@@ -109,18 +114,10 @@ def derive_for_loop(
     Where the robot file has the loop, its bandwidth (at most 10 Hz) says what the rows hold.
 
     :param motion: the equations use measured motion: its cut-off comes from the data.
-    :param rest: 'kept': no dead band; 'known': one for joints that dwell, where friction holds any
-        torque however it turns; 'unknown': nor do the data say how it turns.
+    :param rest: as in `derive`.
     """
     derived = _for_loop(processing, dataset, robot, coulomb_slope, motion)
-    if rest == 'unknown':
-        return _without_rest(derived, dataset)
-    band = rest_band(dataset)
-    if rest == 'kept' or derived.processing.dead_band is not None or not band.any():
-        return derived
-    names = ', '.join(name for name, v in zip(dataset.joint_names, band) if v)
-    reason = f'friction holds any torque at rest; {names} often at rest: 1 % of the top speed'
-    return _with_band(derived, band, reason)
+    return _without_rest(derived, dataset, rest)
 
 
 def _for_loop(
@@ -144,18 +141,24 @@ def _for_loop(
         # What the filter took from the motion must not stand in the rows of the torques.
         band = BAND_PER_CUTOFF * cutoff
         if even_factor(0.4 * dataset.rate / band) > factor:
-            needed = ROWS_PER_PARAMETER * max(len(columns) for columns in acting_columns(robot))
             open_rows = replace(processing, cutoff_hz=cutoff)
-            wider, reasons['decimation'] = _decimate(open_rows, dataset, band, needed)
+            wider, reasons['decimation'] = _decimate(open_rows, dataset, band, rows_needed(robot))
             return Derived(fill_in(wider, dataset.rate), reasons)
     return Derived(found.processing, reasons)
 
 
-def _without_rest(derived: Derived, dataset: Dataset) -> Derived:
-    """Return the same with a dead band from the data, unless one is given."""
-    if derived.processing.dead_band is not None:
+def _without_rest(derived: Derived, dataset: Dataset, rest: Rest) -> Derived:
+    """Return the same with a rest band from the data, unless one is given."""
+    if derived.processing.dead_band is not None or rest == 'kept':
         return derived
-    return _with_band(derived, *derive_dead_band(dataset, derived.processing))
+    if rest == 'unknown':
+        return _with_band(derived, *derive_dead_band(dataset, derived.processing))
+    band = rest_band(dataset)
+    if not band.any():
+        return derived
+    names = ', '.join(name for name, v in zip(dataset.joint_names, band) if v)
+    reason = f'friction holds any torque at rest; {names} often at rest: 1 % of the top speed'
+    return _with_band(derived, band, reason)
 
 
 def _with_band(derived: Derived, band: Array, reason: str) -> Derived:
@@ -164,15 +167,18 @@ def _with_band(derived: Derived, band: Array, reason: str) -> Derived:
 
 
 def _decimate(
-    processing: Processing, dataset: Dataset, band_hz: float, needed: int
+    processing: Processing, dataset: Dataset, band_hz: float, needed: Array
 ) -> tuple[Processing, str]:
-    """Choose a decimation that passes the band, or more where that leaves too few rows."""
+    """Choose a decimation that passes the band, or a weaker one that leaves enough rows."""
     factor = even_factor(0.4 * dataset.rate / band_hz)
     reason = f'rows hold what lies below {band_hz:.3g} Hz'
     while factor > 1:
         tried = fill_in(replace(processing, decimation=factor), dataset.rate)
-        if rows_left(dataset, tried) >= needed:
+        if enough(rows_of_joints(dataset, tried), needed):
             break
         factor = even_factor(factor - 1)
-        reason = f'{needed} rows of each joint are needed, 3 for each parameter that acts on it'
+        reason = (
+            'half of the joints need 3 rows for each parameter that acts on them, rest and '
+            'borders left out'
+        )
     return replace(processing, decimation=factor), reason

@@ -10,7 +10,8 @@ solves the rows of the estimated states x - u, u = -C A' Sigma^-1 rho.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 import scipy.linalg as sl
@@ -144,6 +145,14 @@ def noise_gains(processing: Processing, rate: float) -> Array:
 
     Impulses at each phase of the decimation go through all filters; their squares are summed.
     """
+    # Neither rest nor the time of the torques matters.
+    return _noise_gains(
+        replace(processing, dead_band=None, held_torque=False, torque_offset_s=None), rate
+    )
+
+
+@lru_cache(maxsize=8)
+def _noise_gains(processing: Processing, rate: float) -> Array:
     factor = processing.decimation or 1
     half = (processing.border or 0) + (10 + end_rows(processing)) * factor
     position = np.zeros((2 * half + factor, factor))

@@ -53,7 +53,7 @@ def settle(
         alignment = Alignment(slope, 'given', None)
     aligned, reasons = alignment.apply(given)
     found = alignment.slope
-    derived = derive(aligned, dataset, robot, found, dead_band=found is None)
+    derived = derive(aligned, dataset, robot, found, 'unknown' if found is None else 'known')
     if slope == 'auto':
         reasons['coulomb_slope'] = alignment.slope_reason
     whole = Derived(derived.processing, {**derived.reasons, **reasons})

@@ -49,10 +49,23 @@ class System:
         """
         Return (n,) weights 1 / sigma_j and sigma_j of each joint's own residual (004, eq. 6).
 
-        A joint that its model explains to the last digit would get an infinite weight, so sigma_j
-        is kept above rounding.
+        A joint with few rows has little freedom to show its noise, with no more rows than
+        parameters none: its residual is small or zero whatever the noise is. So each joint gets
+        one degree of freedom more, with the share of the torque that the joints leave on average:
+        sigma_j^2 = (||rho_j||^2 + e^2 m_j^2) / (f_j + 1), with the freedom f_j, the mean square
+        m_j^2 of the torque, and log e^2 the mean of log(||rho_j||^2 / (f_j m_j^2)) over all
+        degrees of freedom. Noise that is zero to the last digit is kept above rounding.
         """
-        sigma = self.factors.joint_deviations()
-        rms = self.factors.torque_norms() / np.sqrt(np.maximum(self.factors.rows, 1))
-        sigma = np.maximum(sigma, 1e-12 * max(rms.max(initial=0.0), 1e-30))
+        norms, freedom = self.factors.own_residuals()
+        size = self.factors.torque_norms() / np.sqrt(np.maximum(self.factors.rows, 1))
+        known = (freedom > 0) & (norms > 0.0) & (size > 0.0)
+        share = 1.0
+        if known.any():
+            shares = norms[known] / (np.sqrt(freedom[known]) * size[known])
+            share = float(np.exp(np.average(np.log(shares), weights=freedom[known])))
+        # A joint without any residual in spite of its freedom is exact.
+        exact = (freedom > 0) & (norms == 0.0)
+        common = np.where(exact, 0.0, share * size)
+        sigma = np.sqrt((norms**2 + common**2) / (freedom + 1.0))
+        sigma = np.maximum(sigma, 1e-12 * max(size.max(initial=0.0), 1e-30))
         return 1.0 / sigma, sigma

@@ -123,24 +123,30 @@ class JointFactors:
         """(n,) ||Y_j||."""
         return np.array([np.linalg.norm(R[:, -1]) for R in self.R])
 
+    def own_residuals(self) -> tuple[Array, NDArray[np.int_]]:
+        """Return (n,) ||rho_j||_min of each joint's own regression, and its freedom r_j - p_j."""
+        norms, freedom = [], []
+        for R, rows in zip(self.R, self.rows):
+            size = np.linalg.norm(R[:, :-1], axis=0)
+            scaled = R[:, :-1] / np.where(size > 0.0, size, 1.0)
+            columns = scaled.shape[1]
+            if lapack.dtrcon(scaled[:columns])[0] > SURELY_FULL:
+                # Of full rank: the residual of Y is in the corner.
+                norms.append(abs(R[-1, -1]))
+                freedom.append(int(rows) - columns)
+                continue
+            U, s, _ = np.linalg.svd(scaled, full_matrices=False)
+            rank = int(np.sum(s > 1e-10 * max(s.max(initial=0.0), 1e-300)))
+            Y = R[:, -1]
+            norms.append(float(np.linalg.norm(Y - U[:, :rank] @ (U[:, :rank].T @ Y))))
+            freedom.append(int(rows) - rank)
+        return np.array(norms), np.maximum(freedom, 0)
+
     def joint_deviations(self) -> Array:
         """
         Return (n,) sigma_j of each joint's own regression, eq. 6 of paper 004.
 
         sigma_j^2 = ||rho_j||_min^2 / (r_j - p_j), with p_j the rank of W_j.
         """
-        sigmas = []
-        for R, rows in zip(self.R, self.rows):
-            norms = np.linalg.norm(R[:, :-1], axis=0)
-            scaled = R[:, :-1] / np.where(norms > 0.0, norms, 1.0)
-            columns = scaled.shape[1]
-            if lapack.dtrcon(scaled[:columns])[0] > SURELY_FULL:
-                # Of full rank: the residual of Y is in the corner.
-                sigmas.append(abs(R[-1, -1]) / np.sqrt(max(rows - columns, 1)))
-                continue
-            U, s, _ = np.linalg.svd(scaled, full_matrices=False)
-            rank = int(np.sum(s > 1e-10 * max(s.max(initial=0.0), 1e-300)))
-            Y = R[:, -1]
-            rho = Y - U[:, :rank] @ (U[:, :rank].T @ Y)
-            sigmas.append(np.linalg.norm(rho) / np.sqrt(max(rows - rank, 1)))
-        return np.array(sigmas)
+        norms, freedom = self.own_residuals()
+        return np.asarray(norms / np.sqrt(np.maximum(freedom, 1)))

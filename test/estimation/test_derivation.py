@@ -5,14 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from robot_id.data import Dataset, Processing
+from robot_id.data import Dataset, Processing, Run
 from robot_id.data.processing import rows_left
 from robot_id.dynamics.acting_columns import acting_columns
 from robot_id.estimation import registry
 from robot_id.exceptions import IdentificationError
 from robot_id.regression.coarse import coarse
 from robot_id.regression.dead_band import derive_dead_band, position_noise, resolution
-from robot_id.regression.derivation import ROWS_PER_PARAMETER, derive
+from robot_id.regression.derivation import ROWS_PER_PARAMETER, derive, rows_needed
+from robot_id.regression.observation import Observation
+from robot_id.regression.remaining_rows import enough, rows_of_joints
 
 
 @pytest.fixture(scope='module')
@@ -53,10 +55,48 @@ def test_short_recordings_keep_three_rows_a_parameter(scara, recording):
     found = derive(Processing(), short, scara, None).processing
     needed = ROWS_PER_PARAMETER * max(map(len, acting_columns(scara)))
     assert rows_left(short, found) >= needed
-    with pytest.raises(IdentificationError, match=r'rows are left.*decimated by 50'):
+    with pytest.raises(IdentificationError, match=r'equations are left for 8 parameters'):
         registry.create('idim_wls', {'decimation': 50, 'cutoff_hz': 20.0, 'border': 0}).estimate(
             scara, replace(short, runs=(run.rows(0, 50 * 10),))
         )
+
+
+def test_rows_at_rest_are_not_counted(scara, recording):
+    run = recording.runs[0]
+    short = run.rows(0, round(4.0 * run.rate))
+    rest = round(12.0 * run.rate)
+
+    def held(x):
+        return np.concatenate([x, np.repeat(x[-1:], rest, axis=0)])
+
+    longer = Run(
+        short.time[0] + short.step * np.arange(len(short) + rest),
+        held(short.position),
+        held(short.torque),
+    )
+    moving, resting = (
+        derive(Processing(), replace(recording, runs=(each,)), scara, None, 'known').processing
+        for each in (short, longer)
+    )
+    assert moving.dead_band is None
+    assert np.all(np.array(resting.dead_band) > 0.0)
+    rows = [rows_of_joints(replace(recording, runs=(r,)), moving) for r in (short, longer)]
+    np.testing.assert_allclose(rows[1], rows[0], rtol=0.3)
+    whole = replace(recording, runs=(longer,))
+    factors = Observation(scara, whole, resting).factors()
+    counted = rows_of_joints(whole, resting)
+    np.testing.assert_allclose(counted, factors.rows, rtol=0.25)
+    assert enough(counted, rows_needed(scara))
+
+
+def test_methods_that_begin_with_idim_wls_advise_what_exists(scara, recording):
+    run = recording.runs[0]
+    q = run.position.copy()
+    q[:, 1] = 0.3
+    still = replace(recording, runs=(replace(run, position=q),))
+    for name in ('idim_wls', 'ekf'):
+        with pytest.raises(IdentificationError, match='--method idim_wls --set unexcited=drop'):
+            registry.create(name, {}).estimate(scara, still)
 
 
 def test_a_joint_at_rest_has_no_rows(scara, recording):

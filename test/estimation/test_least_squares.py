@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from robot_id.exceptions import IdentificationError
 from robot_id.regression.least_squares import deficiency, solve
 from robot_id.regression.selection import eliminate
+from robot_id.regression.system import System
 from robot_id.regression.triangular import JointFactors, RowFactor
 
 NAMES = ('a', 'b', 'c', 'd')
@@ -57,6 +58,24 @@ def test_ols_and_wls_from_factors_equal_lstsq_on_all_rows():
     )
     for j, norm in enumerate(factors.residual_norms(solution.chi)):
         assert norm == pytest.approx(np.linalg.norm(blocks[j][1] - blocks[j][0] @ solution.chi))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 12), st.integers(0, 10**6))
+def test_a_joint_with_few_rows_has_a_weight_that_its_noise_can_have(rows, seed):
+    blocks = problem(seed, sigmas=(0.1, 1.0, 5.0))
+    blocks[1] = tuple(part[:rows] for part in blocks[1])
+    weights, sigma = System(JointFactors.of_rows(NAMES, blocks)).joint_weights()
+    np.testing.assert_allclose(sigma[[0, 2]], [0.1, 5.0], rtol=0.3)
+    # Whatever its rows leave: neither more than its torque nor as little as rounding.
+    assert 1e-3 < sigma[1] < np.sqrt(np.mean(blocks[1][1] ** 2)) * 2.0
+    np.testing.assert_allclose(weights * sigma, 1.0)
+
+
+def test_joints_without_any_noise_are_solved_exactly():
+    factors = JointFactors.of_rows(NAMES, problem(3, sigmas=(0.0, 0.0, 0.0)))
+    solution = System(factors).solve(System(factors).joint_weights()[0])[0]
+    np.testing.assert_allclose(solution.chi, (3.0, -1.0, 0.02, 40.0), rtol=1e-9)
 
 
 def test_joint_deviations_are_those_of_each_joints_own_regression_also_with_repeated_columns():

@@ -13,8 +13,8 @@ from robot_id.data import Dataset
 from robot_id.estimation.result import Result
 from robot_id.exceptions import OptionError
 from robot_id.experiment import verdict
-from robot_id.experiment.holdout import cut_motion
 from robot_id.experiment.identify import Request, identify
+from robot_id.experiment.motion_parts import split_motion
 from robot_id.experiment.recording import record
 from robot_id.experiment.verdict import Remark, Verdict
 from robot_id.model import load_robot
@@ -99,11 +99,13 @@ def test_the_motion_is_split_not_the_rest_after_it(recording):
                  velocity=None, reference_position=None, reference_velocity=None,
                  reference_acceleration=None, control=None),),
     )  # fmt: skip
-    assert cut_motion(longer, 0.2)[0] == pytest.approx(0.8 * len(run), rel=0.05)
-    twice = replace(longer, runs=longer.runs * 2)
-    first, second = cut_motion(twice, 0.2)
-    assert first == len(longer)
-    assert second == pytest.approx(0.6 * len(run), rel=0.05)
+    parts = split_motion(longer, 5)
+    kept = parts.labels[0][: len(run)] == parts.most_even()
+    assert kept.mean() == pytest.approx(0.2, abs=0.05)
+    # The same motion twice: what is kept back of one is not fitted in the other.
+    twice = split_motion(replace(longer, runs=longer.runs * 2), 5)
+    one, other = (labels[: len(run)] == twice.most_even() for labels in twice.labels)
+    assert np.mean(one != other) < 0.05
 
 
 def test_the_worst_remark_is_the_verdict():

@@ -18,9 +18,10 @@ from robot_id.experiment.payload.distinct import refuse_same
 from robot_id.experiment.payload.gears import drift_notes, without_load_terms
 from robot_id.experiment.payload.known import KnownPart
 from robot_id.experiment.payload.other_link import other_link
-from robot_id.experiment.payload.possible import nearest_possible
+from robot_id.experiment.payload.possible import nearest_possible, squared_distance
 from robot_id.experiment.payload.result import PayloadResult, Weighing, of_standard
 from robot_id.experiment.payload.rows import TooShort
+from robot_id.experiment.payload.swapped import SURE, by_chance, refuse_swapped
 from robot_id.experiment.payload.ways import Fit, subtracted, together, with_model
 from robot_id.model import Robot
 from robot_id.progress import Progress, part_of, silent
@@ -28,14 +29,10 @@ from robot_id.regression.settling import settle
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-# A value this many deviations below zero is not noise.
-SURE = 3.0
 # A possible body this many deviations from the fit is said to be another.
 MOVED = 0.1
 # A centre farther off than this is no load of an arm's flange, m.
 FAR = 0.5
-# Diagonal of the inertia and mass: what no body has negative.
-_POSITIVE = np.array([0, 3, 5, 9])
 _NEEDS = {'b': '--params, an arm model', 'a': '--unloaded, a recording without load'}
 
 
@@ -200,7 +197,7 @@ def _load(
     p, determined = fit.solution.x[part].copy(), fit.solution.determined[part]
     covariance = fit.solution.covariance[part, part].copy()
     notes: list[str] = []
-    _refuse_swapped(p, covariance, determined, way)
+    refuse_swapped(p, covariance, determined, way)
     if known is not None:
         p -= known.standard
         covariance += np.diag(known.deviations**2)
@@ -212,7 +209,13 @@ def _load(
             )
     possible = nearest_possible(p, covariance, determined)
     deviations = np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    if np.any((np.abs(possible - p) > MOVED * deviations)[determined]):
+    off, most = squared_distance(p, possible, covariance, determined), by_chance(determined)
+    if off > most:
+        notes.append(
+            f'no body explains the torques: the nearest one is off by {off:.3g} squared standard '
+            f'deviations, chance allows {most:.3g}; check the recordings before it is used'
+        )
+    elif np.any((np.abs(possible - p) > MOVED * deviations)[determined]):
         notes.append('the fit alone gives no possible body: the nearest possible one is given')
     found = of_standard(possible, covariance, determined, way, place.name, tuple(notes))
     off = float(np.linalg.norm(np.nan_to_num(found.values[1:4])))
@@ -221,21 +224,3 @@ def _load(
         text = f'the centre lies {off:.2g} m off {place.name}: is that the frame of the flange?'
         found = replace(found, notes=(*found.notes, text))
     return found
-
-
-def _refuse_swapped(p: Array, covariance: Array, determined: Flags, way: str) -> None:
-    """Refuse an impossible load: a mass, or an inertia about an axis, clearly below zero."""
-    deviations = np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    if determined[9]:
-        negative = p[9] < -SURE * deviations[9]
-    else:
-        negative = bool(np.any((p < -SURE * deviations)[_POSITIVE] & determined[_POSITIVE]))
-    if not negative:
-        return
-    what = f'{p[9]:.3g} kg' if determined[9] else 'a negative inertia'
-    fix = (
-        'was --params identified with the load on?'
-        if way == 'b'
-        else 'are --unloaded and --loaded swapped?'
-    )
-    raise DataError(f'the load would be {what} (deviation {deviations[9]:.2g}): {fix}')

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from robot_id.regression.physical.pseudo_inertia import inertial_row, pseudo_inertia
 
 Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 # How softly what is not determined is held at a compact body of this size, m.
 _WEAK, _SIZE = 1e-2, 0.1
 # Smallest share of a correlation that counts.
@@ -39,6 +40,18 @@ def nearest_possible(p: Array, covariance: Array, determined: NDArray[np.bool_])
     if is_possible(p) or not determined.any():
         return p
     return nearest_bodies(p[None], covariance, determined)[0]
+
+
+def squared_distance(p: Array, body: Array, covariance: Array, determined: Flags) -> float:
+    """Return (x - p)' C^-1 (x - p) of a body x, over what p determines."""
+    known = np.flatnonzero(determined)
+    if not len(known):
+        return 0.0
+    C = covariance[np.ix_(known, known)]
+    unit = np.sqrt(np.maximum(np.diag(C), 1e-300))
+    values, vectors = np.linalg.eigh(C / np.outer(unit, unit))
+    z = vectors.T @ ((body - p)[known] / unit)
+    return float(np.sum(z**2 / np.maximum(values, _FLOOR * values[-1])))
 
 
 def nearest_bodies(p: Array, covariance: Array, determined: NDArray[np.bool_]) -> Array:
