@@ -12,6 +12,7 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 from plants.mujoco_arms import Arm, make_arm, random_mount, write_robot
+from plants.poor_recordings import POOR
 from plants.recording_conditions import USUAL, Conditions, recorded
 
 from robot_id.data.dataset import Dataset, Run
@@ -57,6 +58,8 @@ def plant(
         planted = _badly_moved(mistake, arm, rng, conditions)
     elif mistake in ('gravity_direction', 'kinematics'):
         planted = _wrong_robot(mistake, arm, folder, rng, conditions)
+    elif mistake in POOR:
+        planted = Planted((), (), arm.robot_file, POOR[mistake](arm, rng, conditions))
     else:
         dataset = recorded(arm, rng, conditions)
         planted = Planted((), (), arm.robot_file, dataset)

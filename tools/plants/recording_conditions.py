@@ -66,8 +66,14 @@ def hard(rng: Generator) -> Conditions:
     return replace(usual(rng), **change)
 
 
-def recorded(arm: Arm, rng: Generator, conditions: Conditions, **motion: object) -> Dataset:
-    """Return a recording made under these conditions."""
+def recorded(
+    arm: Arm,
+    rng: Generator,
+    conditions: Conditions,
+    more: tuple[Motion, ...] = (),
+    **motion: object,
+) -> Dataset:
+    """Return a recording made under these conditions, and of further motions of the same arm."""
     return record(
         arm,
         rng,
@@ -76,4 +82,5 @@ def recorded(arm: Arm, rng: Generator, conditions: Conditions, **motion: object)
         conditions.noise,
         conditions.spread,
         conditions.friction,
+        more,
     ).dataset

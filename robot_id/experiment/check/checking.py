@@ -10,6 +10,7 @@ from robot_id.experiment.check import (
     torque_delay,
     torque_scale,
     unexplained,
+    unsigned_torque,
 )
 from robot_id.experiment.check.case import Case
 from robot_id.experiment.check.finding import Finding, Findings
@@ -51,6 +52,9 @@ def _by_the_torques(case: Case, poor: list[Finding]) -> list[Finding]:
     :param poor: the finding of a poor motion, if any: then a change counts only if the inertias of
         the robot file explain everything after it, or if it gains much.
     """
+    unsigned = unsigned_torque.look(case, case.models.nominal)
+    if unsigned:
+        return unsigned
     if search.structure_is_right(case):
         sizes = torque_scale.look(case, case.models.nominal)
         if sizes:

@@ -43,7 +43,7 @@ def propose(case: Case) -> Iterator[Proposal]:
                 make = _finding(case, j, factor, hypothesis)
                 alone = hypothesis.position_scale is None
                 needed = UNSIZED if alone else THRESHOLD
-                yield proposal(case, 'gear_ratio', hypothesis, make, needed)
+                yield proposal(case, 'gear_ratio', hypothesis, make, needed, (j,))
 
 
 def _finding(case: Case, j: int, factor: float, hypothesis: Hypothesis):  # type: ignore[no-untyped-def]
