@@ -32,7 +32,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / 'tools')]
 from plants.mujoco_arms import ARMS  # noqa: E402
 from plants.planted_mistakes import ALL, Planted, plant  # noqa: E402
 from plants.poor_recordings import POOR  # noqa: E402
-from plants.recording_conditions import hard, usual  # noqa: E402
+from plants.recording_conditions import hard, poor, usual  # noqa: E402
 
 from robot_id import data  # noqa: E402
 from robot_id.exceptions import RobotIdError  # noqa: E402
@@ -42,9 +42,10 @@ from robot_id.experiment.identify import Request, identify  # noqa: E402
 from robot_id.experiment.measurements import load_for  # noqa: E402
 from robot_id.model import load_robot  # noqa: E402
 
-# The size of all torques cannot be told from inertias that are none.
+# Recordings without any mistake.
 SOUND = ('clean', *POOR)
-NEEDS_INERTIAS = ('torque_unit', 'motor_side', 'currents', 'gear_ratio')
+# The size of all torques cannot be told from inertias that are none.
+NEEDS_INERTIAS = ('torque_unit', 'motor_side', 'currents', 'gear_ratio', 'milliamps')
 
 
 def run_case(seed: int, number: int, clean: bool, args: argparse.Namespace) -> dict[str, Any]:
@@ -53,7 +54,7 @@ def run_case(seed: int, number: int, clean: bool, args: argparse.Namespace) -> d
     arm = list(ARMS)[int(rng.integers(len(ARMS)))]
     kinds = tuple(POOR) if args.poor else ('clean',) if clean else ALL
     mistake = kinds[int(rng.integers(len(kinds)))]
-    conditions = (hard if args.hard or args.poor else usual)(rng)
+    conditions = (poor if args.poor else hard if args.hard else usual)(rng)
     while mistake in NEEDS_INERTIAS and conditions.placeholders:
         conditions = hard(rng)
     if args.long:
@@ -68,7 +69,7 @@ def run_case(seed: int, number: int, clean: bool, args: argparse.Namespace) -> d
         start = time.process_time()
         try:
             robot = load_robot(planted.robot_file)
-            dataset = load_for(robot, [file])
+            dataset = replace(load_for(robot, [file]), units=planted.units)
             findings = check(robot, dataset)
         except RobotIdError as error:
             return case | {'outcome': 'refused', 'said': [str(error)], 'codes': []}
@@ -171,6 +172,10 @@ EXPECTED = {
         'motor_side': ('gear_ratio',),
         'currents': ('gear_ratio',),
         'noise': ('torque_sign',),
+        'unsigned': ('unsigned_torque',),
+        'position_factor': ('gear_ratio',),
+        'motor_positions': ('gear_ratio',),
+        'milliamps': ('torque_unit',),
     }.get(mistake, (mistake,))
     for mistake in ALL
 }

@@ -66,6 +66,14 @@ def hard(rng: Generator) -> Conditions:
     return replace(usual(rng), **change)
 
 
+def poor(rng: Generator) -> Conditions:
+    """Return the same without small motions, of which it is right to complain."""
+    conditions = hard(rng)
+    while conditions.amplitude < 1.0:
+        conditions = hard(rng)
+    return conditions
+
+
 def recorded(
     arm: Arm,
     rng: Generator,

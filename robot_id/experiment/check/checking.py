@@ -6,6 +6,7 @@ from robot_id.data.dataset import Dataset
 from robot_id.experiment.check import (
     excitation,
     registry,
+    reversed_torques,
     search,
     torque_delay,
     torque_scale,
@@ -65,7 +66,7 @@ def _by_the_torques(case: Case, poor: list[Finding]) -> list[Finding]:
             return poor
         nominal = case.models.nominal
         found = torque_scale.look(case, nominal) + unexplained.look(case, nominal)
-        return found or torque_delay.look(case)
+        return found or reversed_torques.look(case) or torque_delay.look(case)
     certain = search.explains(best.after) or (best.after.prior is None and best.gain > CERTAIN)
     if poor and not certain:
         return poor

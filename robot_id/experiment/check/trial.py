@@ -13,6 +13,8 @@ Array = NDArray[np.float64]
 
 # Factor by which a change must lower the error, and by which chance may raise it.
 CLEAR, CHANCE = 1.25, 1.03
+# Inertias of the robot file that leave less than this of the torques do not speak against them.
+EXPLAINED = 0.1
 
 
 def helps(before: Explanation, after: Explanation, joints: tuple[int, ...]) -> bool:
@@ -42,8 +44,9 @@ def _ratios(
     if not named.any():
         named = before.moving
     pairs = [(before.held_out, after.held_out)]
-    if before.prior is not None and after.prior is not None:
-        pairs.append((before.prior, after.prior))
+    prior = before.prior
+    if prior is not None and after.prior is not None and rms(prior[before.moving]) > EXPLAINED:
+        pairs.append((prior, after.prior))
     for old, new in pairs:
         yield rms(old[named]) / rms(new[named]), rms(old[before.moving]) / rms(new[before.moving])
 
