@@ -61,7 +61,9 @@ def clipped(run: Run) -> tuple[list[Clipped], Flags]:
 def _still(q: Array, samples: int) -> Flags:
     """(N, n) where joints stand still; a joint that never moves has no motion to compare with."""
     near = maximum_filter1d(q, samples, axis=0) - minimum_filter1d(q, samples, axis=0)
-    return np.asarray(near <= STILL * np.ptp(q, axis=0))
+    inside = near <= STILL * np.ptp(q, axis=0)
+    # The window leaves out half of itself at both ends of a rest.
+    return np.asarray(maximum_filter1d(inside, samples + 1, axis=0))
 
 
 def _at_limit(x: Array, still: Flags) -> Flags | None:

@@ -30,17 +30,22 @@ def robot() -> Robot:
 
 
 def _run(robot: Robot, seed: int, seconds: float, moving: tuple[int, ...] | None = None) -> Run:
-    """Return exact torques with a little noise; the joints that do not move stand at zero."""
+    """Return torques with a little noise of a motion from rest to rest; other joints stand."""
     rng = np.random.default_rng(seed)
     t = np.arange(int(seconds * RATE)) / RATE
-    w = 2 * np.pi * np.array([0.21, 0.43, 0.77, 1.1])
+    w = 2 * np.pi * np.array([0.11, 0.23, 0.41, 0.6])
     a, b = rng.normal(0, 0.45, (2, robot.n, 4)) / np.array([1.0, 1.5, 2.0, 3.0])
     if moving is not None:
         still = [j for j in range(robot.n) if j not in moving]
         a[still] = b[still] = 0.0
-    c, s = np.cos(np.outer(t, w)), np.sin(np.outer(t, w))
-    q, dq = c @ a.T + s @ b.T, (c * w) @ b.T - (s * w) @ a.T
-    ddq = -(c * w**2) @ a.T - (s * w**2) @ b.T
+    # The motion begins and ends at rest: its own time runs from 0 to the end with speed v.
+    T = seconds
+    at, v = t - T / (2 * np.pi) * np.sin(2 * np.pi * t / T), 1.0 - np.cos(2 * np.pi * t / T)
+    v, dv = v[:, None], (2 * np.pi / T * np.sin(2 * np.pi * t / T))[:, None]
+    c, s = np.cos(np.outer(at, w)), np.sin(np.outer(at, w))
+    q, slope = c @ a.T + s @ b.T, (c * w) @ b.T - (s * w) @ a.T
+    bend = -(c * w**2) @ a.T - (s * w**2) @ b.T
+    dq, ddq = slope * v, bend * v**2 + slope * dv
     tau = dynamics.inverse_dynamics(robot, robot.truth(), q, dq, ddq)
     tau += 0.005 * rng.normal(size=tau.shape) * np.maximum(tau.std(axis=0), 0.1)
     return Run(t, np.round(q / 2e-5) * 2e-5, tau)
@@ -81,7 +86,7 @@ def test_joints_that_move_alone_do_not_rest(robot: Robot, alone: Dataset) -> Non
     assert check(robot, alone).codes == ()
 
 
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(order=st.permutations(range(7)))
 def test_the_order_of_the_files_changes_nothing(
     robot: Robot, alone: Dataset, order: list[int]
@@ -92,7 +97,7 @@ def test_the_order_of_the_files_changes_nothing(
     assert check(robot, wrong).codes == ('torque_sign',)
 
 
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(
     cuts=st.lists(st.integers(600, 3400), min_size=1, max_size=3, unique=True),
     rest=st.floats(0.0, 10.0),

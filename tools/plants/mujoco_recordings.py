@@ -52,6 +52,7 @@ class Motion:
     :param still: joints that hold their position.
     :param amplitude: fraction of the usual amplitude.
     :param synchronous: all joints follow one and the same sine.
+    :param rests: it begins and ends at rest.
     """
 
     seconds: float = 16.0
@@ -59,6 +60,7 @@ class Motion:
     still: tuple[int, ...] = ()
     amplitude: float = 1.0
     synchronous: bool = False
+    rests: bool = False
 
 
 PLAIN = Motion()
@@ -74,9 +76,15 @@ def reference(model: Any, motion: Motion, rng: np.random.Generator) -> tuple[Arr
     if motion.synchronous:
         a, b = np.zeros_like(a), np.zeros_like(b)
         b[:, 0] = 1.0
-    c, s = np.cos(np.outer(t, w)), np.sin(np.outer(t, w))
-    q, dq, ddq = c @ a.T + s @ b.T, (c * w) @ b.T - (s * w) @ a.T, -(c * w**2) @ a.T
+    own, speed, change = t, np.ones(len(t)), np.zeros(len(t))
+    if motion.rests:
+        turn = 2 * np.pi / motion.seconds
+        own, speed, change = t - np.sin(turn * t) / turn, 1 - np.cos(turn * t), np.sin(turn * t)
+        change = turn * change
+    c, s = np.cos(np.outer(own, w)), np.sin(np.outer(own, w))
+    q, slope, ddq = c @ a.T + s @ b.T, (c * w) @ b.T - (s * w) @ a.T, -(c * w**2) @ a.T
     ddq -= (s * w**2) @ b.T
+    dq, ddq = slope * speed[:, None], ddq * speed[:, None] ** 2 + slope * change[:, None]
     low, high = model.jnt_range[:, 0].copy(), model.jnt_range[:, 1].copy()
     free = ~((high > low) & np.isfinite(high - low))
     low[free], high[free] = -np.pi, np.pi

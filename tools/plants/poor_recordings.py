@@ -68,7 +68,7 @@ def _sticky(arm: Arm, rng: Generator, conditions: Conditions) -> Dataset:
 
 def _quantised(arm: Arm, rng: Generator, conditions: Conditions) -> Dataset:
     """Torques in coarse steps, and rest before and after the motion."""
-    dataset = recorded(arm, rng, conditions)
+    dataset = recorded(arm, rng, conditions, rests=True)
     run = with_rest(dataset.runs[0], rng)
     step = _rms(run.torque) * rng.uniform(0.05, 0.4, run.torque.shape[1])
     return replace(dataset, runs=(replace(run, torque=np.round(run.torque / step) * step),))
@@ -93,10 +93,10 @@ def _files(arm: Arm, rng: Generator, conditions: Conditions) -> Dataset:
     alone = [tuple(j for j in range(n) if j != moving) for moving in range(n)]
     lengths = rng.uniform(3.0, 8.0, n + 1)
     more = tuple(
-        conditions.motion(still=still, seconds=float(seconds))
+        conditions.motion(still=still, seconds=float(seconds), rests=True)
         for still, seconds in zip(alone, lengths)
     )
-    dataset = recorded(arm, rng, conditions, more, seconds=float(lengths[-1]))
+    dataset = recorded(arm, rng, conditions, more, seconds=float(lengths[-1]), rests=True)
     runs = [with_rest(run, rng) for run in dataset.runs]
     return replace(dataset, runs=tuple(runs[k] for k in rng.permutation(n + 1)))
 

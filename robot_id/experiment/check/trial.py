@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,34 +19,36 @@ def helps(before: Explanation, after: Explanation, joints: tuple[int, ...]) -> b
     """
     Return whether who obeys a change gets a better model.
 
-    The hold-out error of the free model, which is what a fit of the changed data would have, must
-    not rise, neither that of the joints that the change names nor that of all. One of the two
-    models must get clearly better in both: the zero of a last link, for example, shows only
-    against the inertias of the robot file.
+    The errors of the free model, of the fit and of the half that it has not seen, are what a fit
+    of the changed data would have: they must not rise, neither those of the joints that the
+    change names nor those of all. One of the two models must get clearly better: the zero of a
+    last link, for example, shows only against the inertias of the robot file.
 
     :param joints: that the change is about, none for all of them.
     """
-    ratios = list(_ratios(before, after, joints))
-    if min(ratios[0]) * CHANCE < 1.0:
-        return False
-    return any(named > CLEAR and of_all > 1.0 for named, of_all in ratios)
-
-
-def _ratios(
-    before: Explanation, after: Explanation, joints: tuple[int, ...]
-) -> Iterator[tuple[float, float]]:
-    """Yield error before / after of the named joints and of all: hold-out, then prior model."""
     named = np.zeros(before.moving.size, bool)
     named[list(joints)] = True
     named &= before.moving
     if not named.any():
         named = before.moving
-    pairs = [(before.held_out, after.held_out)]
-    prior = before.prior
-    if prior is not None and after.prior is not None and rms(prior[before.moving]) > EXPLAINED:
-        pairs.append((prior, after.prior))
-    for old, new in pairs:
-        yield rms(old[named]) / rms(new[named]), rms(old[before.moving]) / rms(new[before.moving])
+    fit = _ratios(before.free, after.free, named, before.moving)
+    held_out = _ratios(before.held_out, after.held_out, named, before.moving)
+    if min(*fit, *held_out) * CHANCE < 1.0:
+        return False
+    if min(fit[0], held_out[0]) > CLEAR and min(fit[1], held_out[1]) > 1.0:
+        return True
+    if before.prior is None or after.prior is None:
+        return False
+    prior = _ratios(before.prior, after.prior, named, before.moving)
+    return rms(before.prior[before.moving]) > EXPLAINED and prior[0] > CLEAR and prior[1] > 1.0
+
+
+def _ratios(
+    before: Array, after: Array, named: NDArray[np.bool_], every: NDArray[np.bool_]
+) -> tuple[float, float]:
+    """Return error before / after of the named joints, and of all."""
+    of_named, of_all = (rms(before[which]) / rms(after[which]) for which in (named, every))
+    return of_named, of_all
 
 
 def rms(values: Array) -> float:
