@@ -5,10 +5,11 @@ Measure `robot-id check`: mistakes planted at random into recordings of arms tha
 
 Each case is drawn from the seed and its number alone: arm, mount, motion, noise and mistake. What
 is in `--out` already is not computed again, so a stopped measurement goes on where it was.
-Printed are a table by mistake and the cases that went wrong. `--hard` adds to every
-case one difficulty (friction, noise, a small motion, poor or placeholder inertias), `--long`
-records 30 to 90 s, `--verdicts` identifies too, to count wrong recordings whose result counts as
-usable.
+Printed are a table by mistake and the cases that went wrong. `--hard` adds to every case one
+difficulty (friction, noise, a small motion, poor or placeholder inertias), `--poor` makes the
+clean ones recordings of robots that no rigid model describes well (elastic, sticky, coarse
+torques, one motion again and again, many files), `--long` records 30 to 90 s, `--verdicts`
+identifies too, to count wrong recordings whose result counts as usable.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / 'tools')]
 
 from plants.mujoco_arms import ARMS  # noqa: E402
 from plants.planted_mistakes import ALL, Planted, plant  # noqa: E402
-from plants.recording_conditions import hard, usual  # noqa: E402
+from plants.poor_recordings import POOR  # noqa: E402
+from plants.recording_conditions import hard, poor, usual  # noqa: E402
 
 from robot_id import data  # noqa: E402
 from robot_id.exceptions import RobotIdError  # noqa: E402
@@ -40,16 +42,19 @@ from robot_id.experiment.identify import Request, identify  # noqa: E402
 from robot_id.experiment.measurements import load_for  # noqa: E402
 from robot_id.model import load_robot  # noqa: E402
 
+# Recordings without any mistake.
+SOUND = ('clean', *POOR)
 # The size of all torques cannot be told from inertias that are none.
-NEEDS_INERTIAS = ('torque_unit', 'motor_side', 'currents', 'gear_ratio')
+NEEDS_INERTIAS = ('torque_unit', 'motor_side', 'currents', 'gear_ratio', 'milliamps')
 
 
 def run_case(seed: int, number: int, clean: bool, args: argparse.Namespace) -> dict[str, Any]:
     """Return what was planted and what the check says, through a file as a user has it."""
     rng = np.random.default_rng([seed, number, int(clean)])
     arm = list(ARMS)[int(rng.integers(len(ARMS)))]
-    mistake = 'clean' if clean else ALL[int(rng.integers(len(ALL)))]
-    conditions = (hard if args.hard else usual)(rng)
+    kinds = tuple(POOR) if args.poor else ('clean',) if clean else ALL
+    mistake = kinds[int(rng.integers(len(kinds)))]
+    conditions = (poor if args.poor else hard if args.hard else usual)(rng)
     while mistake in NEEDS_INERTIAS and conditions.placeholders:
         conditions = hard(rng)
     if args.long:
@@ -64,7 +69,7 @@ def run_case(seed: int, number: int, clean: bool, args: argparse.Namespace) -> d
         start = time.process_time()
         try:
             robot = load_robot(planted.robot_file)
-            dataset = load_for(robot, [file])
+            dataset = replace(load_for(robot, [file]), units=planted.units)
             findings = check(robot, dataset)
         except RobotIdError as error:
             return case | {'outcome': 'refused', 'said': [str(error)], 'codes': []}
@@ -107,7 +112,7 @@ def verdict(robot: Any, dataset: Any) -> dict[str, Any]:
 def report(cases: list[dict[str, Any]]) -> str:
     """Return the table by mistake, the totals, and the cases that went wrong."""
     lines = ['| mistake | cases | named | missed | named otherwise | refused |', '|' + '---|' * 6]
-    planted = [c for c in cases if c['mistake'] != 'clean']
+    planted = [c for c in cases if c['mistake'] not in SOUND]
     for mistake in ALL:
         mine = [c for c in planted if c['mistake'] == mistake]
         if not mine:
@@ -122,10 +127,12 @@ def report(cases: list[dict[str, Any]]) -> str:
     if planted:
         named = sum(c['outcome'] == 'named' for c in planted)
         lines.append(f'named: {named} of {len(planted)}, {100 * named / len(planted):.1f} %')
-    sound = [c for c in cases if c['mistake'] == 'clean']
-    if sound:
-        alarms = sum(c['outcome'] != 'silent' for c in sound)
-        lines.append(f'false alarms: {alarms} of {len(sound)}, {100 * alarms / len(sound):.1f} %')
+    sound = [c for c in cases if c['mistake'] in SOUND]
+    for kind in SOUND:
+        if mine := [c for c in sound if c['mistake'] == kind]:
+            alarms = sum(c['outcome'] != 'silent' for c in mine)
+            share = 100 * alarms / len(mine)
+            lines.append(f'false alarms, {kind}: {alarms} of {len(mine)}, {share:.1f} %')
     lines += _verdicts(planted, sound)
     lines.append('')
     for c in cases:
@@ -165,6 +172,10 @@ EXPECTED = {
         'motor_side': ('gear_ratio',),
         'currents': ('gear_ratio',),
         'noise': ('torque_sign',),
+        'unsigned': ('unsigned_torque',),
+        'position_factor': ('gear_ratio',),
+        'motor_positions': ('gear_ratio',),
+        'milliamps': ('torque_unit',),
     }.get(mistake, (mistake,))
     for mistake in ALL
 }
@@ -177,8 +188,9 @@ def main() -> None:
     parser.add_argument('--clean', type=int, default=200)
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--first', type=int, default=0, help='number of the first case')
-    parser.add_argument('--only', choices=(*ALL, 'clean'), help='cases of this mistake alone')
+    parser.add_argument('--only', choices=(*ALL, *SOUND), help='cases of this mistake alone')
     parser.add_argument('--hard', action='store_true', help='one difficulty in every case')
+    parser.add_argument('--poor', action='store_true', help='sound, of robots that fit no model')
     parser.add_argument('--long', action='store_true', help='recordings of 30 to 90 s')
     parser.add_argument('--verdicts', action='store_true', help='identify too')
     parser.add_argument('--out', type=Path, help='JSON lines, one for each case')
@@ -186,7 +198,7 @@ def main() -> None:
     cases: list[dict[str, Any]] = []
     if args.out and args.out.exists():
         cases = [json.loads(line) for line in args.out.read_text().splitlines()]
-    done = {(c['seed'], c['number'], c['mistake'] == 'clean') for c in cases}
+    done = {(c['seed'], c['number'], c['mistake'] in SOUND) for c in cases}
     wanted = [(args.first + k, False) for k in range(args.planted)]
     wanted += [(args.first + k, True) for k in range(args.clean)]
     for number, clean in wanted:

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import maximum_filter1d, minimum_filter1d
+
+from robot_id.data.dataset import Run
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -16,6 +19,8 @@ NEAR = 1e-6
 DENSER = 8.0
 # This many samples, in stretches of at least three, are not chance.
 FEWEST, STRETCH = 8, 3
+# A joint stands still where it moves by less than this share of its range, within so many seconds.
+STILL, WITHIN = 2e-3, 0.2
 
 
 @dataclass(frozen=True)
@@ -33,36 +38,46 @@ class Clipped:
     samples: int
 
 
-def clipped(values: Array) -> tuple[list[Clipped], Flags]:
+def clipped(run: Run) -> tuple[list[Clipped], Flags]:
     """
-    Return the limits that a channel reaches, and (N, n) flags of the samples at them.
+    Return the limits that the torques of a run reach, and (N, n) flags of the samples at them.
 
-    :param values: (N, n) as recorded, before any filter.
+    A limit bounds the magnitude: zero is none (a current without sign reaches it at every
+    reversal), nor is the value that a torque keeps while its joint stands still.
     """
-    flags = np.zeros(values.shape, bool)
+    values, flags = run.torque, np.zeros(run.torque.shape, bool)
+    still = _still(run.position, max(round(WITHIN * run.rate), 1))
     found = []
     for j in range(values.shape[1]):
         x = values[:, j]
         for sign in (1.0, -1.0):
-            at = _at_limit(sign * x)
+            at = _at_limit(sign * x, still[:, j])
             if at is not None:
                 flags[:, j] |= at
                 found.append(Clipped(j, float(sign * (sign * x).max()), int(at.sum())))
     return found, flags
 
 
-def _at_limit(x: Array) -> Flags | None:
+def _still(q: Array, samples: int) -> Flags:
+    """(N, n) where joints stand still; a joint that never moves has no motion to compare with."""
+    near = maximum_filter1d(q, samples, axis=0) - minimum_filter1d(q, samples, axis=0)
+    inside = near <= STILL * np.ptp(q, axis=0)
+    # The window leaves out half of itself at both ends of a rest.
+    return np.asarray(maximum_filter1d(inside, samples + 1, axis=0))
+
+
+def _at_limit(x: Array, still: Flags) -> Flags | None:
     """Return which samples lie at the largest value when that is a limit."""
     top, span = float(x.max()), float(np.ptp(x))
-    if span == 0.0:
+    if span == 0.0 or top <= 0.0:
         return None
     width = max(_resolution(x, span), NEAR * span)
-    at = x >= top - 0.5 * width
+    at = (x >= top - 0.5 * width) & ~still
     inside = _inside(at)
     count = int(inside.sum())
     if count < FEWEST or count > 0.9 * len(x):
         return None
-    below = int(((x < top - 0.5 * width) & (x >= top - 1.5 * width)).sum())
+    below = int(((x < top - 0.5 * width) & (x >= top - 1.5 * width) & ~still).sum())
     if count < DENSER * (below + 1):
         return None
     edges = np.diff(np.concatenate([[0], inside.astype(np.int8), [0]]))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -50,13 +50,13 @@ class Run(UniformTime):
             raise DataError(f'a run needs at least 2 samples, got time of shape {self.time.shape}')
         if self.position.ndim != 2:
             raise DataError(f'position must be (N, n), got shape {self.position.shape}')
-        for field in fields(self):
-            values = getattr(self, field.name)
-            if values is None or field.name == 'time':
+        for each in fields(self):
+            values = getattr(self, each.name)
+            if values is None or each.name == 'time':
                 continue
             if values.shape != self.position.shape or values.shape[0] != N:
                 raise DataError(
-                    f'{field.name} has shape {values.shape}, time has {N} samples and position '
+                    f'{each.name} has shape {values.shape}, time has {N} samples and position '
                     f'{self.position.shape}: all must have equal lengths'
                 )
 
@@ -102,6 +102,7 @@ class Dataset:
     :param source: where the data came from, for tables and reports.
     :param notes: one line for each thing that was done or found (resampled, gap, duplicate ...).
     :param repairs: repairs that a good recording would not need.
+    :param units: channel -> unit that the mapping gives it, before it was turned into SI.
     """
 
     joint_names: tuple[str, ...]
@@ -109,6 +110,7 @@ class Dataset:
     source: str = ''
     notes: tuple[str, ...] = ()
     repairs: tuple[Repair, ...] = ()
+    units: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.runs:

@@ -161,6 +161,10 @@ class Mapping(_Strict):
         found = {name: getattr(self, name) for name in CHANNELS}
         return {name: channel for name, channel in found.items() if channel is not None}
 
+    def units(self) -> dict[str, str]:
+        """Return the units that are given, by channel."""
+        return {name: each.unit for name, each in self.channels().items() if each.unit}
+
     def rows_of(self, file: str) -> list[list[int]] | None:
         """Return the row ranges that apply to a file."""
         return self.rows.get(file) if isinstance(self.rows, dict) else self.rows

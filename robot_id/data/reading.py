@@ -62,6 +62,7 @@ def load(
             dataset = _load_tables(path, chosen, names, gains)
     except MemoryError as error:
         raise DataError(f'{path}: not enough memory to read it') from error
+    dataset = replace(dataset, units=chosen.units() if chosen is not None else {})
     return dataset.select(names) if names is not None else dataset
 
 

@@ -112,7 +112,7 @@ def springs(recording: Recording) -> list[str]:
     m, n, b = W.shape
     spring = np.zeros((m, n, n))
     joints = np.arange(n)
-    spring[:, joints, joints] = (q - q.mean(axis=0)) / span * size * s.valid_equations()
+    spring[:, joints, joints] = (q - q.mean(axis=0)) / span * size * s.valid_equations
     weights = 1.0 / (size * np.clip(plain, 0.02, 1.0))
     halves = [np.arange(m) < m // 2, np.arange(m) >= m // 2]
     found = np.zeros((2, 2, n))  # rms on the other half, without and with springs

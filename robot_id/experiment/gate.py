@@ -16,6 +16,7 @@ CERTAIN = 0.9
 FATAL = (
     'gear_ratio', 'gravity_direction', 'joint_offset', 'joint_swap', 'kinematics',
     'position_sign', 'position_unit', 'time_unit', 'torque_sign', 'torque_unit', 'unexplained',
+    'unsigned_torque',
 )  # fmt: skip
 
 

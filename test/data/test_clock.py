@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from robot_id.data.clipping import clipped
 from robot_id.data.clock import rebuild
+from robot_id.data.dataset import Run
 from robot_id.data.unwrapping import unwrap
 
 Array = NDArray[np.float64]
@@ -76,11 +77,29 @@ def test_a_clean_motion_is_not_unwrapped() -> None:
 def test_clipping_is_seen_and_a_coarse_but_free_torque_is_not() -> None:
     t = np.arange(4000) / 500.0
     tau = np.column_stack([10 * np.sin(t) + np.sin(7 * t), np.round(200 * np.sin(2 * t)) / 10])
-    assert clipped(tau)[0] == []
+    assert clipped(_moved(t, tau))[0] == []
     cut = np.clip(tau, -8.0, 8.0)
-    found, flags = clipped(cut[:, :1])
+    found, flags = clipped(_moved(t, cut[:, :1]))
     assert {round(each.value, 6) for each in found} == {-8.0, 8.0}
     assert np.array_equal(flags[:, 0], np.abs(tau[:, 0]) >= 8.0)
     # A torque that was shifted in time has its first value held: that is no limit.
     late = np.cos(t)[:, None]
-    assert clipped(np.concatenate([np.full((40, 1), late[0, 0]), late[:-40]]))[0] == []
+    held = np.concatenate([np.full((40, 1), late[0, 0]), late[:-40]])
+    assert clipped(_moved(t, held))[0] == []
+
+
+def test_zero_and_the_torque_of_a_joint_at_rest_are_no_limits() -> None:
+    t = np.arange(4000) / 500.0
+    tau = 10 * np.sin(t) + np.sin(7 * t)
+    current = np.round(np.abs(tau), 0)
+    assert clipped(_moved(t, current[:, None]))[0] == []
+    # The joint stands for two seconds in the posture that needs the largest torque.
+    run = _moved(t, np.round(5 * np.sin(3 * t) + 3, 1)[:, None])
+    rows = np.insert(np.arange(len(run)), 262, np.full(1000, 262))
+    rest = Run(np.arange(len(rows)) / 500.0, run.position[rows], run.torque[rows])
+    assert clipped(rest)[0] == []
+
+
+def _moved(t: Array, torque: Array) -> Run:
+    """Return a run in which every joint moves all the time."""
+    return Run(t, np.repeat(np.sin(3 * t)[:, None], torque.shape[1], axis=1), torque)

@@ -52,6 +52,7 @@ class Motion:
     :param still: joints that hold their position.
     :param amplitude: fraction of the usual amplitude.
     :param synchronous: all joints follow one and the same sine.
+    :param rests: it begins and ends at rest.
     """
 
     seconds: float = 16.0
@@ -59,6 +60,7 @@ class Motion:
     still: tuple[int, ...] = ()
     amplitude: float = 1.0
     synchronous: bool = False
+    rests: bool = False
 
 
 PLAIN = Motion()
@@ -74,9 +76,15 @@ def reference(model: Any, motion: Motion, rng: np.random.Generator) -> tuple[Arr
     if motion.synchronous:
         a, b = np.zeros_like(a), np.zeros_like(b)
         b[:, 0] = 1.0
-    c, s = np.cos(np.outer(t, w)), np.sin(np.outer(t, w))
-    q, dq, ddq = c @ a.T + s @ b.T, (c * w) @ b.T - (s * w) @ a.T, -(c * w**2) @ a.T
+    own, speed, change = t, np.ones(len(t)), np.zeros(len(t))
+    if motion.rests:
+        turn = 2 * np.pi / motion.seconds
+        own, speed, change = t - np.sin(turn * t) / turn, 1 - np.cos(turn * t), np.sin(turn * t)
+        change = turn * change
+    c, s = np.cos(np.outer(own, w)), np.sin(np.outer(own, w))
+    q, slope, ddq = c @ a.T + s @ b.T, (c * w) @ b.T - (s * w) @ a.T, -(c * w**2) @ a.T
     ddq -= (s * w**2) @ b.T
+    dq, ddq = slope * speed[:, None], ddq * speed[:, None] ** 2 + slope * change[:, None]
     low, high = model.jnt_range[:, 0].copy(), model.jnt_range[:, 1].copy()
     free = ~((high > low) & np.isfinite(high - low))
     low[free], high[free] = -np.pi, np.pi
@@ -111,9 +119,12 @@ def record(
     noise: float = 1.0,
     inertia_spread: float = 0.0,
     friction: float = 1.0,
+    more: tuple[Motion, ...] = (),
 ) -> Recording:
     """
     Simulate an arm under computed torque with rotor inertia, friction and noise.
+
+    :param more: further motions of the same arm, a run each.
 
     :param noise: 1: encoder steps of 2e-5 rad to 2e-4 rad, torque noise of 0.3 to 1.5 %.
     :param inertia_spread: standard deviation (of the logarithm) by which the masses of the plant
@@ -130,21 +141,25 @@ def record(
         model.body_inertia[:] *= factor[:, None]
     # The controller runs at 1 kHz or faster, whatever the rate of the recording.
     every = int(np.ceil(CONTROL_HZ / motion.rate))
-    q_r, dq_r, ddq_r = reference(model, replace(motion, rate=every * motion.rate), rng)
+    motions = [reference(model, replace(m, rate=every * m.rate), rng) for m in (motion, *more)]
     data = mujoco.MjData(model)
-    M = add_gears(model, data, (q_r, dq_r, ddq_r), rng, friction, friction)
-    states = _closed_loop(model, data, every * motion.rate, q_r, dq_r, ddq_r, M)
-    q, dq, tau = (each[::every] for each in states)
+    M = add_gears(model, data, motions[0], rng, friction, friction)
     step = noise * 10 ** rng.uniform(np.log10(2e-5), np.log10(2e-4), n)
-    if noise:
-        q = np.round(q / step) * step
-        peak = np.sqrt((tau**2).mean(axis=0))
-        tau = tau + noise * rng.normal(size=tau.shape) * peak * rng.uniform(0.003, 0.015, n)
-        dq = dq + noise * rng.normal(size=dq.shape) * 2e-3
+    size, runs = np.zeros(n), []
+    for each in motions:
+        states = _closed_loop(model, data, every * motion.rate, *each, M)
+        q, dq, tau = (values[::every] for values in states)
+        if noise:
+            q = np.round(q / step) * step
+            unit = noise * rng.normal(size=tau.shape)
+            if not runs:
+                size = np.sqrt((tau**2).mean(axis=0)) * rng.uniform(0.003, 0.015, n)
+            tau = tau + unit * size
+            dq = dq + noise * rng.normal(size=dq.shape) * 2e-3
+        t = np.arange(len(q)) / motion.rate
+        runs.append(Run(time=t, position=q, torque=tau, velocity=dq if velocity else None))
     names = tuple(mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, j) for j in range(n))
-    t = np.arange(len(q)) / motion.rate
-    run = Run(time=t, position=q, torque=tau, velocity=dq if velocity else None)
-    return Recording(Dataset(names, (run,), arm.name), model.dof_armature.copy())
+    return Recording(Dataset(names, tuple(runs), arm.name), model.dof_armature.copy())
 
 
 def add_gears(

@@ -66,8 +66,22 @@ def hard(rng: Generator) -> Conditions:
     return replace(usual(rng), **change)
 
 
-def recorded(arm: Arm, rng: Generator, conditions: Conditions, **motion: object) -> Dataset:
-    """Return a recording made under these conditions."""
+def poor(rng: Generator) -> Conditions:
+    """Return the same without small motions, of which it is right to complain."""
+    conditions = hard(rng)
+    while conditions.amplitude < 1.0:
+        conditions = hard(rng)
+    return conditions
+
+
+def recorded(
+    arm: Arm,
+    rng: Generator,
+    conditions: Conditions,
+    more: tuple[Motion, ...] = (),
+    **motion: object,
+) -> Dataset:
+    """Return a recording made under these conditions, and of further motions of the same arm."""
     return record(
         arm,
         rng,
@@ -76,4 +90,5 @@ def recorded(arm: Arm, rng: Generator, conditions: Conditions, **motion: object)
         conditions.noise,
         conditions.spread,
         conditions.friction,
+        more,
     ).dataset

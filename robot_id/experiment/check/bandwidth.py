@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,35 +19,48 @@ BAND_RATIO = 1.125
 FEWEST = 400
 # A joint that is this many times slower than the fastest one may rest.
 SLOWER_THAN_OTHERS = 0.03
+# Bandwidth of a recording without any motion, cycles per sample.
+LOWEST = 0.02
 
 
-def motion_bandwidth(run: Run) -> float:
+def motion_bandwidth(runs: Sequence[Run]) -> float:
     """
-    Return the bandwidth of the motion in cycles per sample.
+    Return the bandwidth of the motion of all runs in cycles per sample.
 
     Below it lie 99 % of the power of the velocity of every moving joint. Means over more and more
     samples are used until noise and steps of the encoders have less than 1 % of the power.
     """
     every = 1
     while True:
-        blocks = len(run) // every
-        q = run.position[: blocks * every].reshape(blocks, every, -1).mean(axis=1)
-        bandwidth, noise = _bandwidth(q)
-        if noise < 1.0 - MOTION_SHARE or blocks < 2 * FEWEST:
+        means = [_means(run.position, every) for run in runs if len(run) >= 3 * every]
+        if not means:
+            return LOWEST / every
+        bandwidth, noise = _bandwidth(np.concatenate([_tapered(q) for q in means]))
+        if noise < 1.0 - MOTION_SHARE or sum(map(len, means)) < 2 * FEWEST:
             return bandwidth / every
         every *= 2
 
 
-def _bandwidth(q: Array) -> tuple[float, float]:
+def _means(q: Array, every: int) -> Array:
+    """Return the means of so many samples each."""
+    blocks = len(q) // every
+    return np.asarray(q[: blocks * every].reshape(blocks, every, -1).mean(axis=1))
+
+
+def _tapered(q: Array) -> Array:
+    """Return the differences of one run, which begin and end at zero."""
+    v = np.diff(q, axis=0)
+    return np.asarray((v - v.mean(axis=0)) * np.hanning(len(v))[:, None])
+
+
+def _bandwidth(v: Array) -> tuple[float, float]:
     """
     Return the bandwidth in cycles per sample, and the largest share of the noise.
 
     White noise of the position has the spectrum 4 sin^2(pi f) sigma^2 in its differences.
 
-    :param q: (N, n) positions.
+    :param v: (N, n) differences of the positions.
     """
-    v = np.diff(q, axis=0)
-    v = (v - v.mean(axis=0)) * np.hanning(len(v))[:, None]
     P = np.abs(np.fft.rfft(v, axis=0)) ** 2
     f = np.arange(len(P)) / len(v)
     shape = 4 * np.sin(np.pi * f) ** 2
@@ -62,7 +77,7 @@ def _bandwidth(q: Array) -> tuple[float, float]:
     # A resting joint shows steps of its encoder, which are not white noise.
     moving = total > SLOWER_THAN_OTHERS**2 * total.max()
     if not moving.any():
-        return 0.02, 0.0
+        return LOWEST, 0.0
     share = np.cumsum(power[:, moving], axis=0) / total[moving]
     at = int((share < MOTION_SHARE).sum(axis=0).max())
     ends = np.append(starts[1:], len(P)) - 1

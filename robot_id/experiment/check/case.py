@@ -63,6 +63,7 @@ class Proposal:
     :param screened: its gain in the fast screening.
     :param threshold: gain it needs.
     :param finding: makes the finding when the proposal wins.
+    :param joints: indices of the joints that it names, none for all.
     :param gain: gain by both models, see Explanation.gain; None before the last round.
     :param after: what stays unexplained with it.
     """
@@ -72,6 +73,7 @@ class Proposal:
     screened: float
     threshold: float
     finding: Callable[[Proposal], Finding]
+    joints: tuple[int, ...] = ()
     gain: float = 0.0
     after: Explanation | None = None
 
@@ -87,15 +89,17 @@ def proposal(
     hypothesis: Hypothesis,
     finding: Callable[[Proposal], Finding],
     threshold: float,
+    joints: tuple[int, ...] = (),
 ) -> Proposal:
     """
     Return a change with its gain in the fast screening.
 
+    :param joints: that it names, none for all.
     :param threshold: gain by both models that it needs; one model alone gains less.
     """
     if case.models.prior is None:
         threshold *= FREE_ALONE
-    return Proposal(code, hypothesis, case.models.screen(hypothesis), threshold, finding)
+    return Proposal(code, hypothesis, case.models.screen(hypothesis), threshold, finding, joints)
 
 
 def percent(values: np.ndarray) -> str:

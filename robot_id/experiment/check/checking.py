@@ -6,10 +6,12 @@ from robot_id.data.dataset import Dataset
 from robot_id.experiment.check import (
     excitation,
     registry,
+    reversed_torques,
     search,
     torque_delay,
     torque_scale,
     unexplained,
+    unsigned_torque,
 )
 from robot_id.experiment.check.case import Case
 from robot_id.experiment.check.finding import Finding, Findings
@@ -51,6 +53,9 @@ def _by_the_torques(case: Case, poor: list[Finding]) -> list[Finding]:
     :param poor: the finding of a poor motion, if any: then a change counts only if the inertias of
         the robot file explain everything after it, or if it gains much.
     """
+    unsigned = unsigned_torque.look(case, case.models.nominal)
+    if unsigned:
+        return unsigned
     if search.structure_is_right(case):
         sizes = torque_scale.look(case, case.models.nominal)
         if sizes:
@@ -61,7 +66,7 @@ def _by_the_torques(case: Case, poor: list[Finding]) -> list[Finding]:
             return poor
         nominal = case.models.nominal
         found = torque_scale.look(case, nominal) + unexplained.look(case, nominal)
-        return found or torque_delay.look(case)
+        return found or reversed_torques.look(case) or torque_delay.look(case)
     certain = search.explains(best.after) or (best.after.prior is None and best.gain > CERTAIN)
     if poor and not certain:
         return poor

@@ -49,21 +49,47 @@ class FreeModel:
 
     def residuals(self, robot: Robot, s: Signals) -> tuple[Array, Array]:
         """(n,) rms of what is left of the torques, relative to their size, and chi."""
-        W, Y, size = self.equations(robot, s)
+        equations = self.equations(robot, s)
+        _, left, chi = self._fitted(equations, s.valid_equations)
+        return left, chi
+
+    def tried(self, robot: Robot, s: Signals) -> tuple[Array, Array, Array]:
+        """(n,) residuals as above, (n,) those of the half that was not fitted, and chi."""
+        equations = self.equations(robot, s)
+        weights, left, chi = self._fitted(equations, s.valid_equations)
+        return left, self._held_out(equations, s, weights), chi
+
+    def _fitted(
+        self, equations: tuple[Array, Array, Array], valid: NDArray[np.bool_]
+    ) -> tuple[Array, Array, Array]:
+        """Return the weights of the joints, the relative residuals and chi, fitted twice."""
+        W, Y, size = equations
         weights = 1.0 / size
         for _ in range(2):
-            A, y = (W * weights[:, None]).reshape(-1, W.shape[2]), (Y * weights).ravel()
+            used = weights
+            A, y = (W * used[:, None]).reshape(-1, W.shape[2]), (Y * used).ravel()
             chi = ridge_solve(A, y, self.friction)
-            left = Y - W @ chi
-            rms = np.sqrt((left**2).sum(axis=0) / s.valid_equations().sum(axis=0)) / size
+            rms = np.sqrt(((Y - W @ chi) ** 2).sum(axis=0) / valid.sum(axis=0)) / size
             weights = 1.0 / (size * np.clip(rms, 0.02, 1.0))
-        return rms, chi
+        return used, rms, chi
+
+    def _held_out(
+        self, equations: tuple[Array, Array, Array], s: Signals, weights: Array
+    ) -> Array:
+        """(n,) relative residuals of either half by the parameters of the other one."""
+        W, Y, size = equations
+        left = np.empty_like(Y)
+        for half in (s.second_half, ~s.second_half):
+            A = (W[~half] * weights[:, None]).reshape(-1, W.shape[2])
+            chi = ridge_solve(A, (Y[~half] * weights).ravel(), self.friction)
+            left[half] = Y[half] - W[half] @ chi
+        return np.asarray(np.sqrt((left**2).sum(axis=0) / s.valid_equations.sum(axis=0)) / size)
 
     def equations(self, robot: Robot, s: Signals) -> tuple[Array, Array, Array]:
         """
         Return W (m, n, b), Y (m, n) and the sizes of the torques (n,), filtered and decimated.
 
-        Rows of clipped torques are zero.
+        Rows of clipped torques and of joints at rest are zero.
         """
         W = dynamics.regressor(robot, s.q, s.dq, s.ddq, standard=True)[:, :, self.columns]
         flat = W.reshape(len(W), -1)
@@ -74,7 +100,7 @@ class FreeModel:
         )
         out = np.zeros((len(kept), flat.shape[1]))
         out[:, acting] = kept[:, : len(acting)]
-        valid = s.valid_equations()
+        valid = s.valid_equations
         Y = kept[:, len(acting) :]
         mean = (Y * valid).sum(axis=0) / valid.sum(axis=0)
         size = np.sqrt((((Y - mean) * valid) ** 2).sum(axis=0) / valid.sum(axis=0))

@@ -29,7 +29,7 @@ def propose(case: Case) -> Iterator[Proposal]:
                 'positions and torques': Hypothesis(columns, columns),
             }.items():
                 make = _finding(case, i, j, what, hypothesis)
-                yield proposal(case, 'joint_swap', hypothesis, make, THRESHOLD)
+                yield proposal(case, 'joint_swap', hypothesis, make, THRESHOLD, (i, j))
 
 
 def _finding(case: Case, i: int, j: int, what: str, hypothesis: Hypothesis):  # type: ignore[no-untyped-def]

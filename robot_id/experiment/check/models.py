@@ -19,8 +19,6 @@ Array = NDArray[np.float64]
 
 # No residual counts as smaller than this share of the torque: below it lies the filters' error.
 FLOOR = 0.004
-# A mistake of the structure affects some joint: its residual falls by this factor.
-HALVED = 1.8
 # A prior model that leaves this many times more than the free one is a poor one.
 ROUGH = 1.5
 
@@ -31,6 +29,7 @@ class Explanation:
     The unexplained torques under a hypothesis.
 
     :param free: (n,) rms of the residuals of the free model, relative to the torques.
+    :param held_out: (n,) the same of either half of the recording, by the other half's fit.
     :param prior: (n,) the same of the prior model, None without usable inertias.
     :param scale: (n,) s_j of the prior model.
     :param scale_std: (n,) its deviations.
@@ -40,6 +39,7 @@ class Explanation:
     """
 
     free: Array
+    held_out: Array
     prior: Array | None
     scale: Array
     scale_std: Array
@@ -57,13 +57,6 @@ class Explanation:
         if self.prior is not None and before.prior is not None:
             better += float(np.log(before.prior / self.prior)[self.moving].sum())
         return better
-
-    def decisive(self, before: Explanation) -> bool:
-        """Return whether it halves the residual of some joint, by one of the models."""
-        ratios = [before.free / self.free]
-        if self.prior is not None and before.prior is not None:
-            ratios.append(before.prior / self.prior)
-        return bool(max(ratio[self.moving].max() for ratio in ratios) > HALVED)
 
 
 class Models:
@@ -90,13 +83,13 @@ class Models:
     def explain(self, hypothesis: Hypothesis) -> Explanation:
         """Fit both models under a hypothesis."""
         s, robot = hypothesis.apply(self.signals), self._robot(hypothesis)
-        left, chi = self.free.residuals(robot, s)
+        left, held_out, chi = self.free.tried(robot, s)
         prior, scale, std = None, np.full(s.n, np.nan), np.full(s.n, np.inf)
         if self.prior is not None:
             prior = np.maximum(self.prior.residuals(robot, s), FLOOR)
             scale, std = self.prior.scales(robot, s)
-        left = np.maximum(left, FLOOR)
-        return Explanation(left, prior, scale, std, chi, self.signals.moving)
+        left, held_out = np.maximum(left, FLOOR), np.maximum(held_out, FLOOR)
+        return Explanation(left, held_out, prior, scale, std, chi, self.signals.moving)
 
     def screen(self, hypothesis: Hypothesis) -> float:
         """

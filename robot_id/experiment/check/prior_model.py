@@ -69,7 +69,7 @@ class PriorModel:
         kept = np.concatenate(
             [decimate(whole[a:b], EQUATION_DECIMATION)[2:-2] for a, b in s.pieces]
         )
-        valid = s.valid_equations()
+        valid = s.valid_equations
         A, Y, at = [], [], 0
         for j, width in enumerate(widths):
             rows = kept[valid[:, j], at : at + width]

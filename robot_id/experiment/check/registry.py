@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from robot_id.experiment.check import (
     gear_ratio,
     gravity_direction,
+    held_samples,
     joint_offset,
     joint_swap,
     kinematics,
@@ -27,6 +28,7 @@ from robot_id.experiment.check.finding import Finding
 CHANNELS: tuple[Callable[[Case], tuple[list[Finding], Case]], ...] = (
     wrap_around.look,
     stamps.look,
+    held_samples.look,
     time_unit.look,
     velocity_channel.look,
     saturation.look,

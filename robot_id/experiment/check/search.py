@@ -7,13 +7,12 @@ import numpy as np
 from robot_id.experiment.check import registry, torque_delay
 from robot_id.experiment.check.case import Case, Proposal
 from robot_id.experiment.check.models import Explanation
+from robot_id.experiment.check.trial import CLEAR, helps
 
 # A recording that the inertias of the robot file explain this well has the right structure.
 EXPLAINED = 0.1
 # And nearly as well as the free model does, or with this small a residual.
 AS_GOOD, SMALL = 1.5, 0.03
-# What a model of the right structure leaves of most joints, and what a delay gains of each.
-LITTLE, EACH = 0.12, 0.12
 # Torques of which this share is unexplained after a shift in time are no late torques.
 NOISE = 0.6
 # Number of proposals of the screening that both models judge.
@@ -37,21 +36,21 @@ def _believed(case: Case, found: Proposal) -> bool:
     """
     Return whether a change does more than absorb unmodelled effects.
 
-    A spring or a counterbalance can look like another gravity or a delay: these count if they
-    halve the error of a joint, a delay also if it helps every joint or leaves little error, and
-    only if it is gone after a correction.
+    It must help on data that it was not fitted to. Friction that lags behind the motion looks
+    like a delay, near the reversals alone: a delay must help far from them too, and be gone when
+    it is corrected.
     """
-    if found.code not in ('gravity_direction', 'torque_delay') or found.after is None:
+    assert found.after is not None
+    if not helps(case.models.nominal, found.after, found.joints):
+        return False
+    if found.code != 'torque_delay':
         return True
     left = found.after.free[found.after.moving]
-    if found.code == 'torque_delay' and (
-        float(np.median(left)) > NOISE or not torque_delay.is_gone(case, found.hypothesis.delay)
-    ):
-        return False
-    if found.after.decisive(case.models.nominal):
-        return True
-    helps = float(np.median(left)) < LITTLE or found.gain > EACH * len(left)
-    return found.code == 'torque_delay' and helps
+    return (
+        float(np.median(left)) < NOISE
+        and torque_delay.far_from_reversals(case, found.hypothesis.delay) > CLEAR
+        and torque_delay.is_gone(case, found.hypothesis.delay)
+    )
 
 
 def structure_is_right(case: Case) -> bool:

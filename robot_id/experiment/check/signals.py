@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import maximum_filter1d
 
 from robot_id.data import filters
 from robot_id.data.clipping import clipped
@@ -16,6 +18,7 @@ from robot_id.data.derivatives import central_differences
 from robot_id.data.processing import even_factor
 from robot_id.exceptions import DataError
 from robot_id.experiment.check.bandwidth import SLOWER_THAN_OTHERS, motion_bandwidth
+from robot_id.experiment.check.blocks import LARGEST, LONGEST, block_speeds, choose
 
 Array = NDArray[np.float64]
 
@@ -25,13 +28,14 @@ CUTOFF_MARGIN = 5.0
 OVERSAMPLING = 12.0
 # Rms speeds of a joint that rests: rad/s, and m/s.
 SLOWEST_TURN, SLOWEST_SLIDE = 0.03, 0.005
-# Largest number of equations per joint: blocks of long recordings are spread over their length.
-LARGEST = 1200
-BLOCKS = 6
 # Equations are filtered and one in this many is kept.
 EQUATION_DECIMATION = 4
 # Samples of a run that leave equations after that, and without the transients at both ends.
 SHORTEST, WHOLE = 10 * EQUATION_DECIMATION, 18 * EQUATION_DECIMATION
+# A joint whose torque is clipped in more than this share of its equations keeps them all.
+MOSTLY_CLIPPED = 0.8
+# Parts of a recording that are left out in turn, to try a change on what it was not fitted to.
+PARTS = 8
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,9 @@ class Signals:
     :param q: (M, n) positions; dq, ddq their derivatives.
     :param tau: (M, n) torques.
     :param valid: (M, n) False where the torque was clipped.
+    :param active: (M, n) False where a joint stands still for longer than its motion lasts: the
+        friction in its torque has any size and sign.
+    :param speed: (n,) rms speed of each joint where it is fastest.
     :param slides: (n,) joints that slide.
     :param spread: q, dq and ddq (S, n) of single samples from the whole recording: where it is
         long, the pieces show a small part of the motion only.
@@ -58,29 +65,47 @@ class Signals:
     ddq: Array
     tau: Array
     valid: NDArray[np.bool_]
+    active: NDArray[np.bool_]
+    speed: Array
     slides: NDArray[np.bool_]
     spread: tuple[Array, Array, Array]
 
+    @cached_property
     def valid_equations(self) -> NDArray[np.bool_]:
-        """(m, n) which filtered and decimated equations saw valid torques only, at least some."""
+        """(m, n) which filtered and decimated equations count: joints that move, no clipping."""
+        free = self._equations(self.valid)
+        free[:, free.mean(axis=0) < 1.0 - MOSTLY_CLIPPED] = True
+        counted = free & self._equations(self.active)
+        counted[:, ~counted.any(axis=0)] = True
+        return counted
+
+    def _equations(self, good: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which equations saw good samples only."""
         step, kept = EQUATION_DECIMATION, []
         for first, last in self.pieces:
-            good = self.valid[first:last]
-            near = good.copy()
+            own = good[first:last]
+            near = own.copy()
             for shift in range(1, step + 1):
-                near[shift:] &= good[:-shift]
-                near[:-shift] &= good[shift:]
+                near[shift:] &= own[:-shift]
+                near[:-shift] &= own[shift:]
             kept.append(near[::step][2:-2])
-        flags = np.concatenate(kept)
-        flags[:, flags.sum(axis=0) < 0.2 * len(flags)] = True
-        return flags
+        return np.concatenate(kept)
+
+    @cached_property
+    def second_half(self) -> NDArray[np.bool_]:
+        """(m,) equations of every other part: what is fitted to the others is tried on these."""
+        sizes = [
+            len(range(0, last - first, EQUATION_DECIMATION)) - 4 for first, last in self.pieces
+        ]
+        longest = max(sum(sizes) // PARTS, 1)
+        return np.concatenate([_alternating(size, longest) for size in sizes])
 
     @cached_property
     def moving(self) -> NDArray[np.bool_]:
         """(n,) joints that move: not far slower than usual, and than the others."""
-        speed = np.sqrt((self.dq**2).mean(axis=0))
         slowest = np.where(self.slides, SLOWEST_SLIDE, SLOWEST_TURN)
-        return np.asarray(speed >= np.minimum(slowest, SLOWER_THAN_OTHERS * speed.max()))
+        least = np.minimum(slowest, SLOWER_THAN_OTHERS * self.speed.max())
+        return np.asarray(self.speed >= least)
 
     @property
     def n(self) -> int:
@@ -88,26 +113,45 @@ class Signals:
         return self.q.shape[1]
 
 
+def _alternating(size: int, longest: int) -> NDArray[np.bool_]:
+    """(size,) flags of every other part of a piece, of two or more parts."""
+    count = max(2 * round(size / (2 * longest)), 2)
+    return np.arange(size) * count // max(size, 1) % 2 == 1
+
+
 def prepare(dataset: Dataset, slides: NDArray[np.bool_]) -> Signals:
     """Return the recording at some twelve samples per period of its cut-off frequency."""
-    longest = max(dataset.runs, key=len)
-    bandwidth = motion_bandwidth(longest)
+    # The order of the files says nothing.
+    recorded = sorted(dataset.runs, key=_content)
+    longest = max(map(len, recorded))
+    bandwidth = motion_bandwidth(recorded)
     cutoff = min(CUTOFF_MARGIN * bandwidth, 0.2)
     factor = even_factor(1.0 / (OVERSAMPLING * cutoff))
     # Between many gaps there is little but transients of the filters.
-    fewest = factor * (WHOLE if len(dataset.runs) > 1 else SHORTEST)
-    runs = [_states(run, factor, cutoff) for run in dataset.runs if len(run) >= fewest]
+    fewest = factor * (WHOLE if len(recorded) > 1 else SHORTEST)
+    runs = [_states(run, factor, cutoff) for run in recorded if len(run) >= fewest]
     if not runs:
         raise DataError(
-            f'{dataset.source or "data set"}: {len(longest)} samples in the longest of '
-            f'{len(dataset.runs)} run(s) are too few to check: record longer, or without gaps'
+            f'{dataset.source or "data set"}: {longest} samples in the longest of '
+            f'{len(recorded)} run(s) are too few to check: record longer, or without gaps'
         )
-    parts = _blocks(runs)
-    ends = np.cumsum([len(part[0]) for part in parts]).tolist()
-    q, dq, ddq, tau, valid = (np.concatenate([part[k] for part in parts]) for k in range(5))
-    every = max(sum(len(run[0]) for run in runs) // LARGEST, 1)
+    speeds = [run[1] for run in runs]
+    every_block = [
+        (k, first, first + LONGEST)
+        for k, run in enumerate(runs)
+        for first in range(0, len(run[0]), LONGEST)
+    ]
+    speed = block_speeds(speeds, every_block).max(axis=0)
+    standing = max(int(0.5 / (bandwidth * factor)), 1)
+    active = [_active(dq, SLOWER_THAN_OTHERS * speed, standing) for dq in speeds]
+    blocks = choose(speeds, WHOLE)
+    ends = np.cumsum([last - first for _, first, last in blocks]).tolist()
+    q, dq, ddq, tau, valid = (
+        np.concatenate([runs[k][c][first:last] for k, first, last in blocks]) for c in range(5)
+    )
+    every = max(sum(map(len, speeds)) // LARGEST, 1)
     whole = [np.concatenate([run[k] for run in runs])[::every] for k in range(3)]
-    rate = longest.rate
+    rate = recorded[0].rate
     return Signals(
         rate / factor,
         bandwidth * rate,
@@ -117,9 +161,22 @@ def prepare(dataset: Dataset, slides: NDArray[np.bool_]) -> Signals:
         ddq,
         tau,
         valid.astype(bool),
+        np.concatenate([active[k][first:last] for k, first, last in blocks]),
+        speed,
         slides,
         (whole[0], whole[1], whole[2]),
     )
+
+
+def _content(run: Run) -> tuple[int, bytes]:
+    """Return a key by which runs are put in an order of their own."""
+    return len(run), blake2b(np.ascontiguousarray(run.position)).digest()
+
+
+def _active(dq: Array, slow: Array, samples: int) -> NDArray[np.bool_]:
+    """(N, n) whether a joint is faster than this within so many samples on either side."""
+    near = maximum_filter1d(np.abs(dq), 2 * samples + 1, axis=0, mode='nearest')
+    return np.asarray(near > slow)
 
 
 def _states(run: Run, factor: int, cutoff: float) -> tuple[Array, ...]:
@@ -136,23 +193,9 @@ def _states(run: Run, factor: int, cutoff: float) -> tuple[Array, ...]:
     # The ends of a run carry the transients of the filters.
     border = min(int(1.5 / (cutoff * factor)) + 2, len(q) // 8)
     cut = slice(border, len(q) - border)
-    bad = clipped(run.torque)[1]
+    bad = clipped(run)[1]
     valid = np.ones((len(low), n))
     for k in range(-1, factor):
         late = bad[max(k, 0) :: factor][: len(low)]
         valid[: len(late)] *= ~late
     return q[cut], dq[cut], ddq[cut], low[cut, n:], valid[cut]
-
-
-def _blocks(runs: list[tuple[Array, ...]]) -> list[tuple[Array, ...]]:
-    """Return all runs, or blocks spread over their length that hold LARGEST samples or fewer."""
-    if sum(len(run[0]) for run in runs) <= LARGEST:
-        return runs
-    size, blocks = LARGEST // BLOCKS, []
-    for run in runs:
-        count = max(len(run[0]) // size, 1)
-        starts = np.linspace(0, max(len(run[0]) - size, 0), count).astype(int)
-        blocks += [tuple(each[s : s + size] for each in run) for s in starts]
-    mean = sum(len(block[0]) for block in blocks) / len(blocks)
-    chosen = np.linspace(0, len(blocks) - 1, max(int(LARGEST / mean), 1)).round().astype(int)
-    return [blocks[k] for k in np.unique(chosen)]

@@ -25,6 +25,8 @@ from robot_id.experiment.check.case import (
 )
 from robot_id.experiment.check.finding import Finding, Remedy
 from robot_id.experiment.check.hypothesis import Hypothesis
+from robot_id.experiment.check.models import Models
+from robot_id.experiment.check.trial import rms
 from robot_id.regression.alignment import align
 from robot_id.regression.time_offset import GONE, TimeOffset
 
@@ -43,6 +45,8 @@ WIDTH = 0.008
 SAME, SAME_SHARE, MOST = 0.003, 0.3, 0.6
 # A joint whose own delay has a larger deviation than this share of the common one knows nothing.
 VAGUE = 1.0 / 3.0
+# Far from its reversals a joint has this share of its rms speed.
+FAST = 0.4
 # Deviations that an estimated delay needs.
 SIGNIFICANT = 4.0
 
@@ -67,9 +71,20 @@ def look(case: Case) -> list[Finding]:
     if offset is None or not _large(case, offset.seconds) or not _agree(offset):
         return []
     delay, deviation = offset.seconds, offset.deviation
+    if far_from_reversals(case, delay) < 1.0:
+        return []
     sure = certainty(abs(delay), SIGNIFICANT * deviation)
     seen = f'estimated with the parameters, {1e3 * delay:.3g} +- {1e3 * deviation:.2g} ms'
     return [_found(delay, sure, seen)]
+
+
+def far_from_reversals(case: Case, delay: float) -> float:
+    """Return the hold-out error without / with a delay (s), where the joints do not turn back."""
+    s = case.signals
+    fast = np.abs(s.dq) > FAST * s.speed
+    models = Models(case.robot, replace(s, active=fast | ~fast.any(axis=0)))
+    before, after = models.nominal.held_out, models.explain(Hypothesis(delay=delay)).held_out
+    return rms(before[s.moving]) / rms(after[s.moving])
 
 
 def is_gone(case: Case, delay: float) -> bool:

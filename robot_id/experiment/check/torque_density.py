@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id import dynamics
+from robot_id.experiment.check import mapped_units
 from robot_id.experiment.check.case import Case
 from robot_id.experiment.check.finding import Finding, Remedy
 from robot_id.experiment.check.models import Explanation
@@ -42,7 +43,14 @@ def look(case: Case, explanation: Explanation) -> list[Finding]:
         f"gravity loads '{name}' with {9.81 * rho * reach**3:.2g} N.m behind an arm of "
         f'{reach:.2g} m, {rho / TYPICAL:.1g} times what arms of this length have'
     )
-    if small and rho > KILO:
+    named = mapped_units.others(case.dataset, 'torque', 'N.m')
+    if mapped_units.is_signal(case.dataset):
+        likely = [unit for unit, size in named.items() if size > 1.0 and rho > MILLI / 2.0]
+        if not likely:
+            fix = 'torque.scale in the mapping: the drive gain with the gear ratio in it'
+            return [Finding('gear_ratio', None, 0.9, f'{text}: a wrong drive gain', fix)]
+        named, unit = {unit: named[unit] for unit in likely}, likely[0]
+    elif small and rho > KILO:
         return [
             Finding(
                 'gear_ratio',
@@ -52,11 +60,13 @@ def look(case: Case, explanation: Explanation) -> list[Finding]:
                 'torque.scale: [gear ratio of each joint] or torque.motor_matrix in the mapping',
             )
         ]
-    if not small and MILLI / 2.0 < rho < MILLI * 2.0:
+    elif not small and MILLI / 2.0 < rho < MILLI * 2.0:
         fix = 'torque.unit: N.cm or N.mm in the mapping, whichever it is'
         return [Finding('torque_unit', None, 0.9, f'{text}: they are in N.cm or N.mm', fix)]
-    unit, size = ('kN.m', 1e-3) if small else ('N.mm', 1e3) if rho > MILLI else ('N.cm', 1e2)
-    remedy = Remedy(torque_scale=(1.0 / size,) * case.robot.n)
+    else:
+        unit = 'kN.m' if small else 'N.mm' if rho > MILLI else 'N.cm'
+    size = named.get(unit)
+    remedy = None if size is None else Remedy(torque_scale=(1.0 / size,) * case.robot.n)
     fix = f'torque.unit: {unit} in the mapping'
     return [Finding('torque_unit', None, 0.9, f'{text}: they are in {unit}', fix, remedy)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.experiment.check import torque_density
+from robot_id.experiment.check import mapped_units, torque_density
 from robot_id.experiment.check.case import Case
 from robot_id.experiment.check.finding import Finding, Remedy
 from robot_id.experiment.check.hypothesis import Hypothesis, only
@@ -13,7 +13,6 @@ from robot_id.experiment.check.models import Explanation
 
 Array = NDArray[np.float64]
 
-UNITS = {'kN.m': 1e-3, 'N.cm': 1e2, 'N.mm': 1e3}
 # Decades by which URDF inertias may be wrong, and by which a joint may differ from the others.
 TOLERANCE, ALONE = 0.55, 0.7
 # Inertias that explain this many times less than free ones do are rough, and may be wrong by more.
@@ -89,7 +88,7 @@ def _all(case: Case, decades: Array, known: NDArray[np.bool_], middle: float) ->
         f'the torques are {factor:.3g} times what the inertias of the robot file give '
         f'(joints from {10 ** decades[known].min():.3g} to {10 ** decades[known].max():.3g})'
     )
-    for unit, size in UNITS.items():
+    for unit, size in mapped_units.others(case.dataset, 'torque', 'N.m').items():
         if abs(middle - np.log10(size)) < 0.35 and spread < 0.8:
             return Finding(
                 'torque_unit',
@@ -99,6 +98,15 @@ def _all(case: Case, decades: Array, known: NDArray[np.bool_], middle: float) ->
                 f'torque.unit: {unit} in the mapping',
                 Remedy(torque_scale=(1.0 / size,) * n),
             )
+    if mapped_units.is_signal(case.dataset):
+        return Finding(
+            'gear_ratio',
+            None,
+            0.95,
+            f'{text}: the drive gain is wrong, or of the motor side, before the gears',
+            f'torque.scale in the mapping: the drive gain with the gear ratio in it (about '
+            f'{1 / factor:.2g} times the present value)',
+        )
     if factor < 1:
         return Finding(
             'gear_ratio',

@@ -30,7 +30,7 @@ def propose(case: Case) -> Iterator[Proposal]:
         for each in (hypothesis, both):
             # The sign of a position is seldom wrong: it has to explain more than a torque's.
             make = _position(case, j, each)
-            yield proposal(case, 'position_sign', each, make, 2 * THRESHOLD)
+            yield proposal(case, 'position_sign', each, make, 2 * THRESHOLD, (j,))
 
 
 def _several(case: Case, single: list[Proposal]) -> Iterator[Proposal]:
@@ -54,7 +54,8 @@ def _flipped(case: Case, joints: tuple[int, ...]) -> Proposal:
     """Return the opposite sign of some torques."""
     signs = tuple(-1.0 if j in joints else 1.0 for j in range(case.robot.n))
     hypothesis = Hypothesis(torque_scale=signs)
-    return proposal(case, 'torque_sign', hypothesis, _torque(case, joints, signs), THRESHOLD)
+    make = _torque(case, joints, signs)
+    return proposal(case, 'torque_sign', hypothesis, make, THRESHOLD, joints)
 
 
 def _torque(case: Case, joints: tuple[int, ...], signs: tuple[float, ...]):  # type: ignore[no-untyped-def]

@@ -8,8 +8,9 @@ from robot_id.experiment.check.case import Case, percent
 from robot_id.experiment.check.finding import Finding
 from robot_id.experiment.check.models import Explanation
 
-# Unexplained share of a torque although every parameter was free: not a model of a robot.
-MOST = 0.6
+# Unexplained share of a torque although every parameter was free: half of its power. A spring or
+# sticking friction that is in no model leaves less.
+MOST = 0.71
 # A single joint counts where it carries this share of all torque.
 SHARE = 0.05
 

@@ -22,7 +22,7 @@ def unclipped(observation: Observation) -> list[Flags]:
     found: dict[int, list[Flags]] = {}
     for piece in observation.kept_rows or []:
         run = observation.dataset.runs[piece.run]
-        limits, flags = clipped(run.torque)
+        limits, flags = clipped(run)
         free = np.ones((len(piece.time), observation.n), dtype=bool)
         if limits:
             reach = SPREAD * (observation.processing.decimation or 1) * run.step
