@@ -10,7 +10,14 @@ from robot_id.texts import markdown
 
 def to_markdown(summary: Summary) -> str:
     """Return the text of `report.md`: one table per condition, failures, and advice."""
-    lines = [f'# {markdown(summary.name)}: {summary.runs} runs', '', LEGEND, '', '## Which method', '']
+    lines = [
+        f'# {markdown(summary.name)}: {summary.runs} runs',
+        '',
+        LEGEND,
+        '',
+        '## Which method',
+        '',
+    ]
     lines += [f'- {markdown(line)}' for line in advice(summary)]
     for groups in summary.conditions():
         lines += [

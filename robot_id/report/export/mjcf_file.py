@@ -130,9 +130,9 @@ def _tendons(bodies: Bodies, held: HeldDrives) -> list[str]:
     lines = []
     for shaft in held.shafts:
         lines += [
-            f'    <fixed name={xml_attribute(f"motor_{shaft.joint}")} armature="{shaft.armature!r}" '
-            f'damping="{shaft.damping!r}" frictionloss="{shaft.dry!r}" '
-            f'{FRICTION}>',
+            f'    <fixed name={xml_attribute(f"motor_{shaft.joint}")} '
+            f'armature="{shaft.armature!r}" damping="{shaft.damping!r}" '
+            f'frictionloss="{shaft.dry!r}" {FRICTION}>',
             *(
                 f'      <joint joint={xml_attribute(bodies.robot.joint_names[i])} '
                 f'coef="{float(shaft.c[i])!r}"/>'

@@ -62,7 +62,8 @@ def export(
     :param kind: name of the format.
     :param source: the file of the result.
     :param robot: shipped name, robot file or URDF; None takes the name in the result.
-    :param force: export a result for a controller although it must not be used, or was never judged.
+    :param force: export a result for a controller although it must not be used, or was never
+        judged.
     """
     chosen, name = FORMATS[kind], robot or result.robot
     module = importlib.import_module(f'{__package__}.{chosen.writer}')

@@ -110,7 +110,8 @@ def controllers(bodies: Bodies) -> str:
     }
     source = 'as in the loop of the robot file' if loop is not None else '2 Hz, zeta 1'
     head = (
-        f'# Controllers of {comment(robot.name)}. effort_controller takes the commands of ctc_controller.\n'
+        f'# Controllers of {comment(robot.name)}.\n'
+        '# effort_controller takes the commands of ctc_controller.\n'
         f'# Gains of the trajectory controller: p = J w^2, d = 2 zeta w J, w {source};\n'
         '# it knows no gravity and no dry friction: start with it only where these are small.\n'
     )

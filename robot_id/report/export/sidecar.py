@@ -36,7 +36,8 @@ def sidecar(request: Request, bodies: Bodies) -> str:
         content['coupling'] = robot.coupling.tolist()
     content['standard_parameters'] = dict(zip(robot.standard_names, bodies.x.tolist()))
     head = (
-        f'# a possible {comment(robot.name)}: SI units on the joint side; links by the joint that carries\n'
+        f'# a physically consistent {comment(robot.name)}\n'
+        '# SI units on the joint side; links by the joint that carries\n'
         '# them, in its frame; inertia: XX XY XZ YY YZ ZZ about the centre of mass; the torque\n'
         '# of a joint is that of the bodies + rotor_inertia ddq + its friction, as written\n'
     )

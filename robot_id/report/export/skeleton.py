@@ -14,7 +14,11 @@ def skeleton(robot: Robot) -> str:
     """Return a URDF with the joints of a robot; its links have neither inertia nor shape."""
     kinematics = robot.kinematics
     links = [f'link_{name}' for name in kinematics.body_names]
-    lines = ['<?xml version="1.0"?>', f'<robot name={xml_attribute(robot.name)}>', '  <link name="base_link"/>']
+    lines = [
+        '<?xml version="1.0"?>',
+        f'<robot name={xml_attribute(robot.name)}>',
+        '  <link name="base_link"/>',
+    ]
     for i, name in enumerate(kinematics.body_names):
         parent = 'base_link' if kinematics.parent[i] < 0 else links[kinematics.parent[i]]
         j = int(kinematics.dof[i])

@@ -67,7 +67,7 @@ add_test(NAME {p}_self_test COMMAND {p}_self_test)
 
 def readme(model: ModelSource, origin: str) -> str:
     """Return README.md."""
-    p, robot = model.prefix, model.robot
+    p, robot, origin = model.prefix, model.robot, markdown(origin)
     joints = ', '.join(f'{j}: {markdown(name)}' for j, name in enumerate(robot.joint_names))
     listed = ''.join(
         f'| `{p}_{name}` | {exported.about.splitlines()[0]} |\n'
@@ -76,7 +76,7 @@ def readme(model: ModelSource, origin: str) -> str:
     return f"""\
 # Dynamic model of {markdown(robot.name)}
 
-C99 code made from identified parameters ({markdown(origin)}). It needs nothing but libm, allocates nothing,
+C99 code made from identified parameters ({origin}). It needs nothing but libm, allocates nothing,
 has no global data and takes the same time at every call. C++ may include the header.
 
 ```
