@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from robot_id.estimation.result_form import read_json
 from robot_id.exceptions import DataError, OptionError, shorten
+from robot_id.experiment.payload.attachment import Attachment
 from robot_id.experiment.payload.result import STANDARD
-from robot_id.model import Payload
+from robot_id.model import Payload, Robot
 from robot_id.texts import one_line
 
 Array = NDArray[np.float64]
@@ -36,7 +37,12 @@ class KnownPart:
     name: str = ''
 
 
-def known_part(text: str) -> KnownPart:
+def carrying(robot: Robot, chi: Array, part: KnownPart, place: Attachment) -> Array:
+    """(b,) base parameters of a robot that carries a part, from those without it."""
+    return np.asarray(chi + place.columns(robot) @ part.standard)
+
+
+def known_part(text: str, option: str = 'known') -> KnownPart:
     """Return the part of an option: numbers (kg, m, kg m2), or a file that `payload` wrote."""
     if text.endswith('.json'):
         return _from_file(Path(text))
@@ -46,9 +52,9 @@ def known_part(text: str) -> KnownPart:
         values = []
     if len(values) not in (4, 10) or not np.all(np.abs(values) <= LARGEST):
         raise OptionError(
-            f"known: '{text}' is neither {FORM} (each at most {LARGEST:g}) nor a .json file of "
+            f"{option}: '{text}' is neither {FORM} (each at most {LARGEST:g}) nor a .json file of "
             'payload',
-            key='known',
+            key=option,
             value=text,
         )
     x, y, z = values[1:4]
