@@ -67,7 +67,7 @@ def result_lines(result: Result) -> list[str]:
             f'{len(result.names) - len(removed)} essential parameters, removed: '
             f'{", ".join(removed) or "none"}'
         )
-    if 'reduced' in extras:
+    if 'reduced' in extras and extras['reduced']['removed']:
         reduced = extras['reduced']
         grown = reduced['relative_error_percent'] - reduced['full_relative_error_percent']
         lines.append(
