@@ -1,6 +1,7 @@
 """A result file is not trusted: whatever it holds, it is a result, or refused in one line."""
 
 import copy
+import functools
 import json
 
 import numpy as np
@@ -23,6 +24,7 @@ from robot_id.report.export import FORMATS
 HOSTILE = 'x\nlive: true\n*/ #include "a" \x1b[2J <a>&"'
 
 
+@functools.cache
 def whole() -> Result:
     """Return a result with every key."""
     robot = load_robot('emps')
@@ -63,7 +65,7 @@ WRONG = (
 )  # fmt: skip
 
 
-@settings(max_examples=400)
+@settings(max_examples=300)
 @given(st.data())
 def test_whatever_a_file_holds_it_is_read_and_used_or_refused_in_one_line(draw):
     content = copy.deepcopy(whole().to_dict())
