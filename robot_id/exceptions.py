@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
+from robot_id.texts import one_line
+
 # Of an offending value, and of a whole line.
 LONGEST_VALUE, LONGEST_LINE = 200, 1200
 _LISTED = 40
@@ -116,9 +118,8 @@ def shorten(value: object, longest: int = LONGEST_VALUE) -> str:
 
 def printable(message: object) -> str:
     """Return a message as one line that any terminal can show, with long values shortened."""
-    line = re.sub(r'\s*[\n\r\t\v\f]+\s*', ' ', str(message)).strip()
-    line = ''.join(sign if sign.isprintable() else '?' for sign in line)
-    return shorten(_LONG_WORD.sub(lambda found: shorten(found[0]), line), LONGEST_LINE)
+    line = _LONG_WORD.sub(lambda found: shorten(found[0]), one_line(message))
+    return shorten(line, LONGEST_LINE)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

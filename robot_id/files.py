@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 BACKUP = '~'
+# Bytes of a file name that file systems take.
+LONGEST_NAME = 255
 
 
 @contextlib.contextmanager
@@ -31,7 +33,9 @@ def replacing(path: str | Path, keep_previous: bool = False) -> Iterator[Path]:
         yield path
         return
     target = Path(os.path.realpath(path))
-    number, name = tempfile.mkstemp(suffix=f'.{target.name}', prefix='.', dir=target.parent)
+    # Twelve bytes are left for what makes the name of the draft its own.
+    ending = _last(f'.{target.name}', LONGEST_NAME - 12)
+    number, name = tempfile.mkstemp(suffix=ending, prefix='.', dir=target.parent)
     draft = Path(name)
     try:
         os.fchmod(number, _mode(target))
@@ -62,10 +66,21 @@ def _mode(target: Path) -> int:
     return 0o666 & ~mask
 
 
+def backup_of(path: Path) -> Path:
+    """Return where the previous file is kept: `path~`, of a long name the end of that."""
+    return path.with_name(_last(path.name + BACKUP, LONGEST_NAME))
+
+
+def _last(name: str, size: int) -> str:
+    """Return the last bytes of a name, at the border of a character."""
+    return os.fsencode(name)[-size:].decode(errors='ignore')
+
+
 def _keep(target: Path) -> None:
     """Give the previous file a second name; it keeps its own until the new file replaces it."""
-    backup = target.with_name(target.name + BACKUP)
-    other = target.with_name(f'.{target.name}.{os.getpid()}{BACKUP}')
+    backup = backup_of(target)
+    own = f'.{os.getpid()}{BACKUP}'
+    other = target.with_name('.' + _last(target.name, LONGEST_NAME - 1 - len(own)) + own)
     try:
         os.link(target, other)
     except OSError:  # a file system without hard links

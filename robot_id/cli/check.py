@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
+from robot_id.cli import verbosity
 from robot_id.cli.compiling import compile_first
-from robot_id.cli.console import check_writable, output, progress_bar, save
+from robot_id.cli.console import (
+    alarm,
+    check_writable,
+    output,
+    progress_bar,
+    save,
+)
 from robot_id.cli.shared_options import data_option, mapping_option, robot_option
 from robot_id.experiment.check import check
 from robot_id.experiment.check.fixing import save_corrected
 from robot_id.experiment.measurements import load_for
 from robot_id.model import load_robot
+
+# What --fix writes.
+CORRECTED = ('data.npz', 'robot.yaml')
 
 
 @click.command()
@@ -34,16 +43,25 @@ def command(
     json_file: str | None,
     folder: str | None,
 ) -> None:
-    """Check units, signs, clock, columns, mount and motion of a recording; findings: exit 1."""
+    """
+    Check units, signs, clock, columns, mount and motion of a recording.
+
+    Exit code: 0 without findings, 1 with; with --quiet they go to stderr.
+    """
     check_writable(json_file)
+    if folder is not None and Path(folder).is_dir():
+        check_writable(*(Path(folder, name) for name in CORRECTED))
     model = load_robot(robot)
     dataset = load_for(model, paths, mapping)
     compile_first('regressor')
     with progress_bar() as progress:
         findings = check(model, dataset, progress)
     console = output()
-    for finding in findings:
-        console.print(finding.line(), markup=False, soft_wrap=True)
+    lines = [finding.line() for finding in findings]
+    for line in lines:
+        console.print(line, markup=False, soft_wrap=True)
+    if verbosity.quiet():
+        alarm(lines)
     if not findings:
         console.print('no findings')
     if json_file:
@@ -52,4 +70,4 @@ def command(
         for path in save_corrected(Path(folder), model, dataset, findings):
             console.print(f'corrected: {path}', markup=False, soft_wrap=True)
     if findings:
-        sys.exit(1)
+        click.get_current_context().exit(1)

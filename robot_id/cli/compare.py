@@ -6,12 +6,13 @@ import json
 
 import click
 
-from robot_id.cli.console import check_writable, output, save, warn
+from robot_id.cli.console import check_writable, output, print_whole, save, warn
 from robot_id.estimation.result import Result
 from robot_id.exceptions import OptionError
 from robot_id.files import write_text
 from robot_id.report.compare import comparison_table, side_by_side
 from robot_id.report.compare_plot import plot_comparison
+from robot_id.report.tables import judged_unfit
 
 PICTURES = ('.png', '.svg', '.pdf')
 
@@ -34,12 +35,9 @@ def command(files: tuple[str, ...], picture: str | None, json_file: str | None) 
     if len(files) < 2:
         raise OptionError(f'{files[0]}: name at least two results to compare')
     comparison = side_by_side([Result.load(file) for file in files], files)
-    output().print(comparison_table(comparison))
-    warn(
-        f'{file}: {result.method} did not converge'
-        for file, result in zip(files, comparison.results)
-        if not result.converged
-    )
+    print_whole(output(), comparison_table(comparison))
+    for file, result in zip(files, comparison.results):
+        warn(judged_unfit(file, result))
     if json_file:
         text = json.dumps(comparison.to_dict(), indent=1) + '\n'
         save(lambda path: write_text(path, text), json_file)

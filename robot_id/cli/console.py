@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import click
 from rich.console import Console
 from rich.measure import Measurement
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -19,6 +20,13 @@ from robot_id.exceptions import DataError
 from robot_id.progress import Progress as Callback
 
 PATIENCE_S = 2.0
+# Parameters of the verbs that name what they write; all others may name what they read.
+WRITTEN = (
+    'json_file', 'report_file', 'picture', 'plot_directory', 'out', 'robot_file', 'markdown',
+    'page', 'folder',
+)  # fmt: skip
+# Exit code where the answer must not be used; 2 is a mistake in the input, 1 a finding of `check`.
+NOT_TO_BE_USED = 3
 
 
 def output() -> Console:
@@ -36,6 +44,18 @@ def warn(lines: Iterable[str]) -> None:
     console = messages()
     for line in lines:
         console.print(f'warning: {line}', style='yellow', markup=False, soft_wrap=True)
+
+
+def alarm(lines: Iterable[str], style: str | None = 'yellow') -> None:
+    """Print findings and verdicts that matter to stderr, with --quiet too."""
+    console = messages()
+    for line in lines:
+        console.print(line, style=style, markup=False, soft_wrap=True)
+
+
+def end_unusable() -> None:
+    """End the command with the code of an answer that must not be used."""
+    click.get_current_context().exit(NOT_TO_BE_USED)
 
 
 def details(lines: Iterable[str]) -> None:
@@ -85,11 +105,17 @@ def progress_bar() -> Iterator[Callback]:
             bar.stop()
 
 
-def check_writable(*paths: str | None) -> None:
-    """Refuse a file that cannot be written before the work begins, not after it."""
-    for path in paths:
-        if path is None:
-            continue
+def check_writable(*paths: str | Path | None, inputs: Iterable[str | Path | None] = ()) -> None:
+    """
+    Refuse a file that cannot be written before the work begins, not after it.
+
+    A file that the same command reads is refused too, under whatever name.
+
+    :param inputs: files that are read besides those on the command line.
+    """
+    written = [path for path in paths if path is not None]
+    read = [*_named_files(), *(path for path in inputs if path is not None)]
+    for path in written:
         file, folder = Path(path), Path(path).absolute().parent
         if os.path.isdir(file):
             raise DataError(f'{path}: cannot write, it is a directory')
@@ -97,6 +123,34 @@ def check_writable(*paths: str | None) -> None:
             raise DataError(f"{path}: cannot write, there is no directory '{folder}'")
         if not os.access(file if os.path.exists(file) else folder, os.W_OK):
             raise DataError(f'{path}: cannot write, permission denied')
+        if len(os.fsencode(file.name)) > files.LONGEST_NAME:
+            raise DataError(f'{path}: cannot write, the name has over {files.LONGEST_NAME} bytes')
+        for other in read:
+            if _is_part_of(file, Path(other)):
+                raise DataError(
+                    f'{path}: cannot write, this command reads it (as {other}); name another file'
+                )
+
+
+def _named_files() -> Iterator[str]:
+    """Yield what the command line names, but for the files to be written."""
+    context = click.get_current_context(silent=True)
+    for key, value in (context.params if context else {}).items():
+        for one in value if isinstance(value, tuple) else (value,):
+            if isinstance(one, str) and key not in WRITTEN:
+                yield one
+
+
+def _is_part_of(file: Path, other: Path) -> bool:
+    """Whether a file exists and is another one, or lies in a folder, by links too."""
+    try:
+        if not os.path.exists(file):
+            return False
+        if os.path.isdir(other):
+            return Path(os.path.realpath(other)) in Path(os.path.realpath(file)).parents
+        return os.path.samefile(file, other)
+    except (OSError, ValueError):
+        return False
 
 
 def save(write: Callable[[Path], object], path: str | Path, folder: bool = False) -> None:
@@ -117,5 +171,5 @@ def save(write: Callable[[Path], object], path: str | Path, folder: bool = False
     except OSError as error:
         raise DataError(f'{path}: cannot write ({error.strerror or error})') from error
     if kept and not verbosity.quiet():
-        text = f'{path}: the previous file is kept as {path.name}{files.BACKUP}'
+        text = f'{path}: the previous file is kept as {files.backup_of(path).name}'
         messages().print(text, markup=False, soft_wrap=True)

@@ -5,10 +5,17 @@ from __future__ import annotations
 import click
 
 from robot_id.cli.compiling import compile_first
-from robot_id.cli.console import check_writable, output, progress_bar, save, warn
+from robot_id.cli.console import (
+    check_writable,
+    end_unusable,
+    output,
+    progress_bar,
+    save,
+    warn,
+)
 from robot_id.cli.shared_options import mapping_option, robot_option
 from robot_id.experiment.drive_gains import identify_drive_gains
-from robot_id.experiment.gate import look
+from robot_id.experiment.gate import is_fatal, look
 from robot_id.experiment.measurements import load_for
 from robot_id.experiment.payload.attachment import at_link
 from robot_id.model import load_robot
@@ -45,19 +52,27 @@ def command(
     report_file: str | None,
     robot_file: str | None,
 ) -> None:
-    """Estimate the factor that corrects each drive's recorded torque, with its interval."""
+    """
+    Estimate the factor that corrects each drive's recorded torque, with its interval.
+
+    Exit code: 0, or 3 where a sure finding says that a recording is of another robot; 2 for a
+    mistake in the input.
+    """
     check_writable(json_file, report_file, robot_file)
     model = load_robot(robot)
     place = at_link(model, tool) if tool else None
     paths = (unloaded, loaded, *unknown)
     recordings = [load_for(model, [path], mapping) for path in paths]
     compile_first('regressor')
+    unusable = False
     if not no_check:
-        warn(
-            f'{path}: {finding.line()}'
+        found_in = [
+            (path, finding)
             for path, data in zip(paths, recordings)
             for finding in look(model, data)
-        )
+        ]
+        warn(f'{path}: {finding.line()}' for path, finding in found_in)
+        unusable = any(is_fatal(finding) for _, finding in found_in)
     without, with_load, *others = recordings
     with progress_bar() as progress:
         found = identify_drive_gains(model, without, with_load, mass, others, place, progress)
@@ -73,3 +88,5 @@ def command(
         gains = dict(zip(found.joint_names, found.written))
         save(lambda path: write_drive_gains(robot, gains, path), robot_file)
         console.print(f'robot file: {robot_file}', markup=False, soft_wrap=True)
+    if unusable:
+        end_unusable()

@@ -7,11 +7,10 @@ import os
 from pathlib import Path
 
 import click
-from rich.table import Table
 
 from robot_id import files
 from robot_id.cli.compiling import compile_first
-from robot_id.cli.console import output, progress_bar, save, warn
+from robot_id.cli.console import check_writable, output, print_whole, progress_bar, save, warn
 from robot_id.cli.shared_options import robot_option
 from robot_id.exceptions import DataError, OptionError
 from robot_id.excitation import design as excitation
@@ -20,6 +19,7 @@ from robot_id.excitation.criteria import CRITERIA
 from robot_id.excitation.family import FAMILIES
 from robot_id.experiment.rehearsal import rehearsed
 from robot_id.model import load_robot
+from robot_id.report.excitation import criterion_table, expected_table, not_excited
 from robot_id.trajectory import Trajectory, blend
 from robot_id.trajectory.plot import plot_motion
 from robot_id.trajectory.reference_bag import write_reference_bag
@@ -141,6 +141,7 @@ def command(
 ) -> None:
     """Find a motion that excites all parameters, and predict what it will identify."""
     places = _places(out, force)
+    check_writable(json_file, picture)
     model = load_robot(robot)
     stand = _posture(posture, model.n)
     options = excitation.ExcitationOptions(
@@ -222,30 +223,15 @@ def _with_ways(
 
 def _report(found: excitation.Excitation) -> None:
     console = output()
-    before, after = found.search.before, found.search.figures
-    table = Table(title=f'{found.robot}: {found.trajectory.kind}, {found.trajectory.duration:g} s')
-    table.add_column('criterion')
-    table.add_column(f'best of {found.search.random_motions} random', justify='right')
-    table.add_column('optimised', justify='right')
-    for name, criterion in CRITERIA.items():
-        table.add_row(criterion.label, f'{before[name]:.4g}', f'{after[name]:.4g}')
-    console.print(table)
-    noise = ', '.join(f'{s:g}' for s in found.torque_std)
-    table = Table(title=f'expected deviations for a torque noise of {noise}')
-    for header in ('name', 'expected', 'deviation', 'percent'):
-        table.add_column(header, justify='left' if header == 'name' else 'right')
-    known = found.deviations
-    for name, value, std, percent in zip(known.names, known.expected, known.std, known.percent):
-        style = None if percent < 10.0 else 'dim'
-        table.add_row(name, f'{value:.4g}', f'{std:.3g}', f'{percent:.3g}', style=style)
-    console.print(table)
-    good = known.identified()
+    print_whole(console, criterion_table(found))
+    print_whole(console, expected_table(found))
     console.print(
-        f'{len(good)} of {len(known.names)} parameters below 10 %; '
-        f'{found.search.evaluations} evaluations in {found.search.elapsed_s:.1f} s'
+        f'{len(found.deviations.identified())} of {len(found.deviations.names)} parameters below '
+        f'10 %; {found.search.evaluations} evaluations in {found.search.elapsed_s:.1f} s'
         + (' (stopped early)' if found.search.interrupted else ''),
         soft_wrap=True,
     )
+    warn(not_excited(found.deviations))
     for note in found.notes:
         console.print(f'note: {note}', markup=False, soft_wrap=True)
     if found.search.interrupted:
@@ -262,6 +248,7 @@ def _places(out: str | None, force: bool) -> tuple[Path, Path, Path] | None:
             f"--out: '{out}' must end in .csv; the bag and the YAML file are written beside it"
         )
     places = csv, csv.with_suffix('.yaml'), csv.with_name(f'{csv.stem}_bag')
+    check_writable(*places[:2])
     if not os.path.isdir(csv.resolve().parent):
         raise DataError(f'{csv}: no folder {csv.resolve().parent}')
     for place in places:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from functools import partial
 from pathlib import Path
 
@@ -10,9 +12,11 @@ import click
 from robot_id import files
 from robot_id.cli.console import check_writable, messages, save, warn
 from robot_id.estimation.result import Result
-from robot_id.exceptions import DataError
+from robot_id.exceptions import DataError, DescriptionError
+from robot_id.model import load_robot
 from robot_id.report.export import FORMATS, export
 from robot_id.report.export.parts import Exported
+from robot_id.report.tables import judged_unfit
 
 
 @click.command()
@@ -30,17 +34,22 @@ from robot_id.report.export.parts import Exported
     '--out', metavar='FILE', help='Write to a file (c: a folder) instead of the terminal.'
 )
 @click.option(
-    '--force', is_flag=True, help='Export for a controller despite a verdict of do_not_use.'
+    '--force', is_flag=True, help='Export for a controller despite its verdict, or without one.'
 )
 def command(result_file: str, kind: str, robot: str | None, out: str | None, force: bool) -> None:
-    """Write the parameters of RESULT.json in the format of another program."""
+    """
+    Write the parameters of RESULT.json in the format of another program.
+
+    Formats that a controller starts from refuse the verdict do_not_use, and a result without a
+    verdict (exit code 2); the others warn.
+    """
     if kind != 'c':
         check_writable(out)
     source = Path(result_file)
     result = Result.load(source)
+    check_own_urdf(robot or result.robot, out)
     made = export(kind, result, source, robot, force)
-    if not result.converged:
-        warn([f'{source}: {result.method} did not converge, do not trust these values'])
+    warn(judged_unfit(source, result))
     console = messages()
     if made.folder:
         save_folder(made.folder, out)
@@ -52,6 +61,14 @@ def command(result_file: str, kind: str, robot: str | None, out: str | None, for
         click.echo(made.text, nl=False)
     for note in (*lines, *made.notes):
         console.print(note, markup=False, soft_wrap=True)
+
+
+def check_own_urdf(robot: str, out: str | None) -> None:
+    """Refuse to replace the URDF that a robot file names."""
+    if out is None or not os.path.exists(out):
+        return
+    with contextlib.suppress(DescriptionError):
+        check_writable(out, inputs=[load_robot(robot).urdf])
 
 
 def save_folder(contents: dict[str, str], out: str | None) -> None:
@@ -74,6 +91,8 @@ def save_all(made: Exported, out: Path) -> list[str]:
     The file is read back before it is put in place: a wrong one is never left there.
     """
     lines: list[str] = []
+    beside = {out.with_suffix(ending): text for ending, text in made.others.items()}
+    check_writable(out, *beside)
 
     def write(draft: Path) -> None:
         files.write_text(draft, made.text)
@@ -81,8 +100,7 @@ def save_all(made: Exported, out: Path) -> list[str]:
             lines.append(made.check(draft.read_text(encoding='utf-8')))
 
     save(write, out)
-    for ending, text in made.others.items():
-        path = out.with_suffix(ending)
+    for path, text in beside.items():
         if path.is_file() and path.read_bytes() == text.encode():
             lines.append(f'also there, unchanged: {path}')
             continue

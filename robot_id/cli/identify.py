@@ -6,7 +6,17 @@ import click
 
 from robot_id import options
 from robot_id.cli.compiling import compile_first
-from robot_id.cli.console import check_writable, details, output, progress_bar, save, warn
+from robot_id.cli.console import (
+    alarm,
+    check_writable,
+    details,
+    end_unusable,
+    output,
+    print_whole,
+    progress_bar,
+    save,
+    warn,
+)
 from robot_id.cli.shared_options import data_option, mapping_option, robot_option
 from robot_id.experiment.friction import selection_lines
 from robot_id.experiment.identify import Identification, Request, identify
@@ -15,6 +25,7 @@ from robot_id.report.html.provenance import Provenance, provenance
 from robot_id.report.plots import plot_prediction
 from robot_id.report.tables import (
     error_table,
+    holdout_lines,
     parameter_table,
     result_lines,
     validation_table,
@@ -72,7 +83,13 @@ def command(
     holdout: str,
     no_check: bool,
 ) -> None:
-    """Identify the base parameters of a robot from measurements."""
+    """
+    Identify the base parameters of a robot from measurements.
+
+    Exit code: 0 where the verdict is usable or care, 3 where it is do_not_use, as with a sure
+    finding that the data are of another robot; 2 for a mistake in the input. Findings, and a
+    verdict other than usable, go to stderr, with --quiet too.
+    """
     check_writable(json_file, report_file)
     compile_first('regressor')
     request = Request(
@@ -98,6 +115,8 @@ def command(
     if report_file:
         words = _command_line(click.get_current_context())
         _write_report(found, report_file, provenance(words, (*paths, *others)))
+    if found.result.verdict == 'do_not_use':
+        end_unusable()
 
 
 def _show(found: Identification) -> None:
@@ -105,17 +124,22 @@ def _show(found: Identification) -> None:
     result, validation = found.result, found.validation
     details(f'option {key} = {value}' for key, value in result.options.items())
     console = output()
-    for line in found.findings:
-        console.print(f'finding: {line}', markup=False, soft_wrap=True, style='yellow')
-    console.print(parameter_table(result))
+    alarm(f'finding: {line}' for line in found.findings)
+    print_whole(console, parameter_table(result))
     per_joint = result.relative_error_percent_per_joint.tolist()
-    console.print(error_table(found.robot.joint_names, result.relative_error_percent, per_joint))
+    errors = error_table(found.robot.joint_names, result.relative_error_percent, per_joint)
+    print_whole(console, errors)
     for line in (*result_lines(result), *selection_lines(result.friction)):
         console.print(line, markup=False, soft_wrap=True)
     if validation is not None:
-        console.print(validation_table(validation, 'torque error on the other data'))
-    for line in verdict_lines(result):
-        console.print(line, markup=False, soft_wrap=True, style=STYLES.get(result.verdict or ''))
+        print_whole(console, validation_table(validation))
+    for line in holdout_lines(result):
+        console.print(line, markup=False, soft_wrap=True)
+    if result.verdict in STYLES:
+        alarm(verdict_lines(result), STYLES[result.verdict])
+    else:
+        for line in verdict_lines(result):
+            console.print(line, markup=False, soft_wrap=True)
     warn(found.warnings[len(found.findings) :])
 
 

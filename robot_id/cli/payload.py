@@ -15,6 +15,7 @@ from robot_id.experiment.payload.attachment import POSE, at_link, at_pose
 from robot_id.experiment.payload.known import FORM, known_part
 from robot_id.model import load_robot
 from robot_id.report.html.load_page import write_load_report
+from robot_id.report.tables import judged_unfit
 
 
 @click.command()
@@ -65,7 +66,11 @@ def command(
     json_file: str | None,
     report_file: str | None,
 ) -> None:
-    """Identify mass, centre and inertia of a load, with intervals."""
+    """
+    Identify mass, centre and inertia of a load, with intervals.
+
+    Recordings with a sure finding that they are of another robot are refused (exit code 2).
+    """
     check_writable(json_file, report_file)
     if tools and pose is not None:
         raise OptionError('payload: give --tool or --pose, not both')
@@ -92,6 +97,7 @@ def command(
     for line in found.lines():
         console.print(line, markup=False, soft_wrap=True)
     recordings = (*with_load, *([without] if without else []))
+    warn(judged_unfit(params, request.arm) if params and request.arm else ())
     warn(found.warnings)
     warn(line for data in recordings for line in implausible(model, data))
     if json_file:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from robot_id import files
-from robot_id.cli.console import check_writable, output, save, warn
+from robot_id.cli.console import check_writable, output, print_whole, save, warn
 from robot_id.dynamics.generated.operations import operation_counts
 from robot_id.exceptions import RobotIdError
 from robot_id.model import Robot, load_robot
@@ -37,7 +37,7 @@ def command(name: str | None, operations: bool, json_file: str | None) -> None:
         found = summarise(robot)
         if operations:
             found['operations'] = operation_counts(robot)
-            console.print(_operations(robot, found['operations']))
+            print_whole(console, _operations(robot, found['operations']))
         else:
             _describe(console, robot, found)
     else:
@@ -75,8 +75,8 @@ def _describe(console: Console, robot: Robot, found: dict[str, Any]) -> None:
     console.print(f'{robot.name}: {found["description"] or "no description"}', markup=False)
     gravity = ', '.join(f'{g:g}' for g in found['gravity'])
     console.print(f'gravity [{gravity}] m/s^2', markup=False)
-    console.print(_joints(found))
-    console.print(_kinematics(found))
+    print_whole(console, _joints(found))
+    print_whole(console, _kinematics(found))
     if found['mimics']:
         for mimic in found['mimics']:
             console.print(f'mimic joint: {mimic}', markup=False)
@@ -86,7 +86,7 @@ def _describe(console: Console, robot: Robot, found: dict[str, Any]) -> None:
         rows = '; '.join(' '.join(f'{x:g}' for x in row) for row in found['coupling'])
         console.print(f'motor speeds = [{rows}] * joint speeds', markup=False, soft_wrap=True)
     if found['loops']:
-        console.print(_loops(found))
+        print_whole(console, _loops(found))
     console.print(_parameters(robot, found))
 
 

@@ -16,6 +16,8 @@ from robot_id.dynamics import Disturbances, Simulation
 from robot_id.estimation.parameters import load_for_robot
 from robot_id.exceptions import OptionError
 from robot_id.experiment import dataset_of, perform
+from robot_id.experiment.payload.attachment import at_link, last_link
+from robot_id.experiment.payload.known import FORM, carrying, known_part
 from robot_id.model import Robot, load_robot
 from robot_id.trajectory.default import motion_of
 
@@ -45,6 +47,13 @@ MOST_EVERY = 1_000_000
     metavar='FILE',
     help='Simulate this result, URDF, SDF or MJCF instead of the truth.',
 )
+@click.option(
+    '--payload',
+    'load',
+    metavar=f'{FORM}|FILE.json',
+    help='A load that the arm carries (kg, m, kg m2 about its centre), or a file of payload.',
+)
+@click.option('--tool', metavar='LINK', help='Link of the URDF that carries it; else the last.')
 @click.option('--every', default=1, show_default=True, help='Record one control sample in EVERY.')
 @click.option('--no-noise', is_flag=True, help='Write exact positions and torques.')
 @click.option('--json', 'json_file', metavar='FILE', help='Write a summary to a JSON file.')
@@ -57,12 +66,16 @@ def command(
     cycles: int,
     loop_name: str,
     params: str | None,
+    load: str | None,
+    tool: str | None,
     every: int,
     no_noise: bool,
     json_file: str | None,
 ) -> None:
     """Simulate a robot in closed loop and write what a logger would have recorded."""
     check_writable(json_file)
+    if tool is not None and load is None:
+        raise OptionError('--tool: give the load that hangs on it with --payload')
     if not 1 <= every <= MOST_EVERY:
         raise OptionError(f'--every {every} must lie between 1 and {MOST_EVERY}')
     model = load_robot(robot)
@@ -70,6 +83,9 @@ def command(
         chi = model.truth()
     else:
         model, chi, _ = load_for_robot(model, params)
+    if load is not None:
+        place = at_link(model, tool) if tool else last_link(model)
+        chi = carrying(model, chi, known_part(load, 'payload'), place)
     loop = loop_setting(model, loop_name)
     motion = motion_of(model, trajectory, seconds, seed)
     noise = Disturbances() if no_noise else None

@@ -6,14 +6,23 @@ import click
 
 from robot_id import options
 from robot_id.cli.compiling import compile_first
-from robot_id.cli.console import check_writable, output, progress_bar, save, warn
+from robot_id.cli.console import (
+    check_writable,
+    end_unusable,
+    output,
+    print_whole,
+    progress_bar,
+    save,
+    warn,
+)
 from robot_id.cli.shared_options import data_option, mapping_option, robot_option
-from robot_id.estimation.model_file import load_result_or_model
+from robot_id.estimation.model_file import is_model, load_result_or_model
 from robot_id.experiment.measurements import implausible, load_for
 from robot_id.experiment.validation import Conditions, validate
+from robot_id.experiment.verdict import NONSENSE_PERCENT
 from robot_id.model import load_robot
 from robot_id.report.plots import plot_prediction
-from robot_id.report.tables import validation_table
+from robot_id.report.tables import judged_unfit, validation_table
 
 
 @click.command()
@@ -47,7 +56,12 @@ def command(
     json_file: str | None,
     plot_directory: str | None,
 ) -> None:
-    """Predict the torques of other data with identified parameters, processed as identify did."""
+    """
+    Predict the torques of other data with identified parameters, processed as identify did.
+
+    Exit code: 0, or 3 where a result leaves 40 % of the torque or more unexplained; 2 for a
+    mistake in the input.
+    """
     check_writable(json_file)
     model = load_robot(robot)
     result = load_result_or_model(model, params)
@@ -58,16 +72,22 @@ def command(
     with progress_bar() as progress:
         validation = validate(model, result, dataset, conditions, progress)
     console = output()
-    console.print(validation_table(validation))
+    print_whole(console, validation_table(validation))
     if validation.simulation is not None:
         errors = ', '.join(f'{name} {v:.3g} %' for name, v in validation.simulation.items())
         console.print(f'closed-loop simulation: {errors}', soft_wrap=True)
     for note in validation.notes:
         console.print(note, markup=False, soft_wrap=True)
-    warn((*implausible(model, dataset), *validation.warnings))
+    error = validation.torque_relative_error_percent
+    unusable = not is_model(params) and not error < NONSENSE_PERCENT
+    warn((*judged_unfit(params, result), *implausible(model, dataset), *validation.warnings))
+    if unusable:
+        warn([f'{params}: leaves {error:.3g} % of these torques unexplained: do not use'])
     if json_file:
         save(validation.save, json_file)
     if plot_directory:
         title = f'{model.name}, validation'
         for path in plot_prediction(validation.prediction, plot_directory, title):
             console.print(f'picture: {path}', markup=False, soft_wrap=True)
+    if unusable:
+        end_unusable()

@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id import files
-from robot_id.estimation.result_form import check_form, read_json
-from robot_id.exceptions import DataError
-from robot_id.model.json_numbers import finite, finite_or_none
+from robot_id.estimation.result_form import SCHEMA, Level, covariance_of, parse_form, read_json
+from robot_id.model.json_numbers import finite_or_none
 from robot_id.progress import IterationText
 from robot_id.regression.prediction import Prediction
+from robot_id.texts import one_line
 
-SCHEMA = 1
 Array = NDArray[np.float64]
 
 
@@ -96,7 +95,7 @@ class Result:
     extras: dict[str, Any] = field(default_factory=dict)
     standard_parameters: tuple[dict[str, Any], ...] | None = None
     physical: dict[str, Any] | None = None
-    verdict: str | None = None
+    verdict: Level | None = None
     reasons: tuple[str, ...] = ()
     holdout_error_percent: float = float('nan')
     findings: tuple[dict[str, Any], ...] = ()
@@ -135,7 +134,7 @@ class Result:
         ]
         return {
             'schema': SCHEMA,
-            'robot': self.robot,
+            'robot': one_line(self.robot),
             'method': self.method,
             'parameters': parameters,
             'relative_error_percent': finite_or_none(self.relative_error_percent),
@@ -148,11 +147,11 @@ class Result:
             'elapsed_s': finite_or_none(self.elapsed_s),
             'converged': self.converged,
             'verdict': self.verdict,
-            'reasons': list(self.reasons),
+            'reasons': [one_line(text) for text in self.reasons],
             'holdout_error_percent': finite_or_none(self.holdout_error_percent),
-            'findings': list(self.findings),
-            'options': finite(self.options),
-            'warnings': list(self.warnings),
+            'findings': _plain(list(self.findings)),
+            'options': _plain(self.options),
+            'warnings': [one_line(text) for text in self.warnings],
             'covariance': [[finite_or_none(v) for v in row] for row in self.covariance],
             'history': [
                 {
@@ -162,16 +161,16 @@ class Result:
                 }
                 for step in self.history
             ],
-            'extras': finite(self.extras),
+            'extras': _plain(self.extras),
             **self._physical_keys(),
-            **({'friction': finite(self.friction)} if self.friction else {}),
+            **({'friction': _plain(self.friction)} if self.friction else {}),
         }
 
     def _physical_keys(self) -> dict[str, Any]:
         if self.standard_parameters is None:
             return {}
-        standard = [finite(p) for p in self.standard_parameters]
-        return {'standard_parameters': standard, 'physical': finite(self.physical or {})}
+        standard = [_plain(p) for p in self.standard_parameters]
+        return {'standard_parameters': standard, 'physical': _plain(self.physical or {})}
 
     def save(self, path: str | Path) -> None:
         """Write the JSON form to a file, in one step: a failure leaves the previous file."""
@@ -185,63 +184,56 @@ class Result:
     @classmethod
     def from_dict(cls, data: Any, source: str = 'result') -> Result:
         """Build a result from its JSON form."""
-        if not isinstance(data, dict) or 'parameters' not in data:
-            raise DataError(f"{source}: not a robot_id result, it has no key 'parameters'")
-        if data.get('schema') != SCHEMA:
-            raise DataError(
-                f'{source}: schema {data.get("schema")!r}, this version reads {SCHEMA}'
-            )
-        check_form(data, source)
-        try:
-            parameters = data['parameters']
-            std = np.array([_value(p.get('std')) for p in parameters])
-            covariance = data.get('covariance')
-            return cls(
-                robot=data.get('robot', ''),
-                method=data.get('method', ''),
-                names=tuple(p['name'] for p in parameters),
-                values=np.array([float(p['value']) for p in parameters]),
-                covariance=(
-                    np.array([[_value(v) for v in row] for row in covariance])
-                    if covariance
-                    else np.diag(std**2)
-                ),
-                essential=np.array([bool(p.get('essential', True)) for p in parameters]),
-                relative_error_percent=_value(data.get('relative_error_percent')),
-                relative_error_percent_per_joint=np.array(
-                    [_value(v) for v in data.get('relative_error_percent_per_joint') or []]
-                ),
-                condition_number=_value(data.get('condition_number')),
-                iterations=int(data.get('iterations', 1)),
-                simulations=int(data.get('simulations', 0)),
-                elapsed_s=_value(data.get('elapsed_s')),
-                converged=bool(data.get('converged', True)),
-                history=tuple(
-                    Iteration(
-                        np.array([_value(v) for v in step['parameters']]),
-                        _value(step.get('relative_error_percent')),
-                        float(step.get('step', 1.0)),
-                    )
-                    for step in data.get('history') or []
-                ),
-                options=dict(data.get('options') or {}),
-                warnings=tuple(data.get('warnings') or ()),
-                extras=dict(data.get('extras') or {}),
-                standard_parameters=(
-                    tuple(dict(p) for p in data['standard_parameters'])
-                    if data.get('standard_parameters')
-                    else None
-                ),
-                physical=data.get('physical'),
-                verdict=data.get('verdict'),
-                reasons=tuple(data.get('reasons') or ()),
-                holdout_error_percent=_value(data.get('holdout_error_percent')),
-                findings=tuple(dict(one) for one in data.get('findings') or ()),
-                friction=dict(data.get('friction') or {}),
-            )
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise DataError(f'{source}: broken result ({error!r})') from error
+        form = parse_form(data, source)
+        standard = form.standard_parameters
+        given = form.friction.model_dump(exclude_unset=True)
+        return cls(
+            robot=form.robot,
+            method=form.method,
+            names=tuple(p.name for p in form.parameters),
+            values=np.array([p.value for p in form.parameters]),
+            covariance=covariance_of(form),
+            essential=np.array([p.essential for p in form.parameters]),
+            relative_error_percent=_value(form.relative_error_percent),
+            relative_error_percent_per_joint=_values(form.relative_error_percent_per_joint),
+            condition_number=_value(form.condition_number),
+            iterations=form.iterations,
+            simulations=form.simulations,
+            elapsed_s=_value(form.elapsed_s),
+            converged=form.converged,
+            history=tuple(
+                Iteration(_values(step.parameters), _value(step.relative_error_percent), step.step)
+                for step in form.history
+            ),
+            options=form.options,
+            warnings=tuple(form.warnings),
+            extras=form.extras,
+            standard_parameters=(
+                tuple(p.model_dump(exclude_unset=True) for p in standard) if standard else None
+            ),
+            physical=form.physical,
+            verdict=form.verdict,
+            reasons=tuple(form.reasons),
+            holdout_error_percent=_value(form.holdout_error_percent),
+            findings=tuple(one.model_dump(exclude_unset=True) for one in form.findings),
+            friction=given,
+        )
+
+
+def _plain(value: Any) -> Any:
+    """Return nested lists and dictionaries for JSON: null for what is not finite, single lines."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, str):
+        return one_line(value)
+    return finite_or_none(value) if isinstance(value, float) else value
 
 
 def _value(value: float | None) -> float:
-    return float('nan') if value is None else float(value)
+    return float('nan') if value is None else value
+
+
+def _values(values: Sequence[float | None]) -> Array:
+    return np.array(values, dtype=float)

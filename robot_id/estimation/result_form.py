@@ -1,24 +1,252 @@
-"""The JSON form of a result, checked key by key before a Result is built of it."""
+"""
+The JSON form of a result: what each key may hold, checked before a Result is built of it.
+
+A result file is not trusted: it may have been edited, cut or made by another program. Texts are
+single lines, numbers are finite, and the covariance is one that estimates can have.
+"""
 
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from robot_id import budget
 from robot_id.exceptions import DataError, shorten
+from robot_id.model.names import Name
+from robot_id.texts import LONGEST_LINE, LONGEST_NAME, is_line
 
-# Keys with one number each; null stands for what is not known.
-_NUMBERS = (
-    'relative_error_percent', 'condition_number', 'elapsed_s', 'holdout_error_percent',
-)  # fmt: skip
-_COUNTS = ('iterations', 'simulations')
-_MOST_PARAMETERS = 5000
+SCHEMA = 1
+Level = Literal['usable', 'care', 'do_not_use']
+LEVELS: tuple[Level, ...] = get_args(Level)
+MOST_PARAMETERS = 5000
 _MOST_COUNTED = 1 << 53
-# No parameter of a robot is larger.
-_LARGEST = 1e15
+# No parameter of a robot is larger, and no standard deviation says less.
+_LARGEST, _WIDEST = 1e15, 1e30
+# Of tables and lists in one another.
+_DEEPEST = 20
+# Rounding of a covariance that was computed and written with 64 bits: the asymmetry of an entry
+# relative to both standard deviations, and the smallest eigenvalue of the correlations, each.
+ASYMMETRY, NEGATIVE = 1e-6, 1e-6
+
+Array = NDArray[np.float64]
+
+
+def _number(value: Any) -> Any:
+    """Refuse whole numbers that no float holds, before they are converted."""
+    if isinstance(value, int) and value.bit_length() > 1000:
+        raise ValueError('is not a finite number')
+    return value
+
+
+def _line(text: str) -> str:
+    if not is_line(text):
+        raise ValueError(f'must be one line of at most {LONGEST_LINE} printable characters')
+    return text
+
+
+def _label(text: str) -> str:
+    if not is_line(text, LONGEST_NAME):
+        raise ValueError(f'must be at most {LONGEST_NAME} printable characters')
+    return text
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
+    """Refuse a tree that is deep, or holds texts or numbers that a result does not hold."""
+    if depth > _DEEPEST:
+        raise ValueError('is nested too deeply')
+    if isinstance(value, str):
+        _line(value)
+    elif isinstance(value, (int, float)):
+        if not np.isfinite(float(_number(value))):
+            raise ValueError('is not a finite number')
+    elif isinstance(value, list):
+        for item in value:
+            _plain(item, depth + 1)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if not is_line(key, LONGEST_NAME):
+                raise ValueError(f'a key must have at most {LONGEST_NAME} printable characters')
+            _plain(item, depth + 1)
+    return value
+
+
+_Float = Annotated[float, BeforeValidator(_number)]
+Number = Annotated[_Float, Field(allow_inf_nan=False)]
+Value = Annotated[_Float, Field(ge=-_LARGEST, le=_LARGEST, allow_inf_nan=False)]
+Deviation = Annotated[_Float, Field(ge=0.0, le=_WIDEST, allow_inf_nan=False)]
+Variance = Annotated[_Float, Field(ge=-(_WIDEST**2), le=_WIDEST**2, allow_inf_nan=False)]
+Positive = Annotated[_Float, Field(ge=0.0, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0, le=_MOST_COUNTED)]
+Label = Annotated[str, AfterValidator(_label)]
+Line = Annotated[str, AfterValidator(_line)]
+Tree = Annotated[dict[str, Any], AfterValidator(_plain)]
+
+
+class _Form(BaseModel):
+    """Types are not converted; keys of later versions are let through."""
+
+    model_config = ConfigDict(extra='ignore', strict=True, frozen=True)
+
+
+class ParameterForm(_Form):
+    """One parameter; null stands for a standard deviation that is not known."""
+
+    name: Name
+    value: Value
+    std: Deviation | None = None
+    essential: bool = True
+
+
+class StepForm(_Form):
+    """One iteration."""
+
+    parameters: list[Number | None]
+    relative_error_percent: Positive | None = None
+    step: Number = 1.0
+
+
+class StandardForm(_Form):
+    """One standard parameter of a physically consistent result."""
+
+    model_config = ConfigDict(extra='allow')
+
+    name: Name
+    value: Value
+    std: Deviation | None = None
+    interval: list[Number | None] | None = None
+    data_share: Number | None = None
+    prior_share: Number | None = None
+
+
+class FindingForm(_Form):
+    """One finding of the check."""
+
+    code: Label
+    joint: Label | None = None
+    certainty: Annotated[float, Field(ge=0.0, le=1.0)]
+    message: Line
+    fix: Line
+
+
+class ConstantForm(_Form):
+    """One constant of a friction term."""
+
+    name: Label
+    joint: Name
+    term: Label
+    value: Value
+    std: Deviation | None = None
+
+
+class FrictionForm(_Form):
+    """The friction terms of each joint, by name, and how they were chosen."""
+
+    terms: dict[Name, list[Label]] = {}
+    constants: list[ConstantForm] = []
+    selection: Tree | None = None
+
+
+class ExtrasForm(_Form):
+    """Values of one method; what a reader of a file uses is typed."""
+
+    rate_hz: Annotated[float, Field(gt=0.0, le=1e9)] | None = None
+
+
+class ResultForm(_Form):
+    """A whole result file."""
+
+    robot: Label = ''
+    method: Label = ''
+    parameters: Annotated[list[ParameterForm], Field(min_length=1, max_length=MOST_PARAMETERS)]
+    covariance: list[list[Variance | None]] | None = None
+    relative_error_percent: Positive | None = None
+    relative_error_percent_per_joint: list[Positive | None] = []
+    condition_number: Positive | None = None
+    iterations: Count = 1
+    simulations: Count = 0
+    elapsed_s: Positive | None = None
+    converged: bool = True
+    history: list[StepForm] = []
+    options: Tree = {}
+    warnings: list[Line] = []
+    extras: Tree = {}
+    standard_parameters: list[StandardForm] | None = None
+    physical: Tree | None = None
+    verdict: Level | None = None
+    reasons: list[Line] = []
+    holdout_error_percent: Positive | None = None
+    findings: list[FindingForm] = []
+    friction: FrictionForm = FrictionForm()
+
+    @model_validator(mode='after')
+    def _agree(self) -> ResultForm:
+        """Refuse lists that do not have one entry for each parameter, and names twice."""
+        b = len(self.parameters)
+        for what, entries in (
+            ('parameters', self.parameters),
+            ('standard_parameters', self.standard_parameters or []),
+        ):
+            names = [entry.name for entry in entries]
+            if len(set(names)) < len(names):
+                twice = next(name for name in names if names.count(name) > 1)
+                raise ValueError(f"{what}: '{twice}' appears twice")
+        for number, step in enumerate(self.history):
+            if len(step.parameters) != b:
+                raise ValueError(
+                    f'history.{number} has {len(step.parameters)} values for {b} parameters'
+                )
+        ExtrasForm.model_validate(self.extras)
+        if self.covariance:
+            if [len(row) for row in self.covariance] != [b] * b:
+                raise ValueError(f'covariance must be {b} x {b}, one row for each parameter')
+            check_covariance(covariance_of(self))
+        return self
+
+
+def covariance_of(form: ResultForm) -> Array:
+    """(b, b) covariance, of the standard deviations alone where the file has no more."""
+    if form.covariance:
+        return np.array(form.covariance, dtype=float)
+    std = np.array([p.std for p in form.parameters], dtype=float)
+    return np.diag(std**2)
+
+
+def check_covariance(C: Array) -> None:
+    """
+    Refuse a matrix that no estimates have: it must be symmetric and positive semi-definite.
+
+    Both are judged on C_ij / (sigma_i sigma_j). NaN stands for what is not known.
+
+    :raises ValueError: with the reason.
+    """
+    variance = np.diag(C)
+    known = np.flatnonzero(np.isfinite(variance))
+    if np.any(variance[known] < 0.0):
+        raise ValueError('covariance: a variance is negative')
+    C = C[np.ix_(known, known)]
+    if not np.all(np.isfinite(C)):
+        raise ValueError('covariance: entries are missing between parameters with a variance')
+    sigma = np.sqrt(np.diag(C))
+    if np.any(C[sigma == 0.0] != 0.0) or np.any(C[:, sigma == 0.0] != 0.0):
+        raise ValueError('covariance: not positive semi-definite, a variance is zero')
+    R = C / np.where(sigma > 0.0, sigma, 1.0)[:, None] / np.where(sigma > 0.0, sigma, 1.0)
+    if np.any(np.abs(R - R.T) > ASYMMETRY):
+        raise ValueError('covariance: not symmetric')
+    if len(R) and np.linalg.eigvalsh(0.5 * (R + R.T))[0] < -NEGATIVE * len(R):
+        raise ValueError('covariance: not positive semi-definite')
 
 
 def read_json(path: Path) -> Any:
@@ -34,95 +262,18 @@ def read_json(path: Path) -> Any:
         raise DataError(f'{path}: not a JSON file ({reason})') from error
 
 
-def check_form(data: dict[str, Any], source: str) -> None:
-    """Refuse a result with a wrong entry, naming its key."""
-    parameters = _list(data['parameters'], f'{source}: parameters')
-    b = len(parameters)
-    if not 0 < b <= _MOST_PARAMETERS:
-        raise DataError(f'{source}: parameters has {b} entries, must be 1 to {_MOST_PARAMETERS}')
-    names = set()
-    for number, entry in enumerate(parameters, start=1):
-        where = f'{source}: parameter {number}'
-        _table(entry, where)
-        name = entry.get('name')
-        if not isinstance(name, str) or not name or not name.isprintable():
-            raise DataError(f"{where}: 'name' is {_shown(name)}, a text is needed")
-        if name in names:
-            raise DataError(f"{where}: '{name}' appears twice")
-        names.add(name)
-        _number(entry.get('value'), f"{where}: 'value' of {name}", null=False)
-        _number(entry.get('std'), f"{where}: 'std' of {name}")
-    for key in _NUMBERS:
-        _number(data.get(key), f'{source}: {key}')
-    for key in _COUNTS:
-        _count(data.get(key, 1), f'{source}: {key}')
-    for key in ('robot', 'method'):
-        if not isinstance(data.get(key, ''), str):
-            raise DataError(f'{source}: {key} is {_shown(data[key])}, a text is needed')
-    _numbers(data.get('relative_error_percent_per_joint') or [], f'{source}: error per joint')
-    _check_covariance(data.get('covariance'), b, source)
-    for number, step in enumerate(_list(data.get('history') or [], f'{source}: history'), start=1):
-        where = f'{source}: step {number} of the history'
-        _numbers(_table(step, where).get('parameters'), where, b)
-        _number(step.get('relative_error_percent'), where)
-        _number(step.get('step', 1.0), where, null=False)
-    for line in _list(data.get('warnings') or [], f'{source}: warnings'):
-        if not isinstance(line, str):
-            raise DataError(f'{source}: warnings has {_shown(line)}, a text is needed')
-    for key in ('options', 'extras'):
-        _table(data.get(key) or {}, f'{source}: {key}')
-
-
-def _check_covariance(rows: Any, b: int, source: str) -> None:
-    if rows is None or rows == []:
-        return
-    if len(_list(rows, f'{source}: covariance')) != b:
-        raise DataError(f'{source}: covariance has {len(rows)} rows for {b} parameters')
-    for number, row in enumerate(rows, start=1):
-        _numbers(row, f'{source}: covariance, row {number}', b)
-
-
-def _numbers(values: Any, where: str, count: int | None = None) -> None:
-    if count is not None and len(_list(values, where)) != count:
-        raise DataError(f'{where} has {len(values)} numbers, {count} are needed')
-    for value in _list(values, where):
-        _number(value, where)
-
-
-def _number(value: Any, where: str, null: bool = True) -> None:
-    if value is None and null:
-        return
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise DataError(f'{where} is {_shown(value)}, a number is needed')
+def parse_form(data: Any, source: str) -> ResultForm:
+    """Return the checked form of a result; refuse anything else in one line that names the key."""
+    if not isinstance(data, dict) or 'parameters' not in data:
+        raise DataError(f"{source}: not a robot_id result, it has no key 'parameters'")
+    if data.get('schema') != SCHEMA or isinstance(data['schema'], bool):
+        shown = shorten(repr(data.get('schema')), 80)
+        raise DataError(f'{source}: schema {shown}, this version reads {SCHEMA}')
     try:
-        size = abs(float(value))
-    except OverflowError:
-        size = math.inf
-    if not math.isfinite(size):
-        raise DataError(f'{where} is not a finite number')
-    if not null and size > _LARGEST:
-        raise DataError(f'{where} is {value:g}, beyond {_LARGEST:g}')
-
-
-def _count(value: Any, where: str) -> None:
-    _number(value, where)
-    if value is None or not 0 <= value <= _MOST_COUNTED or value != int(value):
-        raise DataError(f'{where} is {_shown(value)}, a count is needed')
-
-
-def _list(value: Any, where: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise DataError(f'{where} is {_shown(value)}, a list is needed')
-    return value
-
-
-def _table(value: Any, where: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise DataError(f'{where} is {_shown(value)}, keys and values are needed')
-    return value
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, int) and value.bit_length() > 1000:
-        return 'a huge number'
-    return shorten(repr(value), 80) if not isinstance(value, (list, dict)) else 'a list or table'
+        return ResultForm.model_validate(data)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        key = '.'.join(str(part) for part in problem['loc'])
+        message = problem['msg'].removeprefix('Value error, ')
+        line = f'{source}: {shorten(key)}: {message}' if key else f'{source}: {message}'
+        raise DataError(line, key=key or None) from error

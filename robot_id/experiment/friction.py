@@ -138,13 +138,17 @@ def selection_lines(friction: dict[str, Any]) -> list[str]:
     selection = friction.get('selection')
     if not selection:
         return []
-    lines = [f'friction candidates on {selection["blocks"]} (fit, cross-validated, gain):']
+    lines = [
+        f'friction candidates on {selection["blocks"]} (training error of the trial, '
+        'cross-validated error, gain):'
+    ]
     for row in selection['candidates']:
         gain, error = row['gain_percent'], row['gain_error_percent']
         known = gain is not None and math.isfinite(gain)
         judged = f', {gain:+.1f} +- {error:.1f} %' if known else ''
+        mark = ' <- chosen' if row['terms'] == selection['terms'] else ''
         lines.append(
             f'  {", ".join(row["terms"])}: {row["fit_percent"]:.2f} %, '
-            f'{row["cross_validated_percent"]:.2f} %{judged}{row["remark"]}'
+            f'{row["cross_validated_percent"]:.2f} %{judged}{row["remark"]}{mark}'
         )
     return [*lines, f'friction chosen: {", ".join(selection["terms"])}; {selection["reason"]}']

@@ -30,11 +30,16 @@ def look(robot: Robot, dataset: Dataset, progress: Progress = silent) -> tuple[F
         return ()
 
 
+def is_fatal(finding: Finding) -> bool:
+    """Whether a finding says for sure that the parameters are those of another robot."""
+    return finding.code in FATAL and finding.certainty >= CERTAIN
+
+
 def remarks(findings: tuple[Finding, ...]) -> list[Remark]:
     """Return the effect of the findings on the verdict on a fit of the same data."""
     return [
         Remark(
-            'do_not_use' if finding.code in FATAL and finding.certainty >= CERTAIN else 'care',
+            'do_not_use' if is_fatal(finding) else 'care',
             f'check: {finding.line()}',
         )
         for finding in findings

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robot_id.estimation.result import Result
-from robot_id.experiment.verdict import LEVELS
+from robot_id.estimation.result_form import LEVELS
 
 if TYPE_CHECKING:
     from robot_id.estimation.registry import Method

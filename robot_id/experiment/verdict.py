@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from robot_id import dynamics
 from robot_id.data.dataset import Dataset
 from robot_id.estimation.result import Result
+from robot_id.estimation.result_form import LEVELS, Level
 from robot_id.experiment.holdout import Holdout
 from robot_id.experiment.left_offset import left_offset
 from robot_id.experiment.postures import reachable
@@ -26,8 +26,6 @@ from robot_id.regression.dead_band import coarse_speeds
 from robot_id.regression.prediction import Prediction
 
 Array = NDArray[np.float64]
-Level = Literal['usable', 'care', 'do_not_use']
-LEVELS: tuple[Level, ...] = ('usable', 'care', 'do_not_use')
 # Relative torque error in percent from which a model explains too little to be used, or little.
 NONSENSE_PERCENT, POOR_PERCENT = 40.0, 15.0
 # Hold-out error over error of the fit from which on the fit is over-fitted.

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, field_validator, model_validator
 
 from robot_id.model.bounds import Bounds
 from robot_id.model.friction import DEFAULT, TERMS, check_terms
+from robot_id.model.names import Name
 from robot_id.model.numbers import NotNegative, NotZero, Number, Positive, Rate
 
 LawName = Literal['pd_cascade', 'pd', 'computed_torque']
@@ -93,7 +94,7 @@ class Joint(_Strict):
     :param friction_constants: constants of terms that have one (Stribeck velocity ...), by term.
     """
 
-    name: str
+    name: Name
     gear_ratio: NotZero = 1.0
     drive_gain: Positive = 1.0
     rotor_inertia: Literal['geared', 'direct', 'none'] = 'geared'
@@ -126,7 +127,7 @@ class Joint(_Strict):
 class Alias(_Strict):
     """A base parameter under another name and scale: alias = factor * parameter."""
 
-    name: str
+    name: Name
     factor: Positive = 1.0
 
 
@@ -186,7 +187,7 @@ class RobotDescription(_Strict):
     :param motion: the trajectory that `simulate` uses when none is given (see trajectory room).
     """
 
-    name: str
+    name: Name
     description: str = ''
     urdf: str | None = None
     mdh: tuple[MdhRow, ...] | None = None

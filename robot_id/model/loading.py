@@ -16,6 +16,7 @@ from robot_id.model.reading import parse_description, read_description
 from robot_id.model.robot import Robot
 from robot_id.model.snapping import snap_mdh
 from robot_id.model.urdf import from_urdf
+from robot_id.texts import one_line
 
 # The base parameters take the cube of their number: more than this would take minutes.
 MOST_BODIES = 100
@@ -26,7 +27,8 @@ def load_robot(robot: str | Path) -> Robot:
     text = str(robot)
     path = Path(text)
     if path.suffix in ('.urdf', '.xml'):
-        description = parse_description({'name': path.stem, 'urdf': str(path.resolve())}, text)
+        named = {'name': one_line(path.stem), 'urdf': str(path.resolve())}
+        description = parse_description(named, text)
     else:
         if path.suffix not in ('.yaml', '.yml'):
             shipped = robot_files()

@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 from robot_id.exceptions import DescriptionError, did_you_mean
+from robot_id.texts import LONGEST_NAME, is_line
 
 # Deep trees overflow the stack of a parser.
 DEEPEST_LINKS, MOST_LINKS = 500, 5000
@@ -19,6 +20,14 @@ def check_links(path: Path, robot: ElementTree.Element) -> None:
     links = [link.get('name', '') for link in robot.findall('link')]
     if len(links) > MOST_LINKS:
         raise DescriptionError(f'{path}: {len(links)} links, at most {MOST_LINKS} are read')
+    for kind in ('link', 'joint'):
+        for named in robot.findall(kind):
+            name = named.get('name', '')
+            if not is_line(name, LONGEST_NAME):
+                raise DescriptionError(
+                    f'{path}: {kind} {name!r}: its name must have at most {LONGEST_NAME} '
+                    'characters, all printable'
+                )
     for link in robot.findall('link'):
         place = f"{path}: link '{link.get('name', '')}'"
         for tag in link.iterfind('inertial/mass'):

@@ -100,7 +100,7 @@ def comparison_table(comparison: Comparison) -> Table:
     """
     Return values and percent deviations, and how far each one is from the first.
 
-    A difference beyond 3 deviations is marked with `!`.
+    A difference beyond 3 standard deviations is marked with `!`.
     """
     table = Table(title=f'{comparison.results[0].robot}: {len(comparison.names)} parameters')
     table.add_column('name')
@@ -131,7 +131,7 @@ def comparison_table(comparison: Comparison) -> Table:
 
 def _figures(comparison: Comparison) -> list[tuple[str, list[str]]]:
     rows = [
-        ('error %', [number(r.relative_error_percent, 4) for r in comparison.results]),
+        ('training error %', [number(r.relative_error_percent, 4) for r in comparison.results]),
         ('condition', [number(r.condition_number, 4) for r in comparison.results]),
         ('iterations', [str(r.iterations) for r in comparison.results]),
         ('simulations', [str(r.simulations) for r in comparison.results]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 
 from rich.table import Table
 
@@ -12,11 +13,11 @@ from robot_id.experiment.validation import Validation
 
 
 def parameter_table(result: Result) -> Table:
-    """Return name, value, deviation, percent and the essential flag of every parameter."""
+    """Return name, value, standard deviation, percent and essential flag of every parameter."""
     selected = result.essential is not None
     table = Table(title=f'{result.robot}: {len(result.names)} parameters by {result.method}')
     table.add_column('name')
-    for header in ('value', 'deviation', 'percent'):
+    for header in ('value', 'standard deviation', 'percent'):
         table.add_column(header, justify='right')
     table.add_column('essential')
     flags = result.essential if result.essential is not None else [True] * len(result.names)
@@ -35,7 +36,7 @@ def error_table(
     joint_names: Sequence[str],
     total: float,
     per_joint: Sequence[float],
-    title: str = 'torque error',
+    title: str = 'training error',
 ) -> Table:
     """Return the relative torque error in all and per joint."""
     table = Table(title=title)
@@ -52,7 +53,7 @@ def result_lines(result: Result) -> list[str]:
     """Return the figures of a result that are no table: error, condition, equations, time."""
     extras = result.extras
     lines = [
-        f'relative error {number(result.relative_error_percent, 4)} %, condition number '
+        f'training error {number(result.relative_error_percent, 4)} %, condition number '
         f'{number(result.condition_number, 4)}, {extras.get("equations", "?")} equations, '
         f'{result.elapsed_s:.2f} s'
     ]
@@ -66,29 +67,41 @@ def result_lines(result: Result) -> list[str]:
             f'{len(result.names) - len(removed)} essential parameters, removed: '
             f'{", ".join(removed) or "none"}'
         )
-    if 'reduced' in extras:
+    if 'reduced' in extras and extras['reduced']['removed']:
         reduced = extras['reduced']
+        grown = reduced['relative_error_percent'] - reduced['full_relative_error_percent']
         lines.append(
-            f'essential: the 95 % interval leaves out zero; a model of {len(reduced["values"])} '
-            f'parameters has the error {number(reduced["relative_error_percent"], 4)} %, that of '
-            f'all {len(result.names)} {number(reduced["full_relative_error_percent"], 4)} %'
+            'essential: the 95 % interval leaves out zero; least squares with '
+            f'{len(reduced["values"])} parameters alone would raise the training error by '
+            f'{number(grown, 2)} %'
         )
     lines += [f'data: {note}' for note in extras.get('data_notes', [])]
     lines += [f'processing: {note}' for note in extras.get('processing', [])]
     return lines
 
 
+def holdout_lines(result: Result) -> list[str]:
+    """Return the error on data that the fit has not seen."""
+    error = result.holdout_error_percent
+    return [f'hold-out error {number(error, 4)} %'] if math.isfinite(error) else []
+
+
 def verdict_lines(result: Result) -> list[str]:
-    """Return the error on unseen data, the verdict and its reasons."""
-    lines = []
-    if math.isfinite(result.holdout_error_percent):
-        lines.append(f'hold-out error {number(result.holdout_error_percent, 4)} %')
-    if result.verdict:
-        lines.append(f'verdict: {result.verdict.replace("_", " ")}')
-    return lines + [f'  because {reason}' for reason in result.reasons]
+    """Return the verdict and its reasons."""
+    named = [f'verdict: {result.verdict.replace("_", " ")}'] if result.verdict else []
+    return named + [f'  because {reason}' for reason in result.reasons]
 
 
-def validation_table(validation: Validation, title: str = 'torque error') -> Table:
+def judged_unfit(file: str | Path, result: Result) -> list[str]:
+    """Return why a result that was read must not be trusted, nothing where it may be."""
+    if not result.converged:
+        return [f'{file}: {result.method} did not converge, do not trust these values']
+    if result.verdict == 'do_not_use':
+        return [f'{file}: the verdict is do not use ({"; ".join(result.reasons)})']
+    return []
+
+
+def validation_table(validation: Validation, title: str = 'validation error') -> Table:
     """Return the torque errors of a validation."""
     return error_table(
         validation.joint_names,

@@ -65,8 +65,8 @@ def test_nonsense_is_called_nonsense_and_not_exported(scara, recording, tmp_path
         return CliRunner().invoke(cli, [str(a) for a in arguments])
 
     done = call('identify', '--robot', 'scara', '--data', tmp_path / 'bad.csv', '--json', file)
-    assert done.exit_code == 0, done.output
-    assert 'verdict: do not use' in done.output
+    assert done.exit_code == 3, done.output
+    assert 'verdict: do not use' in done.stderr
     written = json.loads(file.read_text())
     assert written['verdict'] == 'do_not_use'
     assert any(words in reason for reason in written['reasons'])

@@ -59,7 +59,7 @@ def exported(request, tmp_path_factory):
     covariance = np.diag((0.01 * chi) ** 2)
     Result(
         robot.name, 'idim_wls', robot.base.names, chi, covariance,
-        relative_error_percent=2.0, condition_number=30.0, elapsed_s=0.1,
+        relative_error_percent=2.0, condition_number=30.0, elapsed_s=0.1, verdict='usable',
     ).save(folder / 'r.json')  # fmt: skip
     out = folder / 'made' / 'model'
     words = ['export', str(folder / 'r.json'), '--format', 'c', '--robot', name, '--out', str(out)]
@@ -154,7 +154,7 @@ def test_cmake_and_ctest(exported):
 
 def test_refusals(tmp_path):
     robot = load_robot('scara')
-    fields = {'relative_error_percent': 2.0, 'condition_number': 30.0, 'elapsed_s': 0.1}
+    fields = {'relative_error_percent': 2.0, 'condition_number': 30.0, 'verdict': 'usable'}
     chi = robot.truth()
     result = Result('scara', 'didim', robot.base.names, chi, np.eye(8), converged=False, **fields)
     result.save(tmp_path / 'r.json')

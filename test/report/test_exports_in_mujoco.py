@@ -96,7 +96,7 @@ def test_mujoco_needs_the_torques_of_our_simulator(name, request):
     robot = load_robot(name)
     chi = possible(robot)
     covariance = np.diag((1e-6 * chi) ** 2 + 1e-14)
-    result = Result(robot.name, 'idim_wls', robot.base.names, chi, covariance)
+    result = Result(robot.name, 'idim_wls', robot.base.names, chi, covariance, verdict='usable')
     loop = loop_setting(robot, 'default').model_copy(update={'law': 'pd', 'rate_hz': RATE})
     controller = tune(robot, loop, chi)
     reference = lively_motion(robot.limits, 2.5, seed=1, share=0.5).sampled(RATE)

@@ -22,7 +22,7 @@ def result_of(robot, chi=None):
     """Return a result around base parameters."""
     chi = robot.truth() if chi is None else chi
     covariance = np.diag((0.01 * np.abs(chi) + 1e-4) ** 2)
-    return Result(robot.name, 'idim_wls', robot.base.names, chi, covariance)
+    return Result(robot.name, 'idim_wls', robot.base.names, chi, covariance, verdict='usable')
 
 
 def test_mjcf_holds_the_rotor_of_a_coupled_motor_as_a_tendon():

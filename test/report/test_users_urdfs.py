@@ -1,5 +1,7 @@
 """URDFs as users have them come back with only inertial and dynamics tags changed."""
 
+import re
+
 import numpy as np
 import pytest
 import yaml
@@ -125,3 +127,14 @@ def test_what_cannot_be_read_is_refused_in_one_line(content, says, tmp_path):
     with pytest.raises(DescriptionError, match=says) as refused:
         load_robot(path)
     assert '\n' not in str(refused.value)
+
+
+def test_a_base_that_mujoco_refuses_is_a_warning(tmp_path):
+    """No body has these moments; the export does not write them, it keeps them."""
+    base = """<link name="base"><inertial><mass value="3"/>
+      <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="5"/></inertial></link>"""
+    content = re.sub(r'<link name="base">.*?</link>', base, URDF, count=1)
+    said, written = exported(tmp_path, content.encode())
+    assert 'read back by MuJoCo' in said
+    assert 'warning: MuJoCo cannot read the export' in said
+    assert b'izz="5"' in written

@@ -11,7 +11,7 @@ def result_of(robot, x=None, spread=0.01):
     """Return a result around a standard set."""
     chi = robot.truth() if x is None else robot.base.from_standard(x)
     covariance = np.diag((spread * np.abs(chi) + 1e-4) ** 2)
-    return Result(robot.name, 'idim_wls', robot.base.names, chi, covariance)
+    return Result(robot.name, 'idim_wls', robot.base.names, chi, covariance, verdict='usable')
 
 
 URDF = """<?xml version="1.0"?>

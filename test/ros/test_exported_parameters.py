@@ -24,7 +24,8 @@ def test_the_controller_starts_with_the_exported_result(tmp_path, namespace):
 
     robot = load_robot('emps')
     values = robot.truth() * np.array([1.01, 0.9, 1.1, 1.0])[: len(robot.base)]
-    result = Result('emps', 'didim', robot.base.names, values, np.diag((0.01 * values) ** 2))
+    covariance = np.diag((0.01 * values) ** 2)
+    result = Result('emps', 'didim', robot.base.names, values, covariance, verdict='usable')
     result.save(tmp_path / 'r.json')
     out = tmp_path / 'ctc.yaml'
     done = CliRunner().invoke(

@@ -15,9 +15,9 @@ from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, W
 
 from robot_id import data
 from robot_id.data import Dataset, Run
-from robot_id.estimation.result import Result
 from robot_id.model import load_robot
 from robot_id.share import share_directory
+from tools.fuzz import results
 from tools.running.typestore import typestore
 
 MAPPING = """rate_hz: 1000
@@ -25,6 +25,14 @@ rows: [1, 300]
 time: {{column: time, unit: s}}
 position: {{columns: [position.{}], unit: mm, scale: [1.0], motor_matrix: [[2.0]]}}
 torque: {{columns: 3-3, unit: N, scale: 1.5}}
+"""
+
+DRIVER = """description: a driver
+joints: {motor: carriage}
+topics: {joint_states: joint_states, effort_commands: controller/commands}
+position: {unit: mm, offset: 1.0}
+torque: {unit: A, scale: drive_gain}
+control: {unit: N, scale: [1.5], motor_matrix: [[2.0]]}
 """
 
 CAMPAIGN = """robots: [emps, {robot: scara, loop: default}, {random: 2, joints: 2, seed: 0}]
@@ -102,10 +110,14 @@ def build(folder: Path) -> dict[str, Path]:
         (folder / f'{robot}.yaml').write_text(text)
         (folder / f'{robot}.urdf').write_text((share / f'urdf/{robot}.urdf').read_text())
     (folder / 'mapping.yaml').write_text(MAPPING.format(recorded.joint_names[0]))
-    base = load_robot('emps').base.names
-    for name, size in (('result.json', 1.0), ('other.json', 2.0)):
-        result = Result('emps', 'idim_wls', base, np.full(len(base), size), np.eye(len(base)))
-        (folder / name).write_text(json.dumps(result.to_dict()))
+    (folder / 'driver.yaml').write_text(DRIVER)
+    (folder / 'known.json').write_text(results.load_file())
+    for name, form in (
+        ('result.json', results.whole()),
+        ('other.json', results.whole(2.0)),
+        ('physical.json', results.whole(physical=True)),
+    ):
+        (folder / name).write_text(json.dumps(form))
     (folder / 'model.urdf').write_text((share / 'urdf/emps.urdf').read_text())
     (folder / 'campaign.yaml').write_text(CAMPAIGN)
     for name, motion in MOTIONS.items():

@@ -16,11 +16,15 @@ from xml.etree import ElementTree
 import h5py
 import numpy as np
 import scipy.io
+from rosbags.rosbag2 import StoragePlugin, Writer
 
 from robot_id.data.mcap_records import MAGIC
+from robot_id.data.mcap_scan import McapScan
 from tools.fuzz.mutate import HUGE, VALUES, damage, damage_text
+from tools.running.typestore import typestore
 
 Draw = random.Random
+DOUBLES = (float('nan'), float('inf'), 1e308, -1e308, 5e-324, 0.0, 1e12)
 # Arrays that no recording is made of.
 ODD: tuple[Any, ...] = (
     np.zeros(0), np.zeros((0, 3)), np.zeros((1, 1)), np.zeros((3, 400, 2)), np.full(400, np.nan),
@@ -55,6 +59,86 @@ def records(raw: bytes, draw: Draw) -> bytes:
         size = draw.choice((*HUGE, 0, 1, len(parts[one]) - 8, len(parts[one]) - 10))
         parts[one] = parts[one][:1] + struct.pack('<Q', size % 2**64) + parts[one][9:]
     return MAGIC + b''.join(parts) + MAGIC
+
+
+def mcap(raw: bytes, draw: Draw) -> bytes:
+    """Change the records of an mcap file, or the messages in them with right checksums."""
+    return records(raw, draw) if draw.random() < 0.5 else messages(raw, draw)
+
+
+def messages(raw: bytes, draw: Draw) -> bytes:
+    """Write the messages of a bag anew: others in content, order, time, topic or type."""
+    with tempfile.TemporaryDirectory() as folder:
+        given = Path(folder) / 'given.mcap'
+        given.write_bytes(raw)
+        scan = McapScan(given)
+        found = list(scan.messages())
+        kinds = {topic.name: topic.type for topic in scan.topics.values()}
+        kind = draw.randrange(6)
+        share = draw.choice((0.01, 0.3, 1.0))
+        for k, (topic, received, content) in enumerate(found):
+            if draw.random() > share:
+                continue
+            if kind == 0:
+                content = damage(bytes(content), draw)
+            elif kind == 1:
+                received = draw.choice((0, 2**62, received - draw.randrange(10**9), received))
+            elif kind == 2:
+                topic = draw.choice(list(kinds))
+            elif kind == 3:
+                content = bytes(content)[: draw.randrange(len(content) + 1)]
+            elif kind == 4:
+                at = draw.randrange(4, max(len(content) - 8, 5))
+                content = bytes(content)[:at] + struct.pack('<d', draw.choice(DOUBLES))
+                content += bytes(found[k][2])[at + 8 :]
+            else:
+                content = found[draw.randrange(len(found))][2]
+            found[k] = (topic, max(received, 0), content)
+        if draw.random() < 0.2:
+            draw.shuffle(found)
+        if draw.random() < 0.1:
+            names = list(kinds.values())
+            draw.shuffle(names)
+            kinds = dict(zip(kinds, names))
+        writer = Writer(Path(folder) / 'bag', version=9, storage_plugin=StoragePlugin.MCAP)
+        with writer:
+            topics = {
+                topic: writer.add_connection(topic, own, typestore=typestore())
+                for topic, own in kinds.items()
+            }
+            for topic, received, content in found:
+                writer.write(topics[topic], received, bytes(content))
+        return next((Path(folder) / 'bag').glob('*.mcap')).read_bytes()
+
+
+def matlab(raw: bytes, draw: Draw) -> bytes:
+    """Put odd variables into a MATLAB file of version 5, or change the tags of its elements."""
+    return variables(raw, draw) if draw.random() < 0.6 else tags(raw, draw)
+
+
+def tags(raw: bytes, draw: Draw) -> bytes:
+    """Give elements of a MATLAB file of version 5 other types, sizes or dimensions."""
+    content = {k: v for k, v in scipy.io.loadmat(io.BytesIO(raw)).items() if k[:2] != '__'}
+    file = io.BytesIO()
+    scipy.io.savemat(file, content, do_compression=False)
+    data = bytearray(file.getvalue())
+    places, at = [], 128
+    while at + 8 <= len(data):
+        kind, size = struct.unpack_from('<II', data, at)
+        small = kind >> 16
+        places.append(at)
+        # A matrix holds elements of its own; the small form has its values in the tag.
+        at += 8 if kind == 14 or small else 8 + size + (-size % 8)
+    for _ in range(draw.choice((1, 1, 2, 4))):
+        at = draw.choice(places)
+        which = draw.randrange(3)
+        if which == 0:
+            struct.pack_into('<I', data, at, draw.choice((*range(20), *HUGE)) % 2**32)
+        elif which == 1:
+            struct.pack_into('<I', data, at + 4, draw.choice(HUGE) % 2**32)
+        else:
+            struct.pack_into('<i', data, min(at + 8, len(data) - 4), draw.choice((-1, 0, 2**30)))
+    return bytes(data)
 
 
 def archive(raw: bytes, draw: Draw) -> bytes:

@@ -16,16 +16,16 @@ from matplotlib import pyplot  # noqa: F401
 from robot_id import budget, data, options
 from robot_id.data import Dataset, Run
 from robot_id.data.bag_replay import BagReplay
+from robot_id.data.driver_mapping import DriverMapping
 from robot_id.estimation import registry
 from robot_id.estimation.model_file import load_result_or_model
-from robot_id.estimation.parameters import parameters_for
-from robot_id.estimation.result import Result
 from robot_id.exceptions import RobotIdError
 from robot_id.experiment.campaign.grid import read_campaign
+from robot_id.experiment.payload.known import known_part
 from robot_id.model import load_robot
 from robot_id.progress import silent
 from robot_id.trajectory.default import motion_of
-from tools.fuzz import mutate, structure
+from tools.fuzz import mutate, results, structure
 from tools.fuzz.inputs import MOTIONS, ROBOTS
 from tools.fuzz.verbs import Verbs
 
@@ -36,15 +36,16 @@ _TREES = ('.yaml', '.json')
 Way = Callable[[bytes, random.Random], bytes]
 # What knows the format of a file.
 _STRUCTURES: dict[str, Way] = {
-    '.mcap': structure.records, '.npz': structure.archive, '.urdf': structure.elements,
+    '.mcap': structure.mcap, '.npz': structure.archive, '.urdf': structure.elements,
     '.csv': structure.columns, '.gz': structure.zipped, '.db3': structure.tables,
-    'five.mat': structure.variables, 'hdf.mat': structure.datasets,
+    'five.mat': structure.matlab, 'hdf.mat': structure.datasets,
 }  # fmt: skip
 # Files whose bytes have checksums: read without a note, they hold what was written.
 CHECKED = ('x.mcap', 'x.npz', 'x.csv.gz')
 # Recordings, which are played too.
 BAGS = ('.mcap', '.db3')
 PLAYED_RATE = 1000.0
+RESULTS = ('result.json', 'other.json', 'physical.json')
 
 
 class Silent(Exception):
@@ -61,7 +62,7 @@ class Targets:
 
     def __init__(self, inputs: dict[str, Path], folder: Path) -> None:
         self.inputs = {name: path.read_bytes() for name, path in inputs.items()}
-        self.table = inputs['x.csv']
+        self.table, self.result = inputs['x.csv'], inputs['result.json']
         self.folder = folder
         self.robot = load_robot('emps')
         self.checked = {name: data.load(inputs[name]) for name in CHECKED}
@@ -71,7 +72,8 @@ class Targets:
         # How often each is drawn.
         self.weights: dict[str, int] = {
             **dict.fromkeys(self.inputs, 20), 'x.mcap': 60, 'z.mcap': 30, 'result.json': 60,
-            'mapping.yaml': 60, 'options': 60, 'estimate': 4, 'verb': 25,
+            'physical.json': 30, 'mapping.yaml': 60, 'driver.yaml': 40, 'known.json': 30,
+            'five.mat': 40, 'hdf.mat': 30, 'options': 60, 'estimate': 4, 'verb': 25,
         }  # fmt: skip
 
     def compile(self) -> None:
@@ -115,7 +117,7 @@ class Targets:
         ways += [known] * 3 if known else []
         way = draw.choice(ways)
         # What is packed anew has checksums of its own, which are right.
-        forged = way in (structure.archive, structure.zipped)
+        forged = way in (structure.archive, structure.zipped, structure.mcap)
         return way(self.inputs[name], draw), not forged
 
     def _spliced(self, raw: bytes, draw: random.Random) -> bytes:
@@ -141,11 +143,14 @@ class Targets:
             finite(robot.base.names and robot.kinematics.inertia, 'the inertias of a robot')
         elif name == 'mapping.yaml':
             self._whole(data.load(self.table, path))
-        elif name in ('result.json', 'other.json'):
-            result = Result.load(path)
+        elif name in RESULTS:
+            result = results.use(self.robot, path, self.result)
             finite(result.values, 'the values of a result')
-            parameters_for(self.robot, result)
-            result.to_dict()
+        elif name == 'known.json':
+            part = known_part(str(path))
+            finite((part.standard, part.deviations), 'a known part')
+        elif name == 'driver.yaml':
+            self._driver(path)
         elif name in MOTIONS:
             motion = motion_of(self.robot, str(path))
             for values in motion.sample(np.linspace(0.0, motion.duration, 100)):
@@ -162,6 +167,14 @@ class Targets:
             self._whole(dataset)
             if checked and name in CHECKED and dataset.notes == self.checked[name].notes:
                 self._same(dataset, self.checked[name])
+
+    def _driver(self, path: Path) -> None:
+        names = self.robot.joint_names
+        driver = DriverMapping(str(path), names, dict.fromkeys(names, 2.0))
+        for conversion in (driver.position, driver.torque, driver.command):
+            values = np.ones(len(names))
+            finite(conversion(values), 'a value of a driver')
+            finite(conversion.back(values), 'a command to a driver')
 
     def _whole(self, dataset: Dataset) -> None:
         for run in dataset.runs:

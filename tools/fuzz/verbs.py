@@ -55,7 +55,10 @@ class Verbs:
         recording = draw.choice(
             [file[k] for k in ('x.csv', 'x.npz', 'x.csv.gz', 'x.mcap', 'x.db3', 'hdf.mat')]
         )
-        params = draw.choice((file['result.json'], file['model.urdf'], 'urdf'))
+        params = draw.choice(
+            (file['result.json'], file['physical.json'], file['model.urdf'], 'urdf')
+        )
+        known = draw.choice(([], ['--known', file['known.json']], ['--known', '0.1,0,0,0.05']))
         json = ['--json', out] if draw.random() < 0.5 else []
         return {
             'robots': [draw.choice(('emps', file['scara.yaml'], file['tx40.urdf']))],
@@ -65,7 +68,8 @@ class Verbs:
             'identify': [*robot, '--data', recording, '--set', 'cutoff_hz=20', *json],
             'excite': [*robot, '--budget', '0.5', '--seconds', '2', '--workers', '1', *json],
             'validate': [*robot, '--params', params, '--data', recording, *json],
-            'payload': ['--robot', 'emps', '--loaded', recording, '--params', params, *json],
+            'payload': ['--robot', 'emps', '--loaded', recording, '--params', params, *known,
+                        *json],
             'drive-gains': [*robot, '--loaded', recording, '--unloaded', file['x.csv'],
                             '--mass', '3', *json],
             'compare': [file['result.json'], file['other.json'], *json],

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.exceptions import DataError, OptionError
+from robot_id.estimation.result_form import read_json
+from robot_id.exceptions import DataError, OptionError, shorten
+from robot_id.experiment.payload.attachment import Attachment
 from robot_id.experiment.payload.result import STANDARD
-from robot_id.model import Payload
+from robot_id.model import Payload, Robot
+from robot_id.texts import one_line
 
 Array = NDArray[np.float64]
 FORM = 'mass,x,y,z[,xx,xy,xz,yy,yz,zz]'
+# No load of an arm has a larger mass, distance or inertia (kg, m, kg m2).
+LARGEST = 1e6
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,12 @@ class KnownPart:
     name: str = ''
 
 
-def known_part(text: str) -> KnownPart:
+def carrying(robot: Robot, chi: Array, part: KnownPart, place: Attachment) -> Array:
+    """(b,) base parameters of a robot that carries a part, from those without it."""
+    return np.asarray(chi + place.columns(robot) @ part.standard)
+
+
+def known_part(text: str, option: str = 'known') -> KnownPart:
     """Return the part of an option: numbers (kg, m, kg m2), or a file that `payload` wrote."""
     if text.endswith('.json'):
         return _from_file(Path(text))
@@ -40,10 +50,11 @@ def known_part(text: str) -> KnownPart:
         values = [float(word) for word in text.split(',')]
     except ValueError:
         values = []
-    if len(values) not in (4, 10):
+    if len(values) not in (4, 10) or not np.all(np.abs(values) <= LARGEST):
         raise OptionError(
-            f"known: '{text}' is neither {FORM} nor a .json file of payload",
-            key='known',
+            f"{option}: '{text}' is neither {FORM} (each at most {LARGEST:g}) nor a .json file of "
+            'payload',
+            key=option,
             value=text,
         )
     x, y, z = values[1:4]
@@ -53,13 +64,22 @@ def known_part(text: str) -> KnownPart:
 
 
 def _from_file(path: Path) -> KnownPart:
+    content = read_json(path)
     try:
-        rows = json.loads(path.read_text())['standard']
-        pairs = [(rows[name]['value'], rows[name]['std']) for name in STANDARD]
-        values = np.array([0.0 if v is None else float(v) for v, _ in pairs])
-        deviations = np.array([0.0 if s is None else float(s) for _, s in pairs])
-    except OSError as error:
-        raise DataError(f'{path}: {error.strerror}') from error
+        rows = content['standard']
+        pairs = [(_number(rows[name]['value']), _number(rows[name]['std'])) for name in STANDARD]
     except (KeyError, TypeError, ValueError) as error:
         raise DataError(f'{path}: is not a file that payload wrote ({error!r})') from error
-    return KnownPart(values, deviations, path.name)
+    values, deviations = np.array(pairs).T
+    if np.any(deviations < 0.0) or values[9] < 0.0:
+        raise DataError(f'{path}: a mass or a standard deviation is negative')
+    return KnownPart(values, deviations, one_line(path.name))
+
+
+def _number(value: Any) -> float:
+    """Return a number of a file, 0 for what it does not determine."""
+    if value is None:
+        return 0.0
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or abs(value) > LARGEST:
+        raise ValueError(f'{shorten(repr(value), 80)} is not a number of at most {LARGEST:g}')
+    return float(value)

@@ -7,6 +7,7 @@ import io
 
 from robot_id.model.json_numbers import finite_or_none
 from robot_id.report.export.parts import Exported, Request, rows
+from robot_id.texts import csv_cell
 
 
 def write(request: Request) -> Exported:
@@ -17,5 +18,5 @@ def write(request: Request) -> Exported:
     for name, value, std, percent, flag in rows(request.result):
         known = (finite_or_none(x) for x in (value, std, percent))
         cells = ('' if x is None else repr(x) for x in known)
-        writer.writerow((name, *cells, 'true' if flag else 'false'))
+        writer.writerow((csv_cell(name), *cells, 'true' if flag else 'false'))
     return Exported(text.getvalue())

@@ -8,8 +8,6 @@ command, less the offset that was identified.
 
 from __future__ import annotations
 
-from xml.sax.saxutils import quoteattr
-
 import numpy as np
 import pinocchio as pin
 
@@ -20,6 +18,7 @@ from robot_id.report.export.parts import Exported, Request
 from robot_id.report.export.possible import Bodies, bodies_of, central, text_of
 from robot_id.report.export.readback import check_mjcf
 from robot_id.report.export.sidecar import lost, sidecar
+from robot_id.texts import xml_attribute
 
 # Steps in s. MuJoCo's own integrators are of first order: a position that is half a step off is
 # felt by a stiff loop (2 % of the torque of a TX40's wrist); its RK4 is not.
@@ -80,7 +79,7 @@ def mjcf(bodies: Bodies, held: HeldDrives, integrator: str) -> str:
     """Return the model as text."""
     robot = bodies.robot
     lines = [
-        f'<mujoco model={quoteattr(robot.name)}>',
+        f'<mujoco model={xml_attribute(robot.name)}>',
         '  <compiler angle="radian" autolimits="true"/>',
         f'  <option gravity="{text_of(robot.gravity)}" timestep="{STEP}" '
         f'integrator="{integrator}"/>',
@@ -94,7 +93,7 @@ def mjcf(bodies: Bodies, held: HeldDrives, integrator: str) -> str:
 
 def _body(bodies: Bodies, held: HeldDrives, i: int, indent: str) -> list[str]:
     kinematics = bodies.robot.kinematics
-    name = quoteattr(f'link_{kinematics.body_names[i]}')
+    name = xml_attribute(f'link_{kinematics.body_names[i]}')
     quat = pin.Quaternion(kinematics.rotation[i]).coeffs()[[3, 0, 1, 2]]
     m, c, tensor = central(bodies.rows[i])
     # MuJoCo orders the full inertia xx yy zz xy xz yz.
@@ -114,7 +113,7 @@ def _joint(bodies: Bodies, held: HeldDrives, i: int) -> str:
     robot, kinematics = bodies.robot, bodies.robot.kinematics
     name = kinematics.body_names[i]
     kind = 'slide' if kinematics.prismatic[i] else 'hinge'
-    text = f'<joint name={quoteattr(name)} type="{kind}" axis="{text_of(kinematics.axis[i])}"'
+    text = f'<joint name={xml_attribute(name)} type="{kind}" axis="{text_of(kinematics.axis[i])}"'
     if name in robot.joint_names:
         j = robot.joint_names.index(name)
         text += (
@@ -131,11 +130,11 @@ def _tendons(bodies: Bodies, held: HeldDrives) -> list[str]:
     lines = []
     for shaft in held.shafts:
         lines += [
-            f'    <fixed name={quoteattr(f"motor_{shaft.joint}")} armature="{shaft.armature!r}" '
-            f'damping="{shaft.damping!r}" frictionloss="{shaft.dry!r}" '
-            f'{FRICTION}>',
+            f'    <fixed name={xml_attribute(f"motor_{shaft.joint}")} '
+            f'armature="{shaft.armature!r}" damping="{shaft.damping!r}" '
+            f'frictionloss="{shaft.dry!r}" {FRICTION}>',
             *(
-                f'      <joint joint={quoteattr(bodies.robot.joint_names[i])} '
+                f'      <joint joint={xml_attribute(bodies.robot.joint_names[i])} '
                 f'coef="{float(shaft.c[i])!r}"/>'
                 for i in np.flatnonzero(shaft.c)
             ),
@@ -147,8 +146,8 @@ def _tendons(bodies: Bodies, held: HeldDrives) -> list[str]:
 def _equalities(bodies: Bodies) -> list[str]:
     kinematics = bodies.robot.kinematics
     tied = [
-        f'    <joint joint1={quoteattr(name)} '
-        f'joint2={quoteattr(kinematics.joint_names[kinematics.dof[i]])} '
+        f'    <joint joint1={xml_attribute(name)} '
+        f'joint2={xml_attribute(kinematics.joint_names[kinematics.dof[i]])} '
         f'polycoef="{text_of([kinematics.offset[i], kinematics.ratio[i], 0, 0, 0])}"/>'
         for i, name in enumerate(kinematics.body_names)
         if name not in kinematics.joint_names
@@ -163,7 +162,7 @@ def _actuators(bodies: Bodies, held: HeldDrives) -> list[str]:
         limit = float(bodies.robot.limits.torque[j])
         span = f' ctrlrange="{-limit!r} {limit!r}"' if np.isfinite(limit) and limit > 0.0 else ''
         lines.append(
-            f'    <general name={quoteattr(name)} joint={quoteattr(name)} gainprm="1" '
+            f'    <general name={xml_attribute(name)} joint={xml_attribute(name)} gainprm="1" '
             f'biastype="affine" biasprm="{-float(held.offset[j])!r} 0 0"{span}/>'
         )
     return ['  <actuator>', *lines, '  </actuator>']

@@ -12,6 +12,7 @@ import yaml
 from robot_id.estimation.parameters import robot_for
 from robot_id.estimation.result import Result
 from robot_id.model import Robot
+from robot_id.texts import comment
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,8 @@ def rows(result: Result) -> list[tuple[str, float, float, float, bool]]:
 def head(result: Result, note: str) -> str:
     """Return two lines of comment that say what the file is."""
     return (
-        f'# {len(result.names)} base parameters of {result.robot} by {result.method}\n# {note}\n'
+        f'# {len(result.names)} base parameters of {comment(result.robot)} by '
+        f'{comment(result.method)}\n# {comment(note)}\n'
     )
 
 

@@ -21,6 +21,7 @@ from robot_id.model.urdf import from_urdf, load_model
 from robot_id.model.urdf_tags import one_line
 from robot_id.report.export.held_drives import HeldDrives
 from robot_id.report.export.possible import Bodies
+from robot_id.report.export.xml_text import Edits, Element, parse
 
 Array = NDArray[np.float64]
 States = tuple[Array, Array, Array]
@@ -95,26 +96,54 @@ def _by_mujoco(text: str, bodies: Bodies, states: States, expected: Array) -> st
     """
     Return one line on how a URDF's torques agree by MuJoCo.
 
-    A joint that the robot file locks moves in MuJoCo, which refuses a link without mass there. It
-    refuses the user's own file then as well, and an export cannot give the link a mass.
+    What it refuses may be the user's own, which an export keeps: the inertia of a link that does
+    not move, such as a base of no possible body, or a link without mass on a joint that the robot
+    file locks. That is said, and fails nothing: pinocchio has compared.
     """
+    said = ''
     try:
         model = _compiled(without_shapes(text))
     except DataError as error:
-        urdf, locked = bodies.robot.urdf, bodies.robot.kinematics.locked
-        if urdf is None or not locked or _is_read(urdf.read_text(encoding='utf-8-sig')):
-            raise
-        return f'{error}; nor can it read the file that this one was made from'
+        own = _read_or_none(without_still_inertias(text))
+        if own is None:
+            urdf = bodies.robot.urdf
+            if urdf is None or _read_or_none(urdf.read_text(encoding='utf-8-sig')) is not None:
+                raise
+            return f'warning: {error}; nor can it read the file that this one was made from'
+        model = own
+        said = f'; warning: {error}: that is an inertia of your own file, of a link that is still'
     found = mujoco_torques(model, bodies.robot, states)
-    return judged('MuJoCo', found.rigid + found.friction, expected)
+    return judged('MuJoCo', found.rigid + found.friction, expected) + said
 
 
-def _is_read(text: str) -> bool:
+def _read_or_none(text: str) -> Any:
     try:
-        _compiled(without_shapes(text))
+        return _compiled(without_shapes(text))
     except DataError:
-        return False
-    return True
+        return None
+
+
+def without_still_inertias(text: str) -> str:
+    """Return a URDF without the inertias of links that no joint moves."""
+    content = text.encode()
+    root, edits = parse(content), Edits(content)
+    ends = [
+        (joint.attributes.get('type', ''), _link_of(joint, 'parent'), _link_of(joint, 'child'))
+        for joint in root.all('joint')
+    ]
+    children = {child for _, _, child in ends}
+    links = {link.attributes.get('name', ''): link for link in root.all('link')}
+    still = [name for name in links if name not in children]
+    for name in still:
+        still += [child for kind, parent, child in ends if parent == name and kind == 'fixed']
+        for inertial in links[name].all('inertial') if name in links else ():
+            edits.remove(inertial)
+    return edits.text().decode()
+
+
+def _link_of(joint: Element, end: str) -> str:
+    found = joint.first(end)
+    return '' if found is None else found.attributes.get('link', '')
 
 
 def _apart(torques: Array, expected: Array) -> float:

@@ -23,8 +23,8 @@ class Format:
     :param writer: 'module' in this folder whose `write(request)` returns an Exported.
     :param help: one line for the command line.
     :param needs_robot: the Robot must be loaded; else its name alone will do.
-    :param moves_robots: a controller starts from it: a result with the verdict do_not_use is
-        refused.
+    :param moves_robots: a controller starts from it: a result with the verdict do_not_use, or
+        without one, is refused.
     """
 
     writer: str
@@ -62,16 +62,13 @@ def export(
     :param kind: name of the format.
     :param source: the file of the result.
     :param robot: shipped name, robot file or URDF; None takes the name in the result.
-    :param force: export a result for a controller although it must not be used.
+    :param force: export a result for a controller although it must not be used, or was never
+        judged.
     """
     chosen, name = FORMATS[kind], robot or result.robot
     module = importlib.import_module(f'{__package__}.{chosen.writer}')
-    if chosen.moves_robots and result.verdict == 'do_not_use' and not force:
-        reasons = '; '.join(shorten(reason, LONGEST_REASON) for reason in result.reasons)
-        raise DataError(
-            f'{source}: the verdict is do not use ({reasons or "no reason given"}); --force '
-            'exports it anyway'
-        )
+    if chosen.moves_robots and not force:
+        _refuse_unfit(result, source)
     model = None
     if chosen.needs_robot:
         try:
@@ -81,3 +78,20 @@ def export(
                 raise
             raise DescriptionError(f'{error}; name the robot file with --robot') from error
     return module.write(Request(result, name, source, model))
+
+
+def _refuse_unfit(result: Result, source: Path) -> None:
+    """Refuse a result that must not be used, or that nobody has judged."""
+    if result.verdict is None:
+        raise DataError(
+            f'{source}: has no verdict: robot-id identify judges what it finds; --force exports '
+            'it anyway',
+            key='verdict',
+        )
+    if result.verdict == 'do_not_use':
+        reasons = '; '.join(shorten(reason, LONGEST_REASON) for reason in result.reasons)
+        raise DataError(
+            f'{source}: the verdict is do not use ({reasons or "no reason given"}); --force '
+            'exports it anyway',
+            key='verdict',
+        )

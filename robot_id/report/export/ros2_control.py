@@ -7,8 +7,6 @@ within the limits, p = J w^2, d = 2 zeta w J, and the viscous friction fed forwa
 
 from __future__ import annotations
 
-from xml.sax.saxutils import quoteattr
-
 import numpy as np
 
 from robot_id.control.gains import loop_inertia
@@ -18,6 +16,7 @@ from robot_id.report.export.held_drives import held_drives
 from robot_id.report.export.parts import Exported, Request, dump
 from robot_id.report.export.possible import Bodies, bodies_of
 from robot_id.report.export.xml_text import Edits, parse
+from robot_id.texts import comment, xml_attribute
 
 TAG = 'ros2_control'
 # Without a loop in the robot file: slow and well damped.
@@ -47,7 +46,7 @@ def write(request: Request) -> Exported:
 def tag_lines(robot: Robot) -> list[str]:
     """Return the lines of the tag: effort commands within the limits, and all states."""
     lines = [
-        f'<{TAG} name={quoteattr(robot.name)} type="system">',
+        f'<{TAG} name={xml_attribute(robot.name)} type="system">',
         '  <hardware>',
         '    <plugin>mock_components/GenericSystem</plugin>',
         '  </hardware>',
@@ -62,7 +61,7 @@ def tag_lines(robot: Robot) -> list[str]:
                 '</command_interface>'
             )
         states = (f'    <state_interface name="{state}"/>' for state in _STATES)
-        lines += [f'  <joint name={quoteattr(name)}>', command, *states, '  </joint>']
+        lines += [f'  <joint name={xml_attribute(name)}>', command, *states, '  </joint>']
     return [*lines, f'</{TAG}>']
 
 
@@ -111,7 +110,8 @@ def controllers(bodies: Bodies) -> str:
     }
     source = 'as in the loop of the robot file' if loop is not None else '2 Hz, zeta 1'
     head = (
-        f'# Controllers of {robot.name}. effort_controller takes the commands of ctc_controller.\n'
+        f'# Controllers of {comment(robot.name)}.\n'
+        '# effort_controller takes the commands of ctc_controller.\n'
         f'# Gains of the trajectory controller: p = J w^2, d = 2 zeta w J, w {source};\n'
         '# it knows no gravity and no dry friction: start with it only where these are small.\n'
     )

@@ -9,6 +9,7 @@ from robot_id.exceptions import DataError
 from robot_id.regression.physical import Fitter
 from robot_id.regression.physical.witness import witness
 from robot_id.report.export.parts import Exported, Request, dump, head, rows
+from robot_id.texts import comment
 
 CONTROLLER = '/**/ctc_controller'
 
@@ -33,7 +34,7 @@ def write(request: Request) -> Exported:
             'with --set physical=true',
         )
     lines = ''.join(
-        f'#   {name} = {value:.6g} (deviation {std:.2g})\n'
+        f'#   {comment(name)} = {value:.6g} (standard deviation {std:.2g})\n'
         for name, value, std, _, _ in rows(result)
     )
     given = Path(request.name)

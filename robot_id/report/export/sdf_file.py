@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from xml.sax.saxutils import escape, quoteattr
-
 import numpy as np
 import pinocchio as pin
 
@@ -12,6 +10,7 @@ from robot_id.report.export.parts import Exported, Request
 from robot_id.report.export.possible import Bodies, bodies_of, central, text_of
 from robot_id.report.export.readback import check_sdf
 from robot_id.report.export.sidecar import lost_without_rotors, sidecar
+from robot_id.texts import xml_attribute, xml_text
 
 
 def write(request: Request) -> Exported:
@@ -35,7 +34,7 @@ def sdf(bodies: Bodies, held: HeldDrives) -> str:
     lines = [
         '<?xml version="1.0"?>',
         f'<sdf version="{"1.11" if tied else "1.9"}">',
-        f'  <model name={quoteattr(robot.name)}>',
+        f'  <model name={xml_attribute(robot.name)}>',
         '    <link name="base_link"/>',
         '    <joint name="base_to_world" type="fixed">',
         '      <parent>world</parent>',
@@ -55,8 +54,8 @@ def _link(bodies: Bodies, i: int) -> list[str]:
         f'<{key}>{float(v)!r}</{key}>' for key, v in zip(keys, tensor[np.triu_indices(3)])
     )
     return [
-        f'    <link name={quoteattr(f"link_{name}")}>',
-        f'      <pose relative_to={quoteattr(name)}>0 0 0 0 0 0</pose>',
+        f'    <link name={xml_attribute(f"link_{name}")}>',
+        f'      <pose relative_to={xml_attribute(name)}>0 0 0 0 0 0</pose>',
         '      <inertial>',
         f'        <pose>{text_of(c)} 0 0 0</pose>',
         f'        <mass>{m!r}</mass>',
@@ -84,15 +83,15 @@ def _joint(bodies: Bodies, held: HeldDrives, i: int) -> list[str]:
     else:
         master = kinematics.joint_names[kinematics.dof[i]]
         inner.append(
-            f'<mimic joint={quoteattr(master)}><multiplier>{float(kinematics.ratio[i])!r}'
+            f'<mimic joint={xml_attribute(master)}><multiplier>{float(kinematics.ratio[i])!r}'
             f'</multiplier><offset>{float(kinematics.offset[i])!r}</offset>'
             '<reference>0</reference></mimic>'
         )
     return [
-        f'    <joint name={quoteattr(name)} type="{kind}">',
-        f'      <pose relative_to={quoteattr(parent)}>{place}</pose>',
-        f'      <parent>{escape(parent)}</parent>',
-        f'      <child>{escape(f"link_{name}")}</child>',
+        f'    <joint name={xml_attribute(name)} type="{kind}">',
+        f'      <pose relative_to={xml_attribute(parent)}>{place}</pose>',
+        f'      <parent>{xml_text(parent)}</parent>',
+        f'      <child>{xml_text(f"link_{name}")}</child>',
         '      <axis>',
         *(f'        {line}' for line in inner),
         '      </axis>',

@@ -10,6 +10,7 @@ from robot_id.model.friction import TERMS
 from robot_id.report.export.held_drives import HeldDrives
 from robot_id.report.export.parts import Request, dump
 from robot_id.report.export.possible import Bodies, central
+from robot_id.texts import comment
 
 
 def sidecar(request: Request, bodies: Bodies) -> str:
@@ -35,7 +36,8 @@ def sidecar(request: Request, bodies: Bodies) -> str:
         content['coupling'] = robot.coupling.tolist()
     content['standard_parameters'] = dict(zip(robot.standard_names, bodies.x.tolist()))
     head = (
-        f'# a possible {robot.name}: SI units on the joint side; links by the joint that carries\n'
+        f'# a physically consistent {comment(robot.name)}\n'
+        '# SI units on the joint side; links by the joint that carries\n'
         '# them, in its frame; inertia: XX XY XZ YY YZ ZZ about the centre of mass; the torque\n'
         '# of a joint is that of the bodies + rotor_inertia ddq + its friction, as written\n'
     )

@@ -61,7 +61,7 @@ def write_report(
         parameters.parameter_section(robot, result),
         links.link_section(robot, result),
         '' if validation is None else sections.validation_section(validation),
-        parameters.residual_section(fitted),
+        parameters.residual_section(fitted, result),
         parameters.convergence_section(result),
         parameters.correlation_section(result),
         sections.data_section(robot, dataset, result),
@@ -87,7 +87,9 @@ def write_report(
 
 def _head(result: Result, validation: Validation | None, findings: Sequence[str]) -> str:
     cards = [
-        markup.card('torque error', f'{number(result.relative_error_percent, 3)} %', 'of the fit'),
+        markup.card(
+            'training error', f'{number(result.relative_error_percent, 3)} %', 'torque, of the fit'
+        ),
         markup.card('parameters', str(len(result.names)), f'by {result.method}'),
         markup.card('condition number', number(result.condition_number, 3), 'of the regressor'),
     ]
@@ -101,7 +103,7 @@ def _head(result: Result, validation: Validation | None, findings: Sequence[str]
         cards.insert(0, markup.card('verdict', text, many if result.reasons else '', kind))
     if validation is not None:
         error = f'{number(validation.torque_relative_error_percent, 3)} %'
-        cards.insert(1, markup.card('validation', error, 'on other data'))
+        cards.insert(1, markup.card('validation error', error, 'on other data'))
     if result.iterations > 1:
         state = 'converged' if result.converged else 'NOT converged'
         kind = '' if result.converged else 'bad'

@@ -33,15 +33,15 @@ def parameter_section(robot: Robot, result: Result) -> str:
                 number(result.values[i], 5),
                 number(result.std[i], 2),
                 number(percent[i], 3),
-                _meter(percent[i], bool(flags[i])),
+                _meter(percent[i], bool(flags[i]), left_out=result.values[i] == 0.0),
                 f'<small>{escape(_right_side(groupings.get(result.names[i], "")))}</small>',
             )
         )
-    heads = ('name', 'value', 'deviation', '%', 'how well known', 'what it groups')
+    heads = ('name', 'value', 'standard deviation', '%', 'how well known', 'what it groups')
     well = int(np.sum((percent < GOOD) & flags))
     lead = (
         f'{well} of {len(result.names)} parameters are known to better than {GOOD:g} %. SI units '
-        'on the joint side; the deviation is one sigma, % is 100 sigma / |value|.'
+        'on the joint side; % is 100 standard deviations / |value|.'
     )
     content = markup.table(heads, rows, kind='parameters sortable')
     if 'removed' in result.extras:
@@ -50,10 +50,16 @@ def parameter_section(robot: Robot, result: Result) -> str:
     return markup.section('parameters', 'The parameters', content, lead)
 
 
-def _meter(percent: float, essential: bool) -> str:
-    """Return a bar that is full at 0.1 % and empty at 1000 %."""
-    if not essential:
+def _meter(percent: float, essential: bool, left_out: bool) -> str:
+    """
+    Return a bar that is full at 0.1 % and empty at 1000 %.
+
+    :param left_out: the model is without it, its value is zero.
+    """
+    if not essential and left_out:
         return '<span class="off">left out</span>'
+    if not essential:
+        return '<span class="off">not essential: zero is in its 95 % interval</span>'
     if not np.isfinite(percent):
         return '<span class="off">not known</span>'
     share = float(np.clip((3.0 - np.log10(max(percent, 1e-3))) / 4.0, 0.02, 1.0))
@@ -66,9 +72,10 @@ def _right_side(grouping: str) -> str:
     return right if right and right != name else ''
 
 
-def residual_section(prediction: Prediction) -> str:
+def residual_section(prediction: Prediction, result: Result) -> str:
     """Return the section on whether the residuals are noise."""
     judged = judge(prediction)
+    white = result.options.get('deviations', 'classical') == 'classical'
     rows, pictures = [], []
     norms = prediction.residual_norms()
     for j, (name, w) in enumerate(zip(prediction.joint_names, judged)):
@@ -79,7 +86,7 @@ def residual_section(prediction: Prediction) -> str:
                 number(float(norms[j]) / np.sqrt(max(count, 1)), 3),
                 number(w.lag_1, 2),
                 number(w.ljung_box_p, 2),
-                number(w.factor, 3),
+                *([number(w.factor, 3)] if white else []),
             )
         )
         pictures.append(
@@ -87,12 +94,15 @@ def residual_section(prediction: Prediction) -> str:
             f'{charts.whiteness_chart(prediction, j)}{charts.distribution_chart(prediction, j)}'
             '</figure>'
         )
-    heads = ('joint', 'RMS', 'lag 1', 'p (Ljung-Box)', 'deviations may be too small by')
+    heads: tuple[str, ...] = ('joint', 'RMS', 'lag 1', 'p (Ljung-Box)')
+    effect = 'the standard deviations allow for it'
+    if white:
+        heads += ('standard deviations may be too small by',)
+        effect = 'the standard deviations are too small by the factor in the last column'
     lead = (
         'White residuals mean that the model explains everything but noise. A small p says that '
-        'they are not white: something is left unmodelled, and the deviations are optimistic by '
-        'the factor in the last column. Bars beyond the dashed lines are not chance; the curve '
-        'over the distribution is the normal one.'
+        f'they are not white: something is left unmodelled; {effect}. Bars beyond the dashed '
+        'lines are not chance; the curve over the distribution is the normal one.'
     )
     content = markup.table(heads, rows) + f'<div class="pairs">{"".join(pictures)}</div>'
     return markup.section('residuals', 'The residuals', content, lead)

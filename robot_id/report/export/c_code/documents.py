@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from robot_id.report.export.c_code.model_source import ModelSource
+from robot_id.texts import markdown
 
 
 def example(model: ModelSource) -> str:
@@ -66,14 +67,14 @@ add_test(NAME {p}_self_test COMMAND {p}_self_test)
 
 def readme(model: ModelSource, origin: str) -> str:
     """Return README.md."""
-    p, robot = model.prefix, model.robot
-    joints = ', '.join(f'{j}: {name}' for j, name in enumerate(robot.joint_names))
+    p, robot, origin = model.prefix, model.robot, markdown(origin)
+    joints = ', '.join(f'{j}: {markdown(name)}' for j, name in enumerate(robot.joint_names))
     listed = ''.join(
         f'| `{p}_{name}` | {exported.about.splitlines()[0]} |\n'
         for name, exported in model.functions.items()
     )
     return f"""\
-# Dynamic model of {robot.name}
+# Dynamic model of {markdown(robot.name)}
 
 C99 code made from identified parameters ({origin}). It needs nothing but libm, allocates nothing,
 has no global data and takes the same time at every call. C++ may include the header.

@@ -11,6 +11,7 @@ from robot_id.dynamics.generated.c_writer import Body, indented, literal
 from robot_id.dynamics.generated.functions import FUNCTIONS, trace
 from robot_id.dynamics.load import takes_load
 from robot_id.model import Robot
+from robot_id.texts import c_comment
 
 Array = NDArray[np.float64]
 
@@ -78,11 +79,11 @@ class ModelSource:
         """Return NAME_model.h."""
         robot, guard = self.robot, f'{self.prefix.upper()}_MODEL_H'
         joints = ''.join(
-            f' *   {j}: {_comment(name)}, {_units(robot, j)}\n'
+            f' *   {j}: {c_comment(name)}, {_units(robot, j)}\n'
             for j, name in enumerate(robot.joint_names)
         )
         parameters = ''.join(
-            f' *   chi[{k}] = {_comment(name)}\n' for k, name in enumerate(robot.base.names)
+            f' *   chi[{k}] = {c_comment(name)}\n' for k, name in enumerate(robot.base.names)
         )
         declarations = ''.join(
             f'/* {exported.about} */\n{self.declaration(name, False)};\n'
@@ -96,7 +97,7 @@ class ModelSource:
         )
         up = self.prefix.upper()
         return (
-            f'/*\n * Dynamic model of {_comment(robot.name)}: {_comment(origin)}.\n *\n'
+            f'/*\n * Dynamic model of {c_comment(robot.name)}: {c_comment(origin)}.\n *\n'
             ' * Joints in this order:\n'
             f'{joints} *\n * Friction is included; Coulomb friction as'
             f' 2/pi atan({self.slope:g} dq).\n * Base parameters, SI units on the joint side:\n'
@@ -159,11 +160,6 @@ class ModelSource:
         if name == 'direct_dynamics':
             lines.append('return 0;')
         return f'{self.declaration(name, free)}\n{{\n{indented(lines)}}}\n'
-
-
-def _comment(text: str) -> str:
-    """Return a name that cannot end its comment."""
-    return ' '.join(text.split()).replace('*/', '* /').replace('/*', '/ *')
 
 
 def _units(robot: Robot, j: int) -> str:

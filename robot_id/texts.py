@@ -1,0 +1,63 @@
+"""
+Texts from files: bounded, of printable characters, so that they stay within one line.
+
+And texts in files of other languages: one function a language, used wherever one is written.
+"""
+
+from __future__ import annotations
+
+import re
+from xml.sax.saxutils import escape, quoteattr
+
+# Of a name (robot, joint, parameter, method), and of a line (warning, reason, note).
+LONGEST_NAME, LONGEST_LINE = 300, 20_000
+
+
+def is_line(text: str, longest: int = LONGEST_LINE) -> bool:
+    """Whether a text is one line without control characters, of limited length."""
+    return len(text) <= longest and text.isprintable()
+
+
+def one_line(text: object) -> str:
+    """Return a text in one line; a `?` stands for each other character that is not printable."""
+    line = re.sub(r'\s*[\n\r\t\v\f]+\s*', ' ', str(text)).strip()
+    return ''.join(sign if sign.isprintable() else '?' for sign in line)
+
+
+def comment(text: object) -> str:
+    """Return a text for a comment of one line, in YAML, CMake and the like."""
+    return one_line(text)
+
+
+def c_comment(text: object) -> str:
+    """Return a text for a comment of C, which it cannot end, nor continue on the next line."""
+    return one_line(text).replace('*/', '* /').replace('/*', '/ *').replace('\\', '/')
+
+
+def markdown(text: object) -> str:
+    """
+    Return a text for a Markdown page: its marks are characters, in a table too.
+
+    An underscore inside a word is no mark.
+    """
+    return re.sub(r'([\\`*\[\]<>|&])', r'\\\1', one_line(text))
+
+
+def xml_attribute(text: object) -> str:
+    """Return a text as a quoted attribute of XML (URDF, SDF, MJCF)."""
+    return quoteattr(one_line(text))
+
+
+def xml_text(text: object) -> str:
+    """Return a text between two tags of XML."""
+    return escape(one_line(text))
+
+
+def csv_cell(text: object) -> str:
+    """
+    Return a text for a cell of a csv, to be quoted by the writer of the file.
+
+    Spreadsheets take a text that begins with =, +, - or @ for a formula: it gets an apostrophe.
+    """
+    line = one_line(text)
+    return f"'{line}" if line[:1] in ('=', '+', '-', '@') else line
