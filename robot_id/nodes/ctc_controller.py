@@ -14,6 +14,7 @@ from robot_id.control import ComputedTorque, Ilic
 from robot_id.control.ilic_options import IlicOptions
 from robot_id.control.learner_process import LearnerProcess
 from robot_id.control.learning import Learning
+from robot_id.control.loop_margin import check_rate
 from robot_id.control.loops import loop_setting
 from robot_id.control.torque_control import Mode, TorqueControl
 from robot_id.data.joint_order import joint_order
@@ -21,6 +22,7 @@ from robot_id.data.stamps import SECOND, Order, RateWatch
 from robot_id.exceptions import DataError, shorten
 from robot_id.nodes.ctc_model import ControllerModel
 from robot_id.nodes.ctc_parameters import LEARNER, TABLE
+from robot_id.nodes.ctc_supervision import Supervision
 from robot_id.ros.base import end, run
 from robot_id.ros.diagnostics import ERROR, OK, WARN, RateMeter, Report
 from robot_id.ros.effort_commands import CommandWriter
@@ -58,6 +60,7 @@ class CtcController(RobotLifecycleNode):
         loop = loop_setting(robot, s['loop'])
         if s['rate_hz']:
             loop = loop.model_copy(update={'rate_hz': s['rate_hz']})
+        check_rate(robot, loop, s['torque_delay_s'])
         robot, start, method = start_values(robot, s['parameters'])
         controller = ComputedTorque(
             robot, start, loop, measured=s['measured'], integral=s['integral'],
@@ -68,11 +71,16 @@ class CtcController(RobotLifecycleNode):
         order = joint_order(driver.names, s['joints'], 'joints')
         self._lock_step = s['lock_step']
         self._robot = robot
+        # A simulator in lock-step is what the robot file says.
+        soft = 0.0 if self._lock_step else s['soft_start_s']
         self._control = TorqueControl(
-            controller, s['reference_timeout_s'], s['state_timeout_s'], s['largest_error']
-        )
+            controller, s['reference_timeout_s'], s['state_timeout_s'], s['largest_error'],
+            soft_start_s=soft, start_share=s['start_torque_share'],
+            saturation_s=s['saturation_s'], applied=not s['dry_run'],
+        )  # fmt: skip
         # Compiled before the first real sample.
-        self._control.step(0, np.zeros(robot.n))
+        self._control.step(0, np.zeros(robot.n), np.zeros(robot.n))
+        self._control.restart()
         options = {
             'parameters': controller.target,
             'rate_hz': loop.rate_hz,
@@ -93,6 +101,9 @@ class CtcController(RobotLifecycleNode):
         self._rate_watch = RateWatch(1e9 / self._period_ns)
         self._stale = True
         self._make_topics()
+        self._supervision = Supervision(
+            self, self._control, self._learning, loop.rate_hz if soft else None
+        )
         learns = s['learning'] and not s['dry_run']
         self._model = ControllerModel(
             self, self._control, self._learning, method, learns=learns, proven=proven
@@ -119,7 +130,7 @@ class CtcController(RobotLifecycleNode):
         """Start to answer joint states, unless another controller does."""
         if self._alone is not None:
             self._alone.begin(max(LISTEN_S, self.settings['state_timeout_s']))
-        self._control.restart()
+        self._supervision.begin()
         self._states.watch.clear()
         self._answered = None
         self._rate_watch.clear()
@@ -171,7 +182,7 @@ class CtcController(RobotLifecycleNode):
             return
         if order is Order.RESTART:
             self.event('time was reset')
-            self._control.restart()
+            self._control.pause()
             self._control.references.forget_beyond(ns + SECOND)
             self._learning.ilic.clear()
             self._pending = self._answered = None
@@ -214,30 +225,25 @@ class CtcController(RobotLifecycleNode):
 
     def _answer(self, ns: int, position: Array) -> None:
         control, learning = self._control, self._learning
-        before = control.mode
-        command = control.step(ns, position)
-        self._efforts.publish(self._writer.write(command.torque, ns))
-        self._answered = ns, command.torque
         self._heard, self._stale = time.monotonic(), False
         self._meter.tick()
         self._rate_watch.tick()
+        if not self._supervision.admits(ns):
+            return
+        before = control.mode
+        # In lock-step the differences of the positions are exact.
+        velocity = None if self._lock_step else self._states.velocity
+        command = control.step(ns, position, velocity)
+        self._efforts.publish(self._writer.write(command.torque, ns))
+        self._answered = ns, command.torque
         self._saturated += bool(control.controller.saturated().any())
         if control.mode is not before:
-            self._tell_mode(before)
-        if self._dry_run:
+            self._supervision.changed(before)
+        if self._dry_run or control.stopped:
             return
         update = learning.feed(command)
         if update is not None:
             self._model.learned(update, ns)
-
-    def _tell_mode(self, before: Mode) -> None:
-        mode, reason = self._control.mode, self._control.reason
-        if mode is Mode.STOPPED:
-            self.failure(f'{mode.value}: {reason}')
-        elif mode is Mode.BRAKING:
-            self.warning(mode.value)
-        else:
-            self.event(mode.value, before=before.name.lower())
 
     def _check(self) -> None:
         """Watchdog: no joint state for too long."""
@@ -275,19 +281,19 @@ class CtcController(RobotLifecycleNode):
         }
         for name, error in zip(self._robot.joint_names, control.peak_error):
             values[f'peak_error_{name}'] = float(error)
+        values |= self._supervision.values()
         control.peak_error[:] = 0.0
         if not self.active:
             return OK, 'inactive', values
-        wrong_rate = '' if self._lock_step else self._rate_watch.complaint(self._states.watch.last)
-        if self._dry_run:
-            return OK, f'dry run, {control.mode.value}', values
-        if control.mode is Mode.STOPPED:
+        if control.trip is not None:
             return ERROR, control.reason, values
+        wrong_rate = '' if self._lock_step else self._rate_watch.complaint(self._states.watch.last)
         if self._stale and not self._lock_step:
             return ERROR if self._trips else WARN, 'no valid joint states: zero torque', values
         if control.reason or control.mode is Mode.BRAKING:
             return WARN, control.reason or control.mode.value, values
-        return (WARN, wrong_rate, values) if wrong_rate else (OK, control.mode.value, values)
+        doing = f'dry run, {control.mode.value}' if self._dry_run else control.mode.value
+        return (WARN, wrong_rate, values) if wrong_rate else (OK, doing, values)
 
 
 def main() -> None:
