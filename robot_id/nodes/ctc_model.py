@@ -13,6 +13,7 @@ from robot_id.control.learning import Learning
 from robot_id.control.torque_control import TorqueControl
 from robot_id.nodes.ctc_payload import CarriedLoad
 from robot_id.ros.diagnostics import OK, Report
+from robot_id.ros.durations import to_seconds
 from robot_id.ros.messages import WrongState, parameters_message
 from robot_id.ros.model_request import requested
 from robot_id.ros.qos import LATCHED
@@ -74,7 +75,9 @@ class ControllerModel:
             self._proven = bool(node.settings['physical'])
             self._method = 'ilic'
             deviations = np.sqrt(np.diag(update.fit.covariance))
-            self._publisher.publish(self._message(ns, deviations, update.fit.passed))
+            self._publisher.publish(
+                self._message(ns, deviations, update.fit.passed, update.fit.covariance)
+            )
             node.event('learned', update=self._updates, passed=int(update.fit.passed.sum()))
 
     def _add(self, change: Array, blend_s: float) -> None:
@@ -106,11 +109,13 @@ class ControllerModel:
         ns: int | None = None,
         deviations: Array | None = None,
         essential: NDArray[np.bool_] | None = None,
+        covariance: Array | None = None,
     ) -> DynamicParameters:
         stamp = self._node.get_clock().now().to_msg() if ns is None else to_stamp(ns)
         return parameters_message(
             self._robot, self._control.controller.target, method=self._method,
             update=self._updates, stamp=stamp, deviations=deviations, essential=essential,
+            covariance=covariance,
         )  # fmt: skip
 
     def _set_parameters(
@@ -124,7 +129,7 @@ class ControllerModel:
             smallest = self._learning.ilic.options.smallest_inertia
             physical = settings['physical']
             proven = check_model(self._robot, chi, controller.target, smallest, physical)
-            blend = request.blend_s or settings['blend_s']
+            blend = to_seconds(request.blend) or settings['blend_s']
             self._use(chi, blend)
             self._judge(proven)
             self._method = method

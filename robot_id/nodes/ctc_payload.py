@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from robot_id.control import PayloadEstimate as NoticedLoad
 from robot_id.control.payload import load_of_change
+from robot_id.experiment.payload.attachment import link_frame
 from robot_id.model import Robot, payload_parameters
+from robot_id.ros.durations import to_seconds
 from robot_id.ros.lifecycle import RobotLifecycleNode
 from robot_id.ros.payload_message import payload_of, running_message
 from robot_id.ros.qos import LATCHED
@@ -40,6 +42,7 @@ class CarriedLoad:
         # (10,) the part of the change that a load on the last link would explain.
         self._load: Array = np.zeros(10)
         self._reported: NoticedLoad | None = None
+        self._frame = link_frame(robot)
         self.held = 0
         self._publisher = node.tell(PayloadEstimate, '~/payload', LATCHED, always=True)
         node.serve(SetPayload, '~/set_payload', self._set)
@@ -48,8 +51,9 @@ class CarriedLoad:
         """Return whether a model with a load may be taken over; publish and log the load."""
         if load is None:
             return True
-        frame = self._robot.joint_names[-1]
-        self._publisher.publish(running_message(load, self._robot.name, frame, to_stamp(ns)))
+        self._publisher.publish(
+            running_message(load, self._robot.name, self._frame, to_stamp(ns))
+        )
         bound = self._node.settings['payload_bound_kg']
         near = load.mass is not None and abs(load.mass - self._mass) <= bound
         if not self._waits_with(load) and (near or not load.differs_from(self._load)):
@@ -73,11 +77,11 @@ class CarriedLoad:
         return not load.clearly_differs_from(self._reported)
 
     def _set(self, request: SetPayload.Request, _: SetPayload.Response) -> None:
-        blend = request.blend_s or self._node.settings['blend_s']
-        payload = payload_of(request.inertia)
+        blend = to_seconds(request.blend) or self._node.settings['blend_s']
+        payload, joint = payload_of(self._robot, request.inertia, request.link)
         change = np.zeros_like(self._change)
         if payload is not None:
-            change = payload_parameters(self._robot, payload, request.link or None)
+            change = payload_parameters(self._robot, payload, joint)
         self._use(change - self._change, blend)
         self._change, self._mass, self._reported = change, float(request.inertia.m), None
         self._load = load_of_change(self._robot, change)
