@@ -157,6 +157,8 @@ class CtcController(RobotLifecycleNode):
     def close(self) -> None:
         """Send zero torque and stop the learner."""
         super().close()
+        if self.configured:
+            self._model.close()
         self.cleanup()
 
     def cleanup(self) -> None:
@@ -224,6 +226,7 @@ class CtcController(RobotLifecycleNode):
         self._saturated += bool(control.controller.saturated().any())
         if control.mode is not before:
             self._tell_mode(before)
+        self._model.work(command)
         if self._dry_run:
             return
         update = learning.feed(command)
@@ -238,6 +241,7 @@ class CtcController(RobotLifecycleNode):
             self.warning(mode.value)
         else:
             self.event(mode.value, before=before.name.lower())
+        self._model.tell_status()
 
     def _check(self) -> None:
         """Watchdog: no joint state for too long."""

@@ -47,8 +47,9 @@ class Attachment:
         centre = R @ np.asarray(payload.centre) + self.translation
         xx, xy, xz, yy, yz, zz = payload.inertia
         about = R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T
-        six = about[np.triu_indices(3)]
-        return Payload(payload.mass, tuple(map(float, centre)), tuple(map(float, six)))
+        x, y, z = map(float, centre)
+        a, b, c, d, e, f = map(float, about[np.triu_indices(3)])
+        return Payload(payload.mass, (x, y, z), (a, b, c, d, e, f))
 
 
 def last_link(robot: Robot) -> Attachment:
