@@ -168,6 +168,8 @@ class CtcController(RobotLifecycleNode):
     def close(self) -> None:
         """Send zero torque and stop the learner."""
         super().close()
+        if self.configured:
+            self._model.close()
         self.cleanup()
 
     def cleanup(self) -> None:
@@ -239,6 +241,8 @@ class CtcController(RobotLifecycleNode):
         self._saturated += bool(control.controller.saturated().any())
         if control.mode is not before:
             self._supervision.changed(before)
+            self._model.tell_status()
+        self._model.work(command)
         if self._dry_run or control.stopped:
             return
         update = learning.feed(command)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,27 @@ from robot_id.estimation.result import Result
 from robot_id.exceptions import DataError, DescriptionError
 from robot_id.model import Robot
 from robot_id.ros.data_directory import below
-from robot_id.ros.messages import parameters_from
+from robot_id.ros.messages import parameters_from, verdict_message
+from robot_id_msgs.msg import DynamicParameters, Verdict
 
 Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """
+    Parameters that a request asks for, and what is known of them.
+
+    :param values: (b,).
+    :param method: where they come from.
+    :param verdict: robot_id_msgs/Verdict.
+    :param covariance: (b, b); None where it is not given for every parameter.
+    """
+
+    values: Array
+    method: str
+    verdict: Verdict
+    covariance: Array | None = None
 
 
 def start_values(robot: Robot, path: str) -> tuple[Robot, Array, str]:
@@ -33,14 +52,15 @@ def start_values(robot: Robot, path: str) -> tuple[Robot, Array, str]:
             )
         return robot, robot.a_priori(), 'a_priori'
     robot, start, result = load_for_robot(robot, path)
+    if result.verdict == 'do_not_use':
+        why = f': {result.reasons[0]}' if result.reasons else ''
+        raise DataError(f'{path}: its verdict is do_not_use{why}', key='parameters', value=path)
     return robot, start, result.method
 
 
-def requested(
-    robot: Robot, request: Any, current: Array, data_directory: str
-) -> tuple[Array, str]:
+def requested(robot: Robot, request: Any, current: Array, data_directory: str) -> Wanted:
     """
-    Return (b,) the wanted values and the method that they come from.
+    Return what a request asks for.
 
     :param request: of robot_id_msgs/srv/SetDynamicParameters.
     :param current: (b,) values that stay where the request names no others.
@@ -49,8 +69,33 @@ def requested(
     """
     given = request.parameters
     if len(given.names) or len(given.values):
-        return parameters_from(robot, given, current), given.method or 'user'
+        values = parameters_from(robot, given, current)
+        covariance = _covariance(robot, given)
+        return Wanted(values, given.method or 'user', given.verdict, covariance)
     if not request.json_path:
         raise DataError('neither parameters nor json_path are given')
     result = Result.load(below(data_directory, request.json_path))
-    return parameters_for(robot, result), result.method
+    values = parameters_for(robot, result)
+    known = covariance_for(robot, result.names, result.covariance)
+    verdict = verdict_message(result.verdict, result.reasons)
+    return Wanted(values, result.method, verdict, known)
+
+
+def _covariance(robot: Robot, message: DynamicParameters) -> Array | None:
+    """(b, b) of a message that names every parameter, in the robot's order; None without one."""
+    b = len(message.names)
+    if not len(message.covariance):
+        return None
+    if len(message.covariance) != b * b:
+        raise DataError(f'{len(message.covariance)} values of covariance for {b} names, not b*b')
+    given = np.reshape(np.asarray(message.covariance, float), (b, b))
+    return covariance_for(robot, tuple(message.names), given)
+
+
+def covariance_for(robot: Robot, names: tuple[str, ...], covariance: Array) -> Array | None:
+    """(b, b) in the robot's order; None where a parameter of the robot is not among the names."""
+    own = robot.base.names
+    if sorted(own) != sorted(names) or np.shape(covariance) != (len(names), len(names)):
+        return None
+    order = [names.index(name) for name in own]
+    return np.asarray(covariance, float)[np.ix_(order, order)]
