@@ -28,7 +28,7 @@ FILTER_S, FILTER_SAMPLES, WINDOW_FILTERS = 0.006, 3.0, 5.0
 # range as 5 degrees are of a turn.
 START_ANGLE, START_SHARE, USUAL_RANGE = np.radians(2.5), 2.5 / 360.0, 1.0
 # Of it, the share that the first torque of a start may move a joint within a time.
-FIRST_SHARE, FIRST_S = 0.2, 0.05
+FIRST_SHARE, FIRST_S = 0.05, 0.05
 HISTORY_S = 0.5
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from robot_id.control import ComputedTorque
 from robot_id.control.measured_velocity import MeasuredVelocity
+from robot_id.control.mistakes import name_mistake
 from robot_id.control.sample_clock import SampleClock
 from robot_id.control.supervisor import BRAKED, Kind, Supervisor, Trip
 from robot_id.dynamics.kernels import FAST
@@ -156,6 +157,22 @@ class TorqueControl:
         """Stop with zero torque for a reason that was found elsewhere, such as the rate."""
         self.trip, self.mode = trip, Mode.RELEASED
         self.reason = f'{trip.text}; until it is reset'
+
+    def explain(self) -> None:
+        """
+        Find the mistake of the set-up behind a violation; some 50 ms, after the robot is safe.
+
+        A robot that is braked by a model that has shown to be right made no such mistake.
+        """
+        if self.trip is None or self.mode is Mode.STOPPED or self.trip.mistake:
+            return
+        controller = self.controller
+        mistake = name_mistake(
+            controller.robot, controller.target, self.trip, self.supervisor.history(),
+            controller.period, controller.settings.slope,
+        )  # fmt: skip
+        self.trip = replace(self.trip, mistake=mistake)
+        self.reason = f'{self.trip.text}; until it is reset'
 
     def _stop(self, trip: Trip, stamp: int, position: Array) -> None:
         """Brake and hold where the model is trusted; else, and the second time, zero torque."""

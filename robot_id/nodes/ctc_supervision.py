@@ -75,6 +75,7 @@ class Supervision:
         """Log the violation once, and report it at once."""
         if not self._told:
             self._told = True
+            self._control.explain()
             self._node.failure(f'{self._control.mode.value}: {self._control.reason}')
             self._learning.ilic.clear()
         self._node.diagnostics.publish()

@@ -36,6 +36,8 @@ def controller(tmp_path_factory):
         node(
             'ctc_controller', 'faults', robot='scara', joints=ORDER, rate_hz=1000.0,
             state_timeout_s=6.0, reference_timeout_s=0.2, data_directory=str(folder),
+            # Single samples, which are no motion: neither their rate nor a start can be judged.
+            soft_start_s=0.0,
             # Nobody publishes /clock here: a clock that stands still must not matter.
             use_sim_time=True,
         ) as process,
