@@ -83,6 +83,7 @@ class ControllerModel:
             (EnableLearning, '~/enable_learning', self._enable_learning),
         ):
             self._poll.serve(kind, name, work)
+        self._poll.adopt()
         node.own(node.destroy_timer, node.create_timer(POLL_S, self._idle, clock=node.steady))
         node.diagnostics.add('learning', self._report)
         controller = control.controller
