@@ -226,6 +226,7 @@ class CtcController(RobotLifecycleNode):
         self._saturated += bool(control.controller.saturated().any())
         if control.mode is not before:
             self._tell_mode(before)
+            self._model.tell_status(ns)
         self._model.work(command)
         if self._dry_run:
             return
@@ -241,7 +242,6 @@ class CtcController(RobotLifecycleNode):
             self.warning(mode.value)
         else:
             self.event(mode.value, before=before.name.lower())
-        self._model.tell_status()
 
     def _check(self) -> None:
         """Watchdog: no joint state for too long."""
@@ -254,6 +254,7 @@ class CtcController(RobotLifecycleNode):
             self._trips += 1
             self._control.pause()
             self._learning.ilic.clear()
+            self._model.tell_status()
             self.warning('no valid joint state: zero torque', timeout_s=self._timeout_s)
         self._send_zero()
 

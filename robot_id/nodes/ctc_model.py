@@ -132,6 +132,8 @@ class ControllerModel:
             self._refuse(asked, asked.outcome)
         elif asked.request.when == asked.request.AT_REST and not self._at_rest():
             self._resting = asked
+        elif asked.update != self._updates:
+            self._hand_over.again(asked)
         else:
             assert asked.outcome is not None
             self._take_over(asked, asked.outcome)
