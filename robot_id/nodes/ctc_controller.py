@@ -241,7 +241,7 @@ class CtcController(RobotLifecycleNode):
         self._saturated += bool(control.controller.saturated().any())
         if control.mode is not before:
             self._supervision.changed(before)
-            self._model.tell_status()
+            self._model.tell_status(ns)
         self._model.work(command)
         if self._dry_run or control.stopped:
             return
@@ -260,6 +260,7 @@ class CtcController(RobotLifecycleNode):
             self._trips += 1
             self._control.pause()
             self._learning.ilic.clear()
+            self._model.tell_status()
             self.warning('no valid joint state: zero torque', timeout_s=self._timeout_s)
         self._send_zero()
 

@@ -83,6 +83,7 @@ class ControllerModel:
             (EnableLearning, '~/enable_learning', self._enable_learning),
         ):
             self._poll.serve(kind, name, work)
+        self._poll.adopt()
         node.own(node.destroy_timer, node.create_timer(POLL_S, self._idle, clock=node.steady))
         node.diagnostics.add('learning', self._report)
         controller = control.controller
@@ -131,6 +132,8 @@ class ControllerModel:
             self._refuse(asked, asked.outcome)
         elif asked.request.when == asked.request.AT_REST and not self._at_rest():
             self._resting = asked
+        elif asked.update != self._updates:
+            self._hand_over.again(asked)
         else:
             assert asked.outcome is not None
             self._take_over(asked, asked.outcome)
@@ -155,7 +158,7 @@ class ControllerModel:
         """Publish what the controller is doing."""
         control = self._control
         message = ControllerStatus(
-            mode=getattr(ControllerStatus, control.mode.name),
+            mode=getattr(ControllerStatus, 'STOPPED' if control.stopped else control.mode.name),
             reason=control.reason or control.mode.value,
             dry_run=bool(self._node.settings['dry_run']),
             learning=self._learns,

@@ -75,21 +75,21 @@ class HandOver:
         self._waiting.append(Asked(request, reply))
 
     def take(self) -> Asked | None:
-        """Return a request whose check is done, if there is one; begin the next check."""
+        """Return a request whose check is done, if there is one; else begin the next check."""
         done = None
         if self._future is not None and self._future.done():
             assert self._asked is not None
             done, self._asked.outcome = self._asked, self._future.result()
             self._asked = self._future = None
-            if done.update != self._question(None)[1]:
-                # The model has changed meanwhile, by learning.
-                self._waiting.appendleft(done)
-                done = None
-        if self._future is None and self._waiting:
+        elif self._future is None and self._waiting:
             self._asked = self._waiting.popleft()
             question, self._asked.update = self._question(self._asked.request)
             self._future = self._waiter.submit(self._check, question)
         return done
+
+    def again(self, asked: Asked) -> None:
+        """Check a request anew, before the others: the model has changed meanwhile."""
+        self._waiting.appendleft(asked)
 
     def close(self) -> None:
         """End the process; requests that wait are refused."""
@@ -106,11 +106,9 @@ class HandOver:
             found: Checked | Refused = self._child.ask(question, CHECK_S)
             return found
         except ChildTimeout:
-            # The next check does not pay for the start of the new child.
-            self._waiter.submit(self._child.ask, self._question(None)[0])
-            return Refused(
-                ErrorCode.TIMEOUT,
-                f'the check took over {CHECK_S:g} s: the model stays as it is',
-            )
+            why = ErrorCode.TIMEOUT, f'the check took over {CHECK_S:g} s: the model stays as it is'
         except ControlError as error:
-            return Refused(ErrorCode.INTERNAL_ERROR, f'the check of the model failed: {error}')
+            why = ErrorCode.INTERNAL_ERROR, f'the check of the model failed: {error}'
+        # A new child: its start is not part of the time of the next check.
+        self._waiter.submit(self._child.ask, self._question(None)[0])
+        return Refused(*why)

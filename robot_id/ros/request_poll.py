@@ -17,7 +17,7 @@ from rclpy.service import Service
 from rclpy.type_support import check_for_type_support
 
 from robot_id.exceptions import RobotIdError
-from robot_id.ros.qos import SERVICE
+from robot_id.ros.qos import DEPTH, SERVICE
 from robot_id.ros.refusal import code_of
 
 Work = Callable[[Any, 'Reply'], None]
@@ -50,6 +50,16 @@ def _unused(request: Any, response: Any) -> Any:
     raise NotImplementedError
 
 
+def _answer_with(callback: Callable[[Any, Any], Any]) -> Work:
+    """Return the work of a service that answers at once."""
+
+    def work(request: Any, reply: Reply) -> None:
+        reply.response = callback(request, reply.response)
+        reply.send()
+
+    return work
+
+
 class RequestPoll:
     """
     The services of a node, in turn.
@@ -60,6 +70,7 @@ class RequestPoll:
     def __init__(self, node: Any) -> None:
         self._node = node
         self._services: deque[tuple[Any, Work]] = deque()
+        self._adopted: list[Any] = []
 
     def serve(self, kind: Any, name: str, work: Work) -> None:
         """
@@ -78,6 +89,21 @@ class RequestPoll:
         service: Any = Service(made, kind, name, _unused, group, SERVICE)
         self._services.append((service, work))
 
+    def adopt(self) -> None:
+        """
+        Take the services of the node's parameters from its executor.
+
+        Those of its transitions stay: they keep ten requests only, so that many at once cost
+        little, and would lose more of them when they are asked less often.
+        """
+        services = self._node._services
+        self._adopted = [s for s in services if s.qos_profile.depth > DEPTH]
+        for service in self._adopted:
+            services.remove(service)
+        self._node._wake_executor()
+        for service in self._adopted:
+            self._services.append((service, _answer_with(service.callback)))
+
     def poll(self) -> bool:
         """Answer one request; return whether there was one."""
         for _ in range(len(self._services)):
@@ -95,6 +121,12 @@ class RequestPoll:
         return False
 
     def close(self) -> None:
-        """End the services."""
-        while self._services:
-            self._services.popleft()[0].destroy()
+        """End the services; those of the node go back to its executor."""
+        own = [service for service, _ in self._services if service not in self._adopted]
+        self._services.clear()
+        for service in own:
+            service.destroy()
+        if self._adopted:
+            self._node._services.extend(self._adopted)
+            self._node._wake_executor()
+            self._adopted = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import time
 from pathlib import Path
 
 import numpy as np
@@ -259,7 +258,3 @@ def test_a_model_may_wait_for_rest(moving):
     answer = second.result()
     assert answer.error_code == ErrorCode.SUCCESS, answer.error_string
     assert answer.parameters.update == update + 1
-    deadline = time.monotonic() + 30.0
-    while moving.value('mode') != 'holding':
-        assert time.monotonic() < deadline
-        moving.next_report()

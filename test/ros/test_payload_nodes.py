@@ -103,7 +103,7 @@ def test_controller_notices_a_load_and_takes_it_over_when_told():
         assert put('ddm_simulator').error_code == ErrorCode.SUCCESS
         assert client.call(Trigger, 'trajectory_generator/start').success
         client.spin_until(
-            lambda: loads[-1].detected and abs(loads[-1].mass - 10.0) < 1.0, 240.0, 'the load'
+            lambda: loads[-1].detected and abs(loads[-1].inertia.m - 10.0) < 1.0, 240.0, 'the load'
         )
         nodes[1].wait_for_log('the load has changed', 60)
         # Noticed and told, but not used; the window of the start may have been too vague to tell.
