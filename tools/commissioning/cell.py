@@ -22,12 +22,15 @@ from std_srvs.srv import Trigger
 
 from commissioning.robots import RATE_HZ, Prepared
 from robot_id.trajectory import Quintic, save_trajectory
+from robot_id_msgs.action import Commission
 
 Array = NDArray[np.float64]
 PLANT = Path(__file__).resolve().parents[1] / 'plants/free_plant.py'
 CONTROLLER, GENERATOR = 'ctc_controller', 'trajectory_generator'
 # Of controller and generator, where it is permitted: a busy machine is not what is measured.
 PRIORITY = 20
+# Longest commissioning.
+COMMISSION_S = 120.0
 # Of each joint, forth and back [rad or m]; at a tenth of its speed limit or slower.
 STROKE = {True: 0.1, False: 0.6}
 
@@ -182,7 +185,12 @@ class Cell:
 
     def commission(self) -> tuple[str, bool]:
         """Move each joint a little; return what was found, and whether it is a mistake."""
-        raise NotImplementedError
+        goal = self.client.send_goal(Commission, f'{self.node}/commission', Commission.Goal())
+        if not goal.accepted:
+            return 'not accepted', True
+        _, result = goal.result(COMMISSION_S)
+        wrong = [finding.text for finding in result.findings if not finding.agrees]
+        return '; '.join(wrong) or result.error_string, bool(result.error_code)
 
     def move(self) -> None:
         """Start the motion."""

@@ -30,6 +30,7 @@ class Row:
     :param way: what was done: `hold`, `commission` or `move`.
     :param named: what the controller said of it; '' for nothing.
     :param stopped: whether it refused the robot or stopped it.
+    :param violation: what it says was violated, as the diagnostics have it, and at which `joint`.
     :param torque: largest, beyond gravity, over the limit; `speed` likewise; `motion` over a turn
         or over the range of a slide. Each of the worst joint.
     """
@@ -39,6 +40,8 @@ class Row:
     way: str
     named: str
     stopped: bool
+    violation: str
+    joint: str
     torque: float
     speed: float
     motion: float
@@ -102,7 +105,7 @@ def measure(cell: Cell, mistake: str, way: str) -> Row:
     cell.wire(wiring)
     begun = len(cell.controller.log)
     cell.health.messages.clear()
-    named, stopped = '', False
+    named, stopped, values = '', False, dict[str, str]()
     if not cell.activate():
         stopped = True
         client.spin_for(0.2)
@@ -116,6 +119,7 @@ def measure(cell: Cell, mistake: str, way: str) -> Row:
             cell.rest()
         status = cell.health.of(f'{cell.node}: control')
         stopped = stopped or _stopped(cell)
+        values = cell.health.values(f'{cell.node}: control')
         if not named and status is not None and status.level != OK:
             named = status.message
     if not named:
@@ -127,6 +131,7 @@ def measure(cell: Cell, mistake: str, way: str) -> Row:
     limits = prepared.robot.limits
     return Row(
         prepared.machine.name, mistake, way, named, stopped,
+        values.get('violation', ''), values.get('joint', ''),
         float(np.max(seen.torque / limits.torque)), float(np.max(seen.speed / limits.velocity)),
         float(np.max(turns(prepared, seen.motion))), seen,
     )  # fmt: skip
@@ -149,7 +154,8 @@ def figures(row: Row) -> dict[str, Any]:
     """Return a row for a file."""
     return {
         'robot': row.robot, 'mistake': row.mistake, 'way': row.way, 'named': row.named,
-        'stopped': row.stopped, 'within': row.within, 'torque': row.torque, 'speed': row.speed,
+        'stopped': row.stopped, 'violation': row.violation, 'joint': row.joint,
+        'within': row.within, 'torque': row.torque, 'speed': row.speed,
         'motion': row.motion, 'gap_s': row.seen.gap_s, 'stall_s': row.seen.stall_s,
         'wait_s': row.seen.wait_s,
     }  # fmt: skip
