@@ -68,7 +68,7 @@ def name_mistake(
         smooth = np.apply_along_axis(np.convolve, 0, residual, kernel, 'valid')
         return float(np.sum((smooth - smooth.mean(axis=0)) ** 2))
 
-    # Torques that nothing explains must be explained too, by more than a motion that is made small.
+    # A mistake must explain more than a robot that stands still would.
     still = np.broadcast_to(q.mean(axis=0), q.shape)
     none = min(left(q, felt), left(still, felt))
     scores = [(left(*made), said) for said, made in _undone(robot, chi, trip, q, felt, period)]
@@ -109,7 +109,7 @@ def _likely(robot: Robot, trip: Trip) -> str:
     if trip.kind is Kind.SIGN:
         return _reversed(trip.joint)
     if trip.kind is Kind.GAIN:
-        return _scaled(trip.joint, trip.value, 'unit or gear ratio')
+        return _scaled(trip.joint, trip.value, 'check unit, gear ratio and delay')
     if trip.kind is Kind.GRAVITY:
         return _carried()
     if trip.kind is Kind.START:

@@ -50,7 +50,7 @@ def soften(bounds, state, scalars, gravity, friction, inertia, h, tau, j):
     """
     Limit the torque of joint j beyond the gravity of the model, until it has agreed.
 
-    At first to what moves it a twentieth of the allowed start within 50 ms, and what the model
+    At first to what moves it a tenth of the allowed start within 50 ms, and what the model
     says that its friction takes; where that is not enough, the bound grows within the share of
     the torque limit. Once the joint agrees, the bound grows to the whole limit.
     """
