@@ -40,7 +40,7 @@ from robot_id.dynamics.kernels import INLINED
 # Two samples in a row: a single wrong measurement is no motion.
 IN_A_ROW = 2
 # Of the largest acceleration: no more enters the filter at once.
-GLITCH = 20.0
+GLITCH = 10.0
 # Work that its own torque may do on a joint that leaves its reference: the kinetic energy at this
 # share of the largest speed.
 LEAVING_SPEED = 0.2
