@@ -25,6 +25,7 @@ from robot_id.control.supervision_rows import (
     POWER,
     SAMPLES,
     SENT,
+    SPEED,
     START,
     START_ERROR,
     STOPPING,
@@ -38,6 +39,8 @@ from robot_id.dynamics.kernels import INLINED
 
 # Two samples in a row: a single wrong measurement is no motion.
 IN_A_ROW = 2
+# Of the largest acceleration: no more enters the filter at once.
+GLITCH = 10.0
 # Work that its own torque may do on a joint that leaves its reference: the kinetic energy at this
 # share of the largest speed.
 LEAVING_SPEED = 0.2
@@ -48,10 +51,17 @@ def limits(bounds, state, scalars, event, inputs, speed, ddq, filtered, h, j):
     """Position, velocity, acceleration and tracking error of joint j, each twice in a row."""
     q, error = inputs[3, j], abs(inputs[0, j] - inputs[3, j])
     if scalars[SAMPLES] > 2.0:
-        state[ACCELERATED_1, j] += filtered * (ddq[j] - state[ACCELERATED_1, j])
+        # A single wrong position is two large accelerations, which are no motion.
+        most = GLITCH * bounds[LARGEST_ACCELERATION, j]
+        accelerated = min(max(ddq[j], -most), most)
+        state[ACCELERATED_1, j] += filtered * (accelerated - state[ACCELERATED_1, j])
         state[ACCELERATED, j] += filtered * (state[ACCELERATED_1, j] - state[ACCELERATED, j])
     started = state[AGREED, j] != 0.0 or scalars[APPLIED] == 0.0
     largest = bounds[LARGEST_ERROR, j] if started else bounds[START_ERROR, j]
+    # A joint that starts may lag behind: its torque is limited. It must not leave.
+    lags = not started and (inputs[0, j] - q) * state[SPEED, j] >= 0.0
+    if lags:
+        largest = bounds[LARGEST_ERROR, j]
     state[FAR_COUNT, j] = state[FAR_COUNT, j] + 1.0 if not error <= largest else 0.0
     if state[FAR_COUNT, j] >= IN_A_ROW:
         return say(event, TRACKING if started else START, j, error, largest)

@@ -22,8 +22,8 @@ from robot_id.model import Robot
 Array = NDArray[np.float64]
 # Share of the squared residual without a mistake that one must leave to be named.
 EXPLAINED = 0.5
-# Samples that are needed, and those over which both sides are averaged.
-LEAST_SAMPLES, SMOOTHED = 24, 11
+# Samples that are needed, and the fewest and most over which both sides are averaged.
+LEAST_SAMPLES, SMOOTHED = 24, (11, 41)
 # Units and gears that are confused: measured over true.
 TURNED = {
     180.0 / np.pi: 'degrees are read as radians',
@@ -63,12 +63,12 @@ def name_mistake(
         dq = np.gradient(q, period, axis=0)
         ddq = np.gradient(dq, period, axis=0)
         residual = (felt - inverse_dynamics(robot, chi, q, dq, ddq, slope)) / weight
-        kernel = np.hanning(SMOOTHED + 2)[1:-1]
+        kernel = np.hanning(int(np.clip(len(q) // 4, *SMOOTHED)) + 2)[1:-1]
         kernel /= kernel.sum()
         smooth = np.apply_along_axis(np.convolve, 0, residual, kernel, 'valid')
-        return float(np.sum((smooth - smooth.mean(axis=0)) ** 2))
+        return float(np.mean((smooth - smooth.mean(axis=0)) ** 2))
 
-    # Torques that nothing explains must be explained too, by more than a motion that is made small.
+    # A mistake must explain more than a robot that stands still would.
     still = np.broadcast_to(q.mean(axis=0), q.shape)
     none = min(left(q, felt), left(still, felt))
     scores = [(left(*made), said) for said, made in _undone(robot, chi, trip, q, felt, period)]
@@ -109,7 +109,7 @@ def _likely(robot: Robot, trip: Trip) -> str:
     if trip.kind is Kind.SIGN:
         return _reversed(trip.joint)
     if trip.kind is Kind.GAIN:
-        return _scaled(trip.joint, trip.value, 'unit or gear ratio')
+        return _scaled(trip.joint, trip.value, 'check unit, gear ratio and delay')
     if trip.kind is Kind.GRAVITY:
         return _carried()
     if trip.kind is Kind.START:

@@ -42,6 +42,7 @@ from robot_id.control.supervision_rows import (
     MOVED,
     MOVED_1,
     NOISE,
+    RAW_SPEED,
     SAMPLES,
     SATURATED_S,
     SATURATION,
@@ -51,7 +52,6 @@ from robot_id.control.supervision_rows import (
     SENT_BEFORE,
     SIGN,
     SPEED,
-    STATIC,
     UU,
     UV,
     VV,
@@ -71,9 +71,11 @@ forget_if_changed(
 # Time constants after which the filters have forgotten how they began.
 SETTLED = 5.0
 # Share of the torque limit, and standard deviations of its own noise, below which u is noise.
-SMALLEST_SHARE, SMALLEST_SIGMAS = 0.002, 6.0
+SMALLEST_SHARE, SMALLEST_SIGMAS = 0.002, 4.0
 # Share of the friction of the model below which its error may be all of v.
 FRICTION_SHARE = 0.2
+# Variation of v, as a share of the torque limit, that must move a joint.
+LOW_SHARE = 0.005
 # After its start a joint has more ways to be disturbed: only large torques are judged.
 LATER_SHARE = 0.05
 # Measured over predicted motion: a start model may be crude, but not by a unit or a gear.
@@ -116,16 +118,17 @@ def supervise(table, flags, bounds, state, scalars, event, history, inputs, h, t
     kind = FINE
     applied = scalars[APPLIED] != 0.0
     for j in range(n):
-        state[STATIC, j] = gravity[j]
+        state[RAW_SPEED, j] = speed[j]
         found = limits(bounds, state, scalars, event, inputs, speed, ddq, filtered, h, j)
+        leaves = (inputs[0, j] - q[j]) * state[SPEED, j] < 0.0
         if found == FINE and applied:
             moved = 0.0
             for k in range(n):
                 moved += M[j, k] * ddq[k]
             left = 0.5 * (state[SENT, j] + state[SENT_BEFORE, j]) - bias[j]
             found = _compare(
-                bounds, state, scalars, event, moved, left, abs(bias[j] - gravity[j]), M[j, j],
-                filtered, h, j,
+                bounds, state, scalars, event, moved, left, abs(bias[j] - gravity[j]),
+                abs(fed[j]), M[j, j], leaves, filtered, h, j,
             )  # fmt: skip
         if found == FINE and state[AGREED, j] != 0.0:
             found = power(bounds, state, scalars, event, inputs, speed, bias, M[j, j], h, j)
@@ -184,7 +187,9 @@ def _begin(state, q, inputs):
 
 
 @numba.njit(**INLINED)
-def _compare(bounds, state, scalars, event, moved, left, friction, inertia, filtered, h, j):
+def _compare(
+    bounds, state, scalars, event, moved, left, friction, fed, inertia, leaves, filtered, h, j
+):
     """Compare the variations of u and v of joint j over the last window."""
     if scalars[SAMPLES] < 3.0:
         return FINE
@@ -213,9 +218,16 @@ def _compare(bounds, state, scalars, event, moved, left, friction, inertia, filt
     agreed = state[AGREED, j] != 0.0
     share = LATER_SHARE if agreed else SMALLEST_SHARE
     least = max(share * limit if limit < np.inf else 0.0, FRICTION_SHARE * friction)
+    known = bounds[FRICTION, j] != 0.0
     if uu <= noise * noise or vv <= least * least or vv == 0.0:
-        state[GOOD_COUNT, j] = state[BAD_COUNT, j] = 0.0
-        return FINE
+        state[GOOD_COUNT, j] = 0.0
+        # Not even noise hides a motion that the torque should have made.
+        expected = max(noise / LEAST_GAIN, LOW_SHARE * limit, fed)
+        lame = known and not agreed and uu < LEAST_GAIN**2 * vv and vv > expected * expected
+        state[BAD_COUNT, j] = state[BAD_COUNT, j] + h if lame else 0.0
+        if state[BAD_COUNT, j] < scalars[WINDOW_S]:
+            return FINE
+        return say(event, GAIN, j, math.sqrt(uu / vv), LEAST_GAIN)
     state[SEEN, j] = 1.0
     correlation, gain = uv / math.sqrt(uu * vv), math.sqrt(uu / vv)
     needed = scalars[FILTER_S] if not agreed else 2.0 * scalars[FILTER_S]
@@ -224,7 +236,6 @@ def _compare(bounds, state, scalars, event, moved, left, friction, inertia, filt
         return FINE
     state[GAIN_SEEN, j] = correlation * gain
     # A friction that the model does not know takes most of a small torque.
-    known = bounds[FRICTION, j] != 0.0
     least_gain = LEAST_GAIN if known else LEAST_GAIN_WITHOUT
     good = correlation > 0.0 and (agreed or least_gain <= gain <= MOST_GAIN)
     if good:
@@ -236,7 +247,7 @@ def _compare(bounds, state, scalars, event, moved, left, friction, inertia, filt
     state[GOOD_COUNT, j] = 0.0
     if gain < least_gain and (agreed or not known):
         return FINE
-    if correlation < 0.0 and gain < REVERSED_GAIN:
+    if correlation < 0.0 and (gain < REVERSED_GAIN or not leaves):
         return FINE
     state[BAD_COUNT, j] += h
     if state[BAD_COUNT, j] < needed:

@@ -28,7 +28,7 @@ FILTER_S, FILTER_SAMPLES, WINDOW_FILTERS = 0.006, 3.0, 5.0
 # range as 5 degrees are of a turn.
 START_ANGLE, START_SHARE, USUAL_RANGE = np.radians(2.5), 2.5 / 360.0, 1.0
 # Of it, the share that the first torque of a start may move a joint within a time.
-FIRST_SHARE, FIRST_S = 0.05, 0.05
+FIRST_SHARE, FIRST_S = 0.1, 0.05
 HISTORY_S = 0.5
 
 
@@ -122,7 +122,7 @@ class Supervisor:
     ) -> None:
         robot, period = controller.robot, controller.period
         self.robot, self._controller = robot, controller
-        self.period = period
+        self.period, self.start_share, self.soft_start_s = period, start_share, soft_start_s
         self._bounds = _bounds(robot, controller.settings.limit, largest_error)
         self.state = np.zeros((row.STATE_ROWS, robot.n))
         self._scalars = np.zeros(row.SCALARS)
@@ -180,10 +180,14 @@ class Supervisor:
         return self.state[row.AGREED] != 0.0
 
     @property
+    def moved(self) -> NDArray[np.bool_]:
+        """(n,) whether a motion of a joint stood out of its noise."""
+        return self.state[row.SEEN] != 0.0
+
+    @property
     def trusted(self) -> bool:
         """Whether the motion of every joint that moved has agreed with the model."""
-        seen = self.state[row.SEEN] != 0.0
-        return bool(np.all(self.agreed | ~seen) and np.any(self.agreed))
+        return bool(np.all(self.agreed | ~self.moved) and np.any(self.agreed))
 
     @property
     def starting(self) -> NDArray[np.bool_]:
@@ -192,8 +196,10 @@ class Supervisor:
 
     @property
     def speed(self) -> Array:
-        """(n,) the filtered velocity."""
-        return self.state[row.SPEED].copy()
+        """(n,) the velocity that filter and last sample agree on: zero after a single jump."""
+        slow, now = self.state[row.SPEED], self.state[row.RAW_SPEED]
+        smaller = np.where(np.abs(slow) < np.abs(now), slow, now)
+        return np.where(slow * now > 0.0, smaller, 0.0)
 
     @property
     def gains(self) -> Array:

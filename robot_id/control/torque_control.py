@@ -73,6 +73,7 @@ class TorqueControl:
     :param largest_error: (n,) or 0 for 5 % of each joint's range.
     :param supervision: options of the Supervisor.
     :ivar trip: the violation that stopped the robot, None before.
+    :ivar probe: (n,) added to the torques by a commissioning, None outside of one.
     """
 
     def __init__(
@@ -105,6 +106,7 @@ class TorqueControl:
         self.mode = Mode.WAITING
         self.reason = ''
         self.trip: Trip | None = None
+        self.probe: Array | None = None
         self.supervisor.restart()
         self.velocity.restart()
         self.pause()
@@ -145,6 +147,8 @@ class TorqueControl:
         torque = controller.step_to(point, position, elapsed, believed)
         if self.mode is Mode.RELEASED:
             torque[:] = 0.0
+        elif self.probe is not None:
+            torque += self.probe
         trip = self.supervisor.check(controller.inputs, elapsed, torque)
         if trip is not None and self.mode is not Mode.RELEASED:
             self._stop(trip, stamp, position)

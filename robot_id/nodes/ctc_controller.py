@@ -14,15 +14,15 @@ from robot_id.control import ComputedTorque, Ilic
 from robot_id.control.ilic_options import IlicOptions
 from robot_id.control.learner_process import LearnerProcess
 from robot_id.control.learning import Learning
-from robot_id.control.loop_margin import check_rate
 from robot_id.control.loops import loop_setting
-from robot_id.control.torque_control import Mode, TorqueControl
+from robot_id.control.torque_control import Mode
 from robot_id.data.joint_order import joint_order
 from robot_id.data.stamps import SECOND, Order, RateWatch
 from robot_id.exceptions import DataError, shorten
+from robot_id.nodes.ctc_commission import CommissionAction
 from robot_id.nodes.ctc_model import ControllerModel
 from robot_id.nodes.ctc_parameters import LEARNER, TABLE
-from robot_id.nodes.ctc_supervision import Supervision
+from robot_id.nodes.ctc_supervision import Supervision, supervised
 from robot_id.ros.base import end, run
 from robot_id.ros.diagnostics import ERROR, OK, WARN, RateMeter, Report
 from robot_id.ros.effort_commands import CommandWriter
@@ -60,7 +60,6 @@ class CtcController(RobotLifecycleNode):
         loop = loop_setting(robot, s['loop'])
         if s['rate_hz']:
             loop = loop.model_copy(update={'rate_hz': s['rate_hz']})
-        check_rate(robot, loop, s['torque_delay_s'])
         robot, start, method = start_values(robot, s['parameters'])
         controller = ComputedTorque(
             robot, start, loop, measured=s['measured'], integral=s['integral'],
@@ -71,16 +70,7 @@ class CtcController(RobotLifecycleNode):
         order = joint_order(driver.names, s['joints'], 'joints')
         self._lock_step = s['lock_step']
         self._robot = robot
-        # A simulator in lock-step is what the robot file says.
-        soft = 0.0 if self._lock_step else s['soft_start_s']
-        self._control = TorqueControl(
-            controller, s['reference_timeout_s'], s['state_timeout_s'], s['largest_error'],
-            soft_start_s=soft, start_share=s['start_torque_share'],
-            saturation_s=s['saturation_s'], applied=not s['dry_run'],
-        )  # fmt: skip
-        # Compiled before the first real sample.
-        self._control.step(0, np.zeros(robot.n), np.zeros(robot.n))
-        self._control.restart()
+        self._control = supervised(controller, s)
         options = {
             'parameters': controller.target,
             'rate_hz': loop.rate_hz,
@@ -101,9 +91,8 @@ class CtcController(RobotLifecycleNode):
         self._rate_watch = RateWatch(1e9 / self._period_ns)
         self._stale = True
         self._make_topics()
-        self._supervision = Supervision(
-            self, self._control, self._learning, loop.rate_hz if soft else None
-        )
+        self._supervision = Supervision(self, self._control, self._learning)
+        self._commission = CommissionAction(self, self._control)
         learns = s['learning'] and not s['dry_run']
         self._model = ControllerModel(
             self, self._control, self._learning, method, learns=learns, proven=proven
@@ -160,6 +149,7 @@ class CtcController(RobotLifecycleNode):
     def deactivate(self) -> None:
         """Send zero torque."""
         self.destroy_timer(self._watchdog)
+        self._commission.end()
         if not self._silent:
             self._send_zero()
         if self._alone is not None:
@@ -243,6 +233,7 @@ class CtcController(RobotLifecycleNode):
             self._supervision.changed(before)
             self._model.tell_status(ns)
         self._model.work(command)
+        self._commission.feed(command, position)
         if self._dry_run or control.stopped:
             return
         update = learning.feed(command)
@@ -265,10 +256,9 @@ class CtcController(RobotLifecycleNode):
         self._send_zero()
 
     def _send_zero(self) -> None:
-        zero = np.zeros(self._robot.n)
-        ns = self._answered[0] if self._answered else 0
         if not self._lock_step:
-            self._efforts.publish(self._writer.write(zero, ns))
+            ns = self._answered[0] if self._answered else 0
+            self._efforts.publish(self._writer.write(np.zeros(self._robot.n), ns))
 
     def _report(self) -> Report:
         control = self._control
@@ -295,10 +285,10 @@ class CtcController(RobotLifecycleNode):
         wrong_rate = '' if self._lock_step else self._rate_watch.complaint(self._states.watch.last)
         if self._stale and not self._lock_step:
             return ERROR if self._trips else WARN, 'no valid joint states: zero torque', values
-        if control.reason or control.mode is Mode.BRAKING:
-            return WARN, control.reason or control.mode.value, values
         doing = f'dry run, {control.mode.value}' if self._dry_run else control.mode.value
-        return (WARN, wrong_rate, values) if wrong_rate else (OK, doing, values)
+        if control.reason or wrong_rate or control.mode is Mode.BRAKING:
+            return WARN, control.reason or wrong_rate or doing, values
+        return OK, doing, values
 
 
 def main() -> None:

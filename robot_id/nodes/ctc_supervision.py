@@ -8,14 +8,38 @@ import numpy as np
 from numpy.typing import NDArray
 from std_srvs.srv import Trigger
 
+from robot_id.control import ComputedTorque
 from robot_id.control.learning import Learning
+from robot_id.control.loop_margin import check_rate
 from robot_id.control.start_rate import StartRate
 from robot_id.control.supervisor import Kind, Trip
 from robot_id.control.torque_control import Mode, TorqueControl
+from robot_id.ros.parameter_table import ParameterTable
 from robot_id.ros.qos import SERVICE
 
 if TYPE_CHECKING:
     from robot_id.nodes.ctc_controller import CtcController
+
+
+def supervised(controller: ComputedTorque, settings: ParameterTable) -> TorqueControl:
+    """
+    Return the control of a robot with the supervision that the parameters ask for, compiled.
+
+    :raises ControlError: on gains that the rate cannot carry.
+    """
+    s, robot = settings, controller.robot
+    check_rate(robot, controller.loop, s['torque_delay_s'])
+    control = TorqueControl(
+        controller, s['reference_timeout_s'], s['state_timeout_s'], s['largest_error'],
+        # A simulator in lock-step is what the robot file says.
+        soft_start_s=0.0 if s['lock_step'] else s['soft_start_s'],
+        start_share=s['start_torque_share'], saturation_s=s['saturation_s'],
+        applied=not s['dry_run'],
+    )  # fmt: skip
+    # Compiled before the first real sample.
+    control.step(0, np.zeros(robot.n), np.zeros(robot.n))
+    control.restart()
+    return control
 
 
 class Supervision:
@@ -25,18 +49,13 @@ class Supervision:
     :param node: the lifecycle node, which owns the service `~/reset`.
     :param control: the law and its supervisor.
     :param learning: forgets its window when the robot is stopped.
-    :param rate_hz: measured before the first torque; None trusts it.
     """
 
-    def __init__(
-        self,
-        node: CtcController,
-        control: TorqueControl,
-        learning: Learning,
-        rate_hz: float | None,
-    ) -> None:
+    def __init__(self, node: CtcController, control: TorqueControl, learning: Learning) -> None:
         self._node, self._control, self._learning = node, control, learning
-        self._rate = None if rate_hz is None else StartRate(rate_hz)
+        # Where the start is soft, the rate is measured before the first torque.
+        soft, rate_hz = control.supervisor.soft_start_s, control.controller.loop.rate_hz
+        self._rate = StartRate(rate_hz) if soft else None
         self._told = False
         service = node.create_service(Trigger, '~/reset', self._reset, qos_profile=SERVICE)
         node.own(node.destroy_service, service)
