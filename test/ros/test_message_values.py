@@ -75,7 +75,6 @@ def test_a_controller_starts_with_caution_only_where_it_is_told_to(tmp_path):
         try:
             start_values(robot, str(path), accept)
         except Refusal as error:
-            assert str(path) in str(error)
             return error.code
         return ErrorCode.SUCCESS
 
