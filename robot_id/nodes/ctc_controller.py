@@ -60,7 +60,7 @@ class CtcController(RobotLifecycleNode):
         loop = loop_setting(robot, s['loop'])
         if s['rate_hz']:
             loop = loop.model_copy(update={'rate_hz': s['rate_hz']})
-        robot, start, method = start_values(robot, s['parameters'])
+        robot, start, method = start_values(robot, s['parameters'], s['accept_caution'])
         controller = ComputedTorque(
             robot, start, loop, measured=s['measured'], integral=s['integral'],
             torque_limit=s['torque_limit'] or None, blend_s=s['blend_s'],

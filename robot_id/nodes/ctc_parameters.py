@@ -18,6 +18,7 @@ TABLE = (
         "robot's order.", items=str),
     Row('parameters', '', 'Start values of the model: a result file (JSON), a URDF, SDF or MJCF, '
         'or urdf: the inertias of its own URDF; empty: the a priori values of the robot file.'),
+    Row('accept_caution', False, 'Start with a result file whose verdict is caution.'),
     Row('measured', False, 'Evaluate the model at the measured state instead of the reference.'),
     Row('integral', 0.0, 'Integral action, Ki = integral * Kp [1/s]; 0: none.',
         INTEGRAL.low, INTEGRAL.high),

@@ -19,6 +19,7 @@ from robot_id.exceptions import (
     SimulationError,
     TrajectoryError,
     did_you_mean,
+    shorten,
 )
 from robot_id_msgs.msg import DynamicParameters, ErrorCode, Verdict
 
@@ -71,6 +72,8 @@ def verdict_message(level: str | None, reasons: Iterable[str] = ()) -> Verdict:
 
     :param level: usable, care (caution) or do_not_use; None where nothing has judged it.
     """
+    if level not in LEVELS:
+        raise DataError(f"verdict '{shorten(level)}' is not usable, caution or do_not_use")
     return Verdict(level=LEVELS[level], reasons=list(reasons))
 
 

@@ -17,10 +17,9 @@ from robot_id.exceptions import OptionError, shorten
 from robot_id.model import Robot, payload_parameters
 from robot_id.ros.data_directory import LONGEST
 from robot_id.ros.durations import to_seconds
-from robot_id.ros.model_request import Wanted, requested
+from robot_id.ros.model_request import Wanted, check_verdict, requested
 from robot_id.ros.payload_message import payload_of
-from robot_id.ros.refusal import Refusal
-from robot_id_msgs.msg import ErrorCode, Verdict
+from robot_id_msgs.msg import Verdict
 from robot_id_msgs.srv import SetPayload
 
 Array = NDArray[np.float64]
@@ -103,7 +102,7 @@ def check(setting: Setting, question: Question) -> Checked:
     if isinstance(request, SetPayload.Request):
         return _payload(setting, question)
     wanted = requested(setting.robot, request, question.current, setting.data_directory)
-    _check_verdict(wanted.verdict, request.accept_caution)
+    check_verdict(wanted.verdict, request.accept_caution)
     proven = check_model(
         setting.robot, wanted.values, question.current, setting.smallest_inertia,
         setting.physical, _others(setting.robot, question), bool(request.forced_by),
@@ -152,16 +151,3 @@ def _check_words(request: Any) -> None:
             raise OptionError(f'{key}: {shorten(text)} is too long for a request', key=key)
     if bool(request.forced_by.strip()) != bool(request.force_reason.strip()):
         raise OptionError('forced_by and force_reason go together: who forces it, and why')
-
-
-def _check_verdict(verdict: Verdict, accepts_caution: bool) -> None:
-    why = f': {shorten(verdict.reasons[0])}' if verdict.reasons else ''
-    if verdict.level == Verdict.DO_NOT_USE:
-        raise Refusal(ErrorCode.VERDICT_REFUSED, f'the verdict is do_not_use{why}')
-    if verdict.level == Verdict.CAUTION and not accepts_caution:
-        raise Refusal(
-            ErrorCode.VERDICT_REFUSED,
-            f'the verdict is caution{why}: set accept_caution to use it all the same',
-        )
-    if verdict.level > Verdict.DO_NOT_USE:
-        raise OptionError(f'verdict: level {verdict.level} is none of Verdict', key='verdict')

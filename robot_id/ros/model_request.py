@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from robot_id.estimation.parameters import load_for_robot, parameters_for
 from robot_id.estimation.result import Result
-from robot_id.exceptions import DataError, DescriptionError
+from robot_id.exceptions import DataError, DescriptionError, OptionError, shorten
 from robot_id.model import Robot
 from robot_id.ros.data_directory import below
 from robot_id.ros.messages import parameters_from, verdict_message
-from robot_id_msgs.msg import DynamicParameters, Verdict
+from robot_id.ros.refusal import Refusal
+from robot_id_msgs.msg import DynamicParameters, ErrorCode, Verdict
 
 Array = NDArray[np.float64]
 
@@ -36,12 +37,16 @@ class Wanted:
     covariance: Array | None = None
 
 
-def start_values(robot: Robot, path: str) -> tuple[Robot, Array, str]:
+def start_values(
+    robot: Robot, path: str, accept_caution: bool = False
+) -> tuple[Robot, Array, str]:
     """
     Return the robot, (b,) the values that a node starts with, and where they come from.
 
     :param path: a result file, whose friction the robot gets, or a model file; `urdf` takes the
         inertias of its URDF, '' the a priori values of the robot file.
+    :param accept_caution: take a result whose verdict is caution.
+    :raises Refusal: where the verdict does not allow it.
     """
     if not path:
         if not robot.description.a_priori:
@@ -52,10 +57,27 @@ def start_values(robot: Robot, path: str) -> tuple[Robot, Array, str]:
             )
         return robot, robot.a_priori(), 'a_priori'
     robot, start, result = load_for_robot(robot, path)
-    if result.verdict == 'do_not_use':
-        why = f': {result.reasons[0]}' if result.reasons else ''
-        raise DataError(f'{path}: its verdict is do_not_use{why}', key='parameters', value=path)
+    check_verdict(verdict_message(result.verdict, result.reasons), accept_caution, f'{path}: ')
     return robot, start, result.method
+
+
+def check_verdict(verdict: Verdict, accepts_caution: bool, where: str = '') -> None:
+    """
+    Refuse parameters whose verdict does not allow to control a robot with them.
+
+    :param where: put before the reason.
+    :raises Refusal: with the first reason of the verdict.
+    """
+    why = f': {shorten(verdict.reasons[0])}' if verdict.reasons else ''
+    if verdict.level == Verdict.DO_NOT_USE:
+        raise Refusal(ErrorCode.VERDICT_REFUSED, f'{where}the verdict is do_not_use{why}')
+    if verdict.level == Verdict.CAUTION and not accepts_caution:
+        raise Refusal(
+            ErrorCode.VERDICT_REFUSED,
+            f'{where}the verdict is caution{why}: set accept_caution to use it all the same',
+        )
+    if verdict.level > Verdict.DO_NOT_USE:
+        raise OptionError(f'verdict: level {verdict.level} is none of Verdict', key='verdict')
 
 
 def requested(robot: Robot, request: Any, current: Array, data_directory: str) -> Wanted:

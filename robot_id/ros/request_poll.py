@@ -17,9 +17,10 @@ from rclpy.service import Service
 from rclpy.type_support import check_for_type_support
 
 from robot_id.exceptions import RobotIdError
-from robot_id.ros.qos import DEPTH, SERVICE
+from robot_id.ros.qos import SERVICE
 from robot_id.ros.refusal import code_of
 
+PARAMETERS = 'rcl_interfaces.'
 Work = Callable[[Any, 'Reply'], None]
 
 
@@ -94,10 +95,10 @@ class RequestPoll:
         Take the services of the node's parameters from its executor.
 
         Those of its transitions stay: they keep ten requests only, so that many at once cost
-        little, and would lose more of them when they are asked less often.
+        little, and more of them would be lost if they were asked less often.
         """
         services = self._node._services
-        self._adopted = [s for s in services if s.qos_profile.depth > DEPTH]
+        self._adopted = [s for s in services if s.srv_type.__module__.startswith(PARAMETERS)]
         for service in self._adopted:
             services.remove(service)
         self._node._wake_executor()

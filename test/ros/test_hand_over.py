@@ -13,6 +13,7 @@ pytestmark = [pytest.mark.ros, pytest.mark.real_processes, pytest.mark.timeout(4
 pytest.importorskip('rclpy')
 pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is not built')
 
+from rcl_interfaces.srv import GetParameters
 from running.client import Client
 from running.robot_graph import START_S, Health, graph
 from std_srvs.srv import Trigger
@@ -234,6 +235,21 @@ def test_500_requests_at_once_are_all_answered_and_cost_no_command(moving):
     assert set(codes) == {ErrorCode.SUCCESS, ErrorCode.BUSY}
     request.inertia.m = 0.0
     assert moving.ask(request).error_code == ErrorCode.SUCCESS
+
+
+def test_500_questions_for_parameters_at_once_cost_no_command(moving):
+    client = moving.client.node.create_client(
+        GetParameters, 'ctc_controller/get_parameters', qos_profile=SERVICE
+    )
+    moving.client.spin_until(client.service_is_ready, 30.0, 'the service')
+
+    def flood():
+        request = GetParameters.Request(names=['robot', 'rate_hz'])
+        futures = [client.call_async(request) for _ in range(500)]
+        moving.client.spin_until(lambda: all(f.done() for f in futures), 120.0, 'all answers')
+        assert all(future.result().values[1].double_value == RATE for future in futures)
+
+    moving.during(flood).assert_no_command_was_missed()
 
 
 def test_a_model_may_wait_for_rest(moving):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,14 +16,16 @@ pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is no
 from geometry_msgs.msg import Inertia, Vector3
 
 from robot_id.control.torque_control import Mode
-from robot_id.exceptions import DescriptionError
+from robot_id.exceptions import DataError, DescriptionError
 from robot_id.experiment.payload.attachment import at_link, link_frame
 from robot_id.experiment.verdict import LEVELS
 from robot_id.model import load_robot, payload_parameters
 from robot_id.ros.durations import to_duration, to_seconds
 from robot_id.ros.messages import verdict_message
+from robot_id.ros.model_request import start_values
 from robot_id.ros.payload_message import payload_of
-from robot_id_msgs.msg import ControllerStatus, Verdict
+from robot_id.ros.refusal import Refusal
+from robot_id_msgs.msg import ControllerStatus, ErrorCode, Verdict
 
 FRAMES = [('emps', 'link_1'), ('scara', 'link_2'), ('tx40', 'link_6')]
 
@@ -40,6 +44,8 @@ def test_each_level_of_a_verdict_and_each_mode_has_its_constant():
     levels = [verdict_message(level).level for level in (None, *LEVELS)]
     assert levels == [Verdict.NONE, Verdict.USABLE, Verdict.CAUTION, Verdict.DO_NOT_USE]
     assert verdict_message('caution') == verdict_message('care')
+    with pytest.raises(DataError, match='fine'):
+        verdict_message('fine')
     assert len({getattr(ControllerStatus, mode.name) for mode in Mode}) == len(Mode)
 
 
@@ -57,6 +63,26 @@ def test_a_load_is_given_in_a_link_of_the_urdf(name, frame):
     assert payload_of(robot, Inertia(), 'nonsense') == (None, None)
     with pytest.raises(DescriptionError, match='nonsense'):
         payload_of(robot, inertia, 'nonsense')
+
+
+def test_a_controller_starts_with_caution_only_where_it_is_told_to(tmp_path):
+    robot, path = load_robot('emps'), tmp_path / 'r.json'
+    known = [{'name': n, 'value': float(v)} for n, v in zip(robot.base.names, robot.truth())]
+
+    def code(verdict, accept):
+        head = {'schema': 1, 'robot': 'emps', 'method': 'idim_wls', 'parameters': known}
+        path.write_text(json.dumps({**head, 'verdict': verdict}))
+        try:
+            start_values(robot, str(path), accept)
+        except Refusal as error:
+            return error.code
+        return ErrorCode.SUCCESS
+
+    assert [code('usable', accept) for accept in (False, True)] == [0, 0]
+    assert [code('care', accept) for accept in (False, True)] == [ErrorCode.VERDICT_REFUSED, 0]
+    assert [code('do_not_use', accept) for accept in (False, True)] == [
+        ErrorCode.VERDICT_REFUSED
+    ] * 2
 
 
 def test_a_load_in_a_turned_frame_is_the_same_load():
