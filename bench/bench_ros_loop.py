@@ -32,6 +32,7 @@ from std_srvs.srv import Trigger  # noqa: E402
 from bench.figure import Figure  # noqa: E402
 from robot_id.model import load_robot  # noqa: E402
 from robot_id_msgs.action import Identify  # noqa: E402
+from robot_id_msgs.msg import Option  # noqa: E402
 
 SIMULATION = 'ddm_simulator: simulation'
 RATES = {'emps': 1000.0, 'tx40': 500.0}
@@ -236,7 +237,7 @@ def bench_cancel(repeats: int = 5) -> list[Figure]:
         with graph(('identification_server', '', settings)):
             for _ in range(repeats):
                 goal = Identify.Goal(bag='run', method='cloe')
-                goal.option_keys, goal.option_values = list(SLOW), list(SLOW.values())
+                goal.options = [Option(key=key, value=value) for key, value in SLOW.items()]
                 sent = client.send_goal(Identify, 'identification_server/identify', goal, START_S)
                 client.spin_until(
                     lambda sent=sent: any('simulations' in f.text for f in sent.feedback),

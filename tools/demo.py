@@ -36,7 +36,9 @@ from robot_id.estimation.result import Result  # noqa: E402
 from robot_id.exceptions import RobotIdError  # noqa: E402
 from robot_id.model import Robot, load_robot  # noqa: E402
 from robot_id.report.tables import parameter_table, result_lines  # noqa: E402
+from robot_id.ros.durations import to_seconds  # noqa: E402
 from robot_id_msgs.action import Identify  # noqa: E402
+from robot_id_msgs.msg import Option  # noqa: E402
 from robot_id_msgs.srv import (  # noqa: E402
     SetDynamicParameters,
     StartRecording,
@@ -115,7 +117,7 @@ class Demo:
         # In lock-step a robot without a controller waits.
         self.change('ctc_controller', Transition.TRANSITION_DEACTIVATE)
         print(
-            f'demo: {name}: {status.duration_s:.2f} s of motion in {seconds:.1f} s, '
+            f'demo: {name}: {to_seconds(status.duration):.2f} s of motion in {seconds:.1f} s, '
             f'{status.samples} samples, {status.lost} lost -> {DATA.name}/{bag}'
         )
         return bag
@@ -127,8 +129,10 @@ class Demo:
         """Identify the robot from a bag; return the result file."""
         goal = Identify.Goal(bag=bag, method='idim_wls')
         # The simulated friction is smooth; on a real robot leave this option alone.
-        goal.option_keys = ['physical', 'coulomb_slope']
-        goal.option_values = ['true', str(self.robot.description.coulomb_slope)]
+        slope = str(self.robot.description.coulomb_slope)
+        goal.options = [
+            Option(key='physical', value='true'), Option(key='coulomb_slope', value=slope),
+        ]  # fmt: skip
         sent = self.client.send_goal(Identify, 'identification_server/identify', goal, START_S)
         if not sent.accepted:
             raise AssertionError('the identification server refuses the goal')

@@ -22,6 +22,8 @@ from robot_id.dynamics.law import control_work
 from robot_id.dynamics.tree import Tree
 
 Array = NDArray[np.float64]
+# Row of the measured velocity among the inputs.
+MEASURED = 4
 FLOAT, INDEX, FLAG = np.float64, np.int64, np.bool_
 
 
@@ -63,11 +65,22 @@ class BoundTorque:
         self.__dict__.update(state)
         self._bind()
 
+    @property
+    def table(self) -> NDArray[np.int64]:
+        """Addresses and shapes of the arrays, for kernels that work on the same robot."""
+        return self._table
+
+    @property
+    def flags(self) -> Array:
+        """Whether the model is taken at the measured state, averaged velocity, Coulomb slope."""
+        return self._flags
+
     def __call__(self, inputs: Array, h: float, tau: Array) -> bool:
         """
         Fill tau (n,); False, with nothing done, where an input is not finite or h not positive.
 
-        :param inputs: (4, n) qr, dqr, ddqr, q.
+        :param inputs: (5, n) qr, dqr, ddqr, q, and the measured velocity; NaN for one from
+            differences of positions.
         :param h: seconds since the last sample.
         """
         return bool(_bound_torque(self._table, self._flags, inputs, h, tau))
@@ -103,16 +116,10 @@ def _stack(table, k, kind):
     return numba.carray(_at(table[k, 0]), (table[k, 1], table[k, 2], table[k, 3]), kind)
 
 
-@numba.njit(**FAST)
-def _bound_torque(table, flags, inputs, h, tau):
-    """Rebuild robot, law and memory around their arrays, in the order of BoundTorque."""
-    total = h
-    for i in range(inputs.shape[0]):
-        for j in range(inputs.shape[1]):
-            total += inputs[i, j]
-    if not (np.isfinite(total) and h > 0.0):
-        return False
-    tree = Tree(
+@numba.njit(**INLINED)
+def tree_at(table):
+    """Return the robot, rebuilt around its arrays."""
+    return Tree(
         _line(table, 0, INDEX), _stack(table, 1, FLOAT), _stack(table, 2, FLOAT),
         _stack(table, 3, FLOAT), _matrix(table, 4, FLOAT), _matrix(table, 5, FLOAT),
         _matrix(table, 6, FLOAT), _line(table, 7, FLAG), _line(table, 8, INDEX),
@@ -121,16 +128,39 @@ def _bound_torque(table, flags, inputs, h, tau):
         _line(table, 15, INDEX), _line(table, 16, FLOAT), _matrix(table, 17, FLOAT),
         _line(table, 18, FLOAT),
     )  # fmt: skip
+
+
+@numba.njit(**INLINED)
+def memory_at(table):
+    """Return the memory of the law, with the model in use, rebuilt around its arrays."""
+    return Memory(
+        _matrix(table, 24, FLOAT), _line(table, 25, FLOAT), _line(table, 26, FLOAT),
+        _stack(table, 27, FLOAT), _matrix(table, 28, FLOAT),
+    )  # fmt: skip
+
+
+@numba.njit(**FAST)
+def _bound_torque(table, flags, inputs, h, tau):
+    """Rebuild robot, law and memory around their arrays, in the order of BoundTorque."""
+    total = h
+    for i in range(MEASURED):
+        for j in range(inputs.shape[1]):
+            total += inputs[i, j]
+    if not (np.isfinite(total) and h > 0.0):
+        return False
+    tree = tree_at(table)
     settings = ComputedTorqueSettings(
         flags[0] != 0.0, flags[1] != 0.0, flags[2], _line(table, 19, FLOAT),
         _line(table, 20, FLOAT), _line(table, 21, FLOAT), _line(table, 22, FLOAT),
         _line(table, 23, FLOAT),
     )  # fmt: skip
-    memory = Memory(
-        _matrix(table, 24, FLOAT), _line(table, 25, FLOAT), _line(table, 26, FLOAT),
-        _stack(table, 27, FLOAT), _matrix(table, 28, FLOAT),
-    )  # fmt: skip
+    memory = memory_at(table)
     work = control_work(tree.parent.shape[0], tau.shape[0])
     qr, dqr, ddqr, q = inputs[0], inputs[1], inputs[2], inputs[3]
+    for j in range(tau.shape[0] if inputs.shape[0] > MEASURED else 0):
+        speed = inputs[MEASURED, j]
+        if not np.isnan(speed):
+            # The law takes the difference of its last positions: those that give this velocity.
+            memory.before[0, j], memory.before[1, j] = q[j] - h * speed, q[j] - 2.0 * h * speed
     torque(settings, tree, memory, work, qr, dqr, ddqr, q, h, tau)
     return True

@@ -7,7 +7,7 @@ import copy
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robot_id.control.bound_torque import BoundTorque
+from robot_id.control.bound_torque import MEASURED, BoundTorque
 from robot_id.control.guards import not_positive, proven_positive
 from robot_id.control.laws.computed_torque import (
     FROM,
@@ -96,11 +96,13 @@ class ComputedTorque:
         n = robot.n
         self.memory = fresh_memory(robot, start, self.blend_s)
         self._from, self._to = start, start
-        self._inputs = np.zeros((4, n))
+        # Reference, its derivatives, position; measured velocity, NaN for none.
+        self.inputs = np.zeros((5, n))
+        self.inputs[MEASURED] = np.nan
         self._tau = np.zeros(n)
-        self._torque = BoundTorque(tree_of(robot), self.settings, self.memory)
+        self.bound_torque = BoundTorque(tree_of(robot), self.settings, self.memory)
         # A step on a copy: what is compiled on the first call is compiled before the robot moves.
-        copy.deepcopy(self._torque)(self._inputs, self.period, np.empty(n))
+        copy.deepcopy(self.bound_torque)(self.inputs, self.period, np.empty(n))
 
     def step(
         self,
@@ -121,23 +123,32 @@ class ComputedTorque:
         for i, values in enumerate((reference, velocity, acceleration, position)):
             if np.shape(values) != self._tau.shape:
                 self._refuse_shape(i, values)
-            self._inputs[i] = values
+            self.inputs[i] = values
         return self._answer(elapsed)
 
-    def step_to(self, point: Array, position: Array, elapsed: float | None = None) -> Array:
+    def step_to(
+        self,
+        point: Array,
+        position: Array,
+        elapsed: float | None = None,
+        velocity: Array | None = None,
+    ) -> Array:
         """
         `step` for arrays whose shapes are known to be right.
 
         :param point: (3, n) reference position, velocity and acceleration.
         :param position: (n,) measured.
+        :param velocity: (n,) measured, NaN for a joint whose velocity is the difference of its
+            positions; None for all of them.
         """
-        self._inputs[:3] = point
-        self._inputs[3] = position
+        self.inputs[MEASURED] = np.nan if velocity is None else velocity
+        self.inputs[:3] = point
+        self.inputs[3] = position
         return self._answer(elapsed)
 
     def _answer(self, elapsed: float | None) -> Array:
         h = self.period if elapsed is None else float(elapsed)
-        if not self._torque(self._inputs, h, self._tau):
+        if not self.bound_torque(self.inputs, h, self._tau):
             self._refuse_values(h)
         return self._tau.copy()
 
@@ -251,7 +262,7 @@ class ComputedTorque:
         )
 
     def _refuse_values(self, h: float) -> None:
-        bad = np.argwhere(~np.isfinite(self._inputs))
+        bad = np.argwhere(~np.isfinite(self.inputs[:MEASURED]))
         if bad.size:
             which, j = bad[0]
             joint = self.robot.joint_names[j]

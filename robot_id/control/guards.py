@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id.control.model_bounds import WAY_OUT, Other, beyond_torque, far_from
 from robot_id.control.posture_search import possible_robot, weakest_posture
 from robot_id.dynamics.positive_inertia import least_inertia, thinned
 from robot_id.dynamics.simulation import sample_configurations
@@ -129,18 +130,34 @@ def weak_posture(robot: Robot, chi: Array) -> str:
 
 
 def check_model(
-    robot: Robot, chi: Array, current: Array, smallest_inertia: float, physical: bool = True
+    robot: Robot,
+    chi: Array,
+    current: Array,
+    smallest_inertia: float,
+    physical: bool = True,
+    others: Sequence[Other] = (),
+    forced: bool = False,
 ) -> bool:
     """
     Refuse a model that is not safe to control with; return whether M_hat is proven positive.
 
+    What is cheap comes first: a value that is far off is refused before the search for a robot
+    that has it.
+
     :param chi: (b,) new values; current (b,) those in use.
     :param smallest_inertia: least eigenvalue of the new M_hat against the present one.
     :param physical: refuse what no robot that can exist has.
+    :param others: models that the new one must not be far from.
+    :param forced: take a model that is far from them, or needs more torque than the robot has.
     :raises ControlError: naming the parameter out of its bounds, or where M_hat is lost.
     """
     lower, upper = parameter_bounds(robot, None)
-    objection = out_of_bounds(robot, chi, chi != current, lower, upper) or weak_inertia(
+    objection = out_of_bounds(robot, chi, chi != current, lower, upper)
+    if not (objection or forced):
+        far = next(filter(None, (far_from(robot, chi, other) for other in others)), '')
+        objection = far or beyond_torque(robot, chi)
+        objection = f'{objection}: {WAY_OUT}' if objection else ''
+    objection = objection or weak_inertia(
         robot, chi, current, sample_configurations(robot), smallest_inertia
     )
     if objection:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from robot_id.control.essential import WindowFit, fit_window, possible_window
 from robot_id.control.guards import out_of_bounds, parameter_bounds, weak_inertia, weak_posture
 from robot_id.control.ilic_options import IlicOptions
+from robot_id.control.model_bounds import beyond_torque
 from robot_id.control.payload import PayloadEstimate
 from robot_id.control.payload_watch import PayloadWatch
 from robot_id.control.window import MovingWindow, ReferenceObservation, Window, as_rows
@@ -252,6 +253,7 @@ class Ilic:
         return (
             out_of_bounds(robot, chi, fit.passed, self.lower, self.upper)
             or weak_inertia(robot, chi, current, window.position, self.options.smallest_inertia)
+            or beyond_torque(robot, chi)
             # Parameters that a robot can have give a positive definite M(q) everywhere.
             or ('' if self._fitter is not None else weak_posture(robot, chi))
         )

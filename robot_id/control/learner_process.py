@@ -1,32 +1,21 @@
-"""
-ILIC in a separate process: a window takes neither the core nor Python's lock of the control loop.
-
-The child reads pickled requests on its standard input and answers on its standard output. It ends
-when its input ends, and Ctrl-C in the terminal does not reach it.
-"""
+"""ILIC in a separate process: a window does not disturb the control loop."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import pickle
-import shutil
-import subprocess
-import sys
-from typing import Any, BinaryIO
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id.control.child_process import ChildEnded, ChildProcess, serve
 from robot_id.control.ilic import Ilic, Update
 from robot_id.control.window import Window
 from robot_id.exceptions import ControlError
 from robot_id.model import Robot
 
 Array = NDArray[np.float64]
-NICENESS = 5
-# A window is small: one thread is as fast, and leaves the other cores to the loop.
-ONE_THREAD = {'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1', 'MKL_NUM_THREADS': '1'}
+Question = tuple[Window, Array, float]
 
 
 class LearnerProcess:
@@ -38,8 +27,7 @@ class LearnerProcess:
     """
 
     def __init__(self, robot: Robot, options: dict[str, Any]) -> None:
-        self._setting = robot, options
-        self._child = self._start()
+        self._child = ChildProcess(__name__, (robot, options))
 
     @property
     def pid(self) -> int:
@@ -54,59 +42,18 @@ class LearnerProcess:
         :raises ControlError: when the child has died; a new one is started.
         """
         try:
-            return self._ask((window, parameters, sigma_max))
-        except (OSError, EOFError, pickle.UnpicklingError) as error:
-            code = self._child.wait()
-            self._child = self._start()
+            update: Update = self._child.ask((window, parameters, sigma_max))
+        except ChildEnded as error:
             raise ControlError(
-                f'the learner process ended ({code}), its window is lost; a new one is started'
+                f'the learner process {error}, its window is lost; a new one is started'
             ) from error
+        except ControlError as error:
+            raise ControlError(f'the learner failed: {error}') from error
+        return update
 
     def close(self) -> None:
         """End the child."""
-        self._child.kill()
-        self._child.wait()
-
-    def _start(self) -> subprocess.Popen[bytes]:
-        child = subprocess.Popen(
-            _command(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            # Ctrl-C goes to the controller, which decides when its learner ends.
-            start_new_session=True,
-            # Not in the user's directory: `-m` would import from there.
-            cwd='/',
-            env={**os.environ, **ONE_THREAD},
-        )
-        assert child.stdin is not None
-        pickle.dump(self._setting, child.stdin)
-        child.stdin.flush()
-        return child
-
-    def _ask(self, request: tuple[Window, Array, float]) -> Update:
-        stdin, stdout = self._child.stdin, self._child.stdout
-        assert stdin is not None
-        assert stdout is not None
-        pickle.dump(request, stdin, pickle.HIGHEST_PROTOCOL)
-        stdin.flush()
-        answer = pickle.load(stdout)
-        if isinstance(answer, Exception):
-            raise ControlError(f'the learner failed: {answer}')
-        return answer
-
-
-def _command() -> list[str]:
-    """
-    Return what starts the child, without the real-time priority of a control loop.
-
-    The child could only give it back after its libraries are loaded, and these start threads of
-    their own: on two cores a loop of the same priority would wait for all of that.
-    """
-    command = [sys.executable, '-m', __name__]
-    reset = shutil.which('chrt')
-    if reset is None or os.sched_getscheduler(0) == os.SCHED_OTHER:
-        return command
-    return [reset, '--other', '0', *command]
+        self._child.close()
 
 
 def rest_window(ilic: Ilic) -> Window:
@@ -115,33 +62,18 @@ def rest_window(ilic: Ilic) -> Window:
     return Window(0, rest, rest, rest, rest)
 
 
-def _serve(stdin: BinaryIO, stdout: BinaryIO) -> None:
-    robot, options = pickle.load(stdin)
+def _begin(setting: tuple[Robot, dict[str, Any]]) -> Callable[[Question], Update]:
+    robot, options = setting
     ilic = Ilic(robot, **options)
     # Load and compile what the first window needs.
     ilic.identify(rest_window(ilic))
-    while True:
-        window, ilic.parameters, ilic.sigma_max = pickle.load(stdin)
-        try:
-            answer: Update | Exception = ilic.identify(window)
-        except Exception as error:
-            answer = ControlError(f'{type(error).__name__}: {error}')
-        pickle.dump(answer, stdout, pickle.HIGHEST_PROTOCOL)
-        stdout.flush()
 
+    def answer(question: Question) -> Update:
+        window, ilic.parameters, ilic.sigma_max = question
+        return ilic.identify(window)
 
-def main() -> None:
-    """Answer requests until the input ends."""
-    # The control loop has priority: the real-time priority of its process is not inherited.
-    with contextlib.suppress(OSError):
-        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
-    os.nice(NICENESS)
-    out = os.fdopen(os.dup(1), 'wb')
-    # Output of libraries goes to the log, not between the answers.
-    os.dup2(2, 1)
-    with contextlib.suppress(EOFError, BrokenPipeError):
-        _serve(sys.stdin.buffer, out)
+    return answer
 
 
 if __name__ == '__main__':
-    main()
+    serve(_begin)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Any
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.control import ComputedTorque
+from robot_id.control.measured_velocity import MeasuredVelocity
+from robot_id.control.mistakes import name_mistake
+from robot_id.control.sample_clock import SampleClock
+from robot_id.control.supervisor import BRAKED, Kind, Supervisor, Trip
 from robot_id.dynamics.kernels import FAST
 from robot_id.model import Robot
 from robot_id.trajectory.braking import Brake
@@ -31,6 +36,7 @@ class Mode(Enum):
     FOLLOWING = 'follows the reference'
     BRAKING = 'brakes: the reference was lost'
     STOPPED = 'stopped'
+    RELEASED = 'stopped with zero torque'
 
 
 @dataclass(frozen=True)
@@ -54,24 +60,38 @@ class TorqueControl:
 
     Without a reference the robot is held where it stands. A lost reference is braked to rest and
     held. One that is far from the robot, or passes it at speed, is not followed: the robot is held
-    until it comes near and slow. A robot that leaves its reference is held until `restart`.
+    until it comes near and slow.
+
+    A supervisor judges every sample of every mode. On a violation the robot is braked and held
+    where its model has shown to be right, otherwise, or when that goes wrong too, it gets zero
+    torque; so it stays until `restart`.
 
     :param controller: the law.
     :param lost_s: seconds for which the last point is extrapolated before the reference counts as
         lost.
     :param gap_s: after a longer time between joint states the robot starts again from a hold.
     :param largest_error: (n,) or 0 for 5 % of each joint's range.
+    :param supervision: options of the Supervisor.
+    :ivar trip: the violation that stopped the robot, None before.
+    :ivar probe: (n,) added to the torques by a commissioning, None outside of one.
     """
 
     def __init__(
-        self, controller: ComputedTorque, lost_s: float, gap_s: float, largest_error: float = 0.0
+        self,
+        controller: ComputedTorque,
+        lost_s: float,
+        gap_s: float,
+        largest_error: float = 0.0,
+        **supervision: Any,
     ) -> None:
         robot = controller.robot
         self.controller = controller
         self.references = ReferenceBuffer(robot.joint_names)
         self.largest_error = error_limits(robot, largest_error)
+        self.supervisor = Supervisor(controller, self.largest_error, **supervision)
         self._lost_ns, self._gap_ns = round(lost_s * 1e9), round(gap_s * 1e9)
-        self._period_ns = 1e9 * controller.period
+        self._clock = SampleClock(1e9 * controller.period)
+        self.velocity = MeasuredVelocity(robot)
         a = robot.limits.acceleration
         self._braking = 0.5 * np.where(np.isfinite(a), a, USUAL_ACCELERATION)
         v = robot.limits.velocity
@@ -82,53 +102,109 @@ class TorqueControl:
         self.restart()
 
     def restart(self) -> None:
-        """Wait for the robot and forget its past."""
+        """Wait for the robot and forget its past, a violation too; its start is soft again."""
         self.mode = Mode.WAITING
         self.reason = ''
+        self.trip: Trip | None = None
+        self.probe: Array | None = None
+        self.supervisor.restart()
+        self.velocity.restart()
         self.pause()
 
     def pause(self) -> None:
         """Forget the motion, such as after the measurements stopped; a fault stays."""
         self.controller.reset()
+        self.supervisor.pause()
+        self.velocity.pause()
+        self._clock.restart()
         self._last: int | None = None
         self._point: Array | None = None
         self._brake: Brake | None = None
-        if self.mode is not Mode.STOPPED:
+        if self.trip is None:
             self.mode = Mode.WAITING
 
-    def step(self, stamp: int, position: Array) -> Command:
+    @property
+    def stopped(self) -> bool:
+        """Whether a violation stopped the robot."""
+        return self.trip is not None
+
+    def step(self, stamp: int, position: Array, velocity: Array | None = None) -> Command:
         """
         Return the torques for a measured position (n,) with its stamp in ns.
 
         Stamps must increase; drop the others.
+
+        :param velocity: (n,) measured, None for none; used where it agrees with the positions.
         """
-        elapsed: float | None = None
-        if self._last is not None:
-            gone = stamp - self._last
-            if gone > self._gap_ns:
-                self.pause()
-            elif abs(gone - self._period_ns) > 1e-3 * self._period_ns:
-                elapsed = gone / 1e9
+        if self._last is not None and stamp - self._last > self._gap_ns:
+            self.pause()
         self._last = stamp
+        elapsed = self._clock.periods(stamp) * self.controller.period
         point, following = self._reference(stamp, position)
         self._point = point
-        torque = self.controller.step_to(point, position, elapsed)
+        controller = self.controller
+        believed = self.velocity.choose(position, velocity, elapsed)
+        torque = controller.step_to(point, position, elapsed, believed)
+        if self.mode is Mode.RELEASED:
+            torque[:] = 0.0
+        elif self.probe is not None:
+            torque += self.probe
+        trip = self.supervisor.check(controller.inputs, elapsed, torque)
+        if trip is not None and self.mode is not Mode.RELEASED:
+            self._stop(trip, stamp, position)
+            if self.mode is Mode.RELEASED:
+                return Command(np.zeros_like(torque), point, False)
+            return Command(torque, point, False)
         return Command(torque, point, following)
+
+    def refuse(self, trip: Trip) -> None:
+        """Stop with zero torque for a reason that was found elsewhere, such as the rate."""
+        self.trip, self.mode = trip, Mode.RELEASED
+        self.reason = f'{trip.text}; until it is reset'
+
+    def explain(self) -> None:
+        """
+        Find the mistake of the set-up behind a violation; some 50 ms, after the robot is safe.
+
+        A robot that is braked by a model that has shown to be right made no such mistake.
+        """
+        if self.trip is None or self.mode is Mode.STOPPED or self.trip.mistake:
+            return
+        controller = self.controller
+        mistake = name_mistake(
+            controller.robot, controller.target, self.trip, self.supervisor.history(),
+            controller.period, controller.settings.slope,
+        )  # fmt: skip
+        self.trip = replace(self.trip, mistake=mistake)
+        self.reason = f'{self.trip.text}; until it is reset'
+
+    def _stop(self, trip: Trip, stamp: int, position: Array) -> None:
+        """Brake and hold where the model is trusted; else, and the second time, zero torque."""
+        braked = self.trip is None and trip.kind in BRAKED and self.supervisor.trusted
+        if self.trip is None:
+            self.trip, self.reason = trip, f'{trip.text}; until it is reset'
+        self.mode = Mode.STOPPED if braked else Mode.RELEASED
+        if braked:
+            rest = np.zeros_like(position)
+            start = np.array([position, self.supervisor.speed, rest])
+            self._brake = Brake(start, stamp, self._braking)
+            self.controller.memory.integral[:] = 0.0
+            self.supervisor.stop(stopping=True)
 
     def _reference(self, stamp: int, position: Array) -> tuple[Array, bool]:
         """Return (3, n) the reference point, and whether it is the user's."""
         if self._point is None:
             rest = np.zeros_like(position)
             self._point = np.array([position, rest, rest])
-        if self.mode is Mode.STOPPED:
-            return self._point, False
+        if self.stopped:
+            return self._stopped(stamp, position), False
         point = self.references.at(stamp, self._lost_ns)
         if point is not None and self._acceptable(point, position):
             self.mode, self._brake, self.reason = Mode.FOLLOWING, None, ''
             return point, True
-        if self.mode is Mode.STOPPED:
-            rest = np.zeros_like(position)
-            return np.array([position, rest, rest]), False
+        if point is not None and self.mode is Mode.FOLLOWING:
+            self._stop(self._left(point, position), stamp, position)
+            return self._stopped(stamp, position), False
         if self.mode is Mode.FOLLOWING:
             self._brake = Brake(self._point, stamp, self._braking)
             self.mode = Mode.BRAKING
@@ -139,19 +215,26 @@ class TorqueControl:
             self.mode = Mode.HOLDING
         return self._brake.at(stamp), False
 
+    def _stopped(self, stamp: int, position: Array) -> Array:
+        """Return (3, n) what a robot that is stopped follows: its brake, or itself."""
+        if self.mode is Mode.STOPPED and self._brake is not None:
+            return self._brake.at(stamp)
+        return np.array([position, np.zeros_like(position), np.zeros_like(position)])
+
     def _acceptable(self, point: Array, position: Array) -> bool:
-        """Whether the robot is near its reference; a robot that has left it stops."""
+        """Whether a reference may be joined: the robot is near it, and it is slow."""
         if _near(point, position, self.largest_error, self.peak_error):
             return self.mode is Mode.FOLLOWING or self._slow(point)
+        if self.mode is not Mode.FOLLOWING:
+            self.reason = f'{self._left(point, position).text}: the reference is not followed'
+        return False
+
+    def _left(self, point: Array, position: Array) -> Trip:
+        """Return the joint that is furthest from its reference."""
         error = np.abs(point[0] - position)
         j = int(np.argmax(error / self.largest_error))
-        joint = self.controller.robot.joint_names[j]
-        what = f"joint '{joint}' is {error[j]:.4g} from its reference, allowed {self._limit(j)}"
-        if self.mode is Mode.FOLLOWING:
-            self.mode, self.reason = Mode.STOPPED, f'{what}: held until it is activated again'
-        else:
-            self.reason = f'{what}: the reference is not followed'
-        return False
+        names, largest = self.controller.robot.joint_names, self.largest_error
+        return Trip(Kind.TRACKING, names[j], float(error[j]), float(largest[j]))
 
     def _slow(self, point: Array) -> bool:
         """Whether a reference can be joined without a jerk."""
@@ -166,9 +249,6 @@ class TorqueControl:
             f'{self._speed_jump[j]:.3g}: it is not followed'
         )
         return False
-
-    def _limit(self, j: int) -> str:
-        return f'{self.largest_error[j]:.3g}'
 
 
 @numba.njit(**FAST)

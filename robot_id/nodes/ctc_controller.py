@@ -15,12 +15,14 @@ from robot_id.control.ilic_options import IlicOptions
 from robot_id.control.learner_process import LearnerProcess
 from robot_id.control.learning import Learning
 from robot_id.control.loops import loop_setting
-from robot_id.control.torque_control import Mode, TorqueControl
+from robot_id.control.torque_control import Mode
 from robot_id.data.joint_order import joint_order
 from robot_id.data.stamps import SECOND, Order, RateWatch
 from robot_id.exceptions import DataError, shorten
+from robot_id.nodes.ctc_commission import CommissionAction
 from robot_id.nodes.ctc_model import ControllerModel
 from robot_id.nodes.ctc_parameters import LEARNER, TABLE
+from robot_id.nodes.ctc_supervision import Supervision, supervised
 from robot_id.ros.base import end, run
 from robot_id.ros.diagnostics import ERROR, OK, WARN, RateMeter, Report
 from robot_id.ros.effort_commands import CommandWriter
@@ -58,7 +60,7 @@ class CtcController(RobotLifecycleNode):
         loop = loop_setting(robot, s['loop'])
         if s['rate_hz']:
             loop = loop.model_copy(update={'rate_hz': s['rate_hz']})
-        robot, start, method = start_values(robot, s['parameters'])
+        robot, start, method = start_values(robot, s['parameters'], s['accept_caution'])
         controller = ComputedTorque(
             robot, start, loop, measured=s['measured'], integral=s['integral'],
             torque_limit=s['torque_limit'] or None, blend_s=s['blend_s'],
@@ -68,11 +70,7 @@ class CtcController(RobotLifecycleNode):
         order = joint_order(driver.names, s['joints'], 'joints')
         self._lock_step = s['lock_step']
         self._robot = robot
-        self._control = TorqueControl(
-            controller, s['reference_timeout_s'], s['state_timeout_s'], s['largest_error']
-        )
-        # Compiled before the first real sample.
-        self._control.step(0, np.zeros(robot.n))
+        self._control = supervised(controller, s)
         options = {
             'parameters': controller.target,
             'rate_hz': loop.rate_hz,
@@ -93,6 +91,8 @@ class CtcController(RobotLifecycleNode):
         self._rate_watch = RateWatch(1e9 / self._period_ns)
         self._stale = True
         self._make_topics()
+        self._supervision = Supervision(self, self._control, self._learning)
+        self._commission = CommissionAction(self, self._control)
         learns = s['learning'] and not s['dry_run']
         self._model = ControllerModel(
             self, self._control, self._learning, method, learns=learns, proven=proven
@@ -119,7 +119,7 @@ class CtcController(RobotLifecycleNode):
         """Start to answer joint states, unless another controller does."""
         if self._alone is not None:
             self._alone.begin(max(LISTEN_S, self.settings['state_timeout_s']))
-        self._control.restart()
+        self._supervision.begin()
         self._states.watch.clear()
         self._answered = None
         self._rate_watch.clear()
@@ -149,6 +149,7 @@ class CtcController(RobotLifecycleNode):
     def deactivate(self) -> None:
         """Send zero torque."""
         self.destroy_timer(self._watchdog)
+        self._commission.end()
         if not self._silent:
             self._send_zero()
         if self._alone is not None:
@@ -157,6 +158,8 @@ class CtcController(RobotLifecycleNode):
     def close(self) -> None:
         """Send zero torque and stop the learner."""
         super().close()
+        if self.configured:
+            self._model.close()
         self.cleanup()
 
     def cleanup(self) -> None:
@@ -171,7 +174,7 @@ class CtcController(RobotLifecycleNode):
             return
         if order is Order.RESTART:
             self.event('time was reset')
-            self._control.restart()
+            self._control.pause()
             self._control.references.forget_beyond(ns + SECOND)
             self._learning.ilic.clear()
             self._pending = self._answered = None
@@ -214,30 +217,28 @@ class CtcController(RobotLifecycleNode):
 
     def _answer(self, ns: int, position: Array) -> None:
         control, learning = self._control, self._learning
-        before = control.mode
-        command = control.step(ns, position)
-        self._efforts.publish(self._writer.write(command.torque, ns))
-        self._answered = ns, command.torque
         self._heard, self._stale = time.monotonic(), False
         self._meter.tick()
         self._rate_watch.tick()
+        if not self._supervision.admits(ns):
+            return
+        before = control.mode
+        # In lock-step the differences of the positions are exact.
+        velocity = None if self._lock_step else self._states.velocity
+        command = control.step(ns, position, velocity)
+        self._efforts.publish(self._writer.write(command.torque, ns))
+        self._answered = ns, command.torque
         self._saturated += bool(control.controller.saturated().any())
         if control.mode is not before:
-            self._tell_mode(before)
-        if self._dry_run:
+            self._supervision.changed(before)
+            self._model.tell_status(ns)
+        self._model.work(command)
+        self._commission.feed(command, position)
+        if self._dry_run or control.stopped:
             return
         update = learning.feed(command)
         if update is not None:
             self._model.learned(update, ns)
-
-    def _tell_mode(self, before: Mode) -> None:
-        mode, reason = self._control.mode, self._control.reason
-        if mode is Mode.STOPPED:
-            self.failure(f'{mode.value}: {reason}')
-        elif mode is Mode.BRAKING:
-            self.warning(mode.value)
-        else:
-            self.event(mode.value, before=before.name.lower())
 
     def _check(self) -> None:
         """Watchdog: no joint state for too long."""
@@ -250,14 +251,14 @@ class CtcController(RobotLifecycleNode):
             self._trips += 1
             self._control.pause()
             self._learning.ilic.clear()
+            self._model.tell_status()
             self.warning('no valid joint state: zero torque', timeout_s=self._timeout_s)
         self._send_zero()
 
     def _send_zero(self) -> None:
-        zero = np.zeros(self._robot.n)
-        ns = self._answered[0] if self._answered else 0
         if not self._lock_step:
-            self._efforts.publish(self._writer.write(zero, ns))
+            ns = self._answered[0] if self._answered else 0
+            self._efforts.publish(self._writer.write(np.zeros(self._robot.n), ns))
 
     def _report(self) -> Report:
         control = self._control
@@ -275,19 +276,19 @@ class CtcController(RobotLifecycleNode):
         }
         for name, error in zip(self._robot.joint_names, control.peak_error):
             values[f'peak_error_{name}'] = float(error)
+        values |= self._supervision.values()
         control.peak_error[:] = 0.0
         if not self.active:
             return OK, 'inactive', values
-        wrong_rate = '' if self._lock_step else self._rate_watch.complaint(self._states.watch.last)
-        if self._dry_run:
-            return OK, f'dry run, {control.mode.value}', values
-        if control.mode is Mode.STOPPED:
+        if control.trip is not None:
             return ERROR, control.reason, values
+        wrong_rate = '' if self._lock_step else self._rate_watch.complaint(self._states.watch.last)
         if self._stale and not self._lock_step:
             return ERROR if self._trips else WARN, 'no valid joint states: zero torque', values
-        if control.reason or control.mode is Mode.BRAKING:
-            return WARN, control.reason or control.mode.value, values
-        return (WARN, wrong_rate, values) if wrong_rate else (OK, control.mode.value, values)
+        doing = f'dry run, {control.mode.value}' if self._dry_run else control.mode.value
+        if control.reason or wrong_rate or control.mode is Mode.BRAKING:
+            return WARN, control.reason or wrong_rate or doing, values
+        return OK, doing, values
 
 
 def main() -> None:

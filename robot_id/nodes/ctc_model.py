@@ -2,35 +2,44 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.control import Update
-from robot_id.control.guards import NOT_PROVEN, check_model
+from robot_id.control.blend_rate import blend_rate
+from robot_id.control.guards import NOT_PROVEN
 from robot_id.control.learning import Learning
-from robot_id.control.torque_control import TorqueControl
+from robot_id.control.torque_control import Command, TorqueControl
+from robot_id.exceptions import shorten
 from robot_id.nodes.ctc_payload import CarriedLoad
+from robot_id.nodes.hand_over import Asked, HandOver
 from robot_id.ros.diagnostics import OK, Report
+from robot_id.ros.durations import to_seconds
 from robot_id.ros.messages import WrongState, parameters_message
-from robot_id.ros.model_request import requested
+from robot_id.ros.model_check import Checked, Question, Refused, Setting
 from robot_id.ros.qos import LATCHED
+from robot_id.ros.request_poll import Reply, RequestPoll
 from robot_id.ros.stamps import to_stamp
-from robot_id_msgs.msg import DynamicParameters
-from robot_id_msgs.srv import EnableLearning, SetDynamicParameters
+from robot_id_msgs.msg import ControllerStatus, DynamicParameters, ErrorCode, Verdict
+from robot_id_msgs.srv import EnableLearning, SetDynamicParameters, SetPayload
 
 if TYPE_CHECKING:
     from robot_id.nodes.ctc_controller import CtcController
 
 Array = NDArray[np.float64]
+# Time between two looks for requests while no joint states come [s].
+POLL_S = 0.02
+# Where start values come from that no measurement has made.
+NOT_MEASURED = ('a_priori', 'urdf', 'sdf', 'mjcf')
 
 
 class ControllerModel:
     """
     Moves the controller to new parameters, from a service or from ILIC.
 
-    :param node: the lifecycle node, which owns the topic and the services.
+    :param node: the lifecycle node, which owns the topics.
     :param control: the law.
     :param learning: the learner.
     :param method: where the start values come from.
@@ -51,15 +60,83 @@ class ControllerModel:
         self._node, self._control, self._learning = node, control, learning
         self._robot = control.controller.robot
         self._method, self._learns, self._updates = method, learns, 0
+        self._verdict = Verdict()
+        self._covariance: Array | None = None
+        self._resting: Asked | None = None
+        self._command: Command | None = None
+        self._worked = False
         self._publisher = node.tell(
             DynamicParameters, '~/dynamic_parameters', LATCHED, always=True
         )
-        node.serve(SetDynamicParameters, '~/set_dynamic_parameters', self._set_parameters)
-        node.serve(EnableLearning, '~/enable_learning', self._enable_learning)
-        self._load = CarriedLoad(node, self._robot, self._add)
+        self._statuses = node.tell(ControllerStatus, '~/status', LATCHED, always=True)
+        self._load = CarriedLoad(node, self._robot)
+        settings = node.settings
+        setting = Setting(
+            self._robot, settings['data_directory'], settings['physical'],
+            learning.ilic.options.smallest_inertia, control.controller.settings.kp,
+        )  # fmt: skip
+        self._hand_over, self._poll = HandOver(setting, self._question), RequestPoll(node)
+        node.own(ControllerModel.close, self)
+        for kind, name, work in (
+            (SetDynamicParameters, '~/set_dynamic_parameters', self._hand_over.put),
+            (SetPayload, '~/set_payload', self._hand_over.put),
+            (EnableLearning, '~/enable_learning', self._enable_learning),
+        ):
+            self._poll.serve(kind, name, work)
+        self._poll.adopt()
+        node.own(node.destroy_timer, node.create_timer(POLL_S, self._idle, clock=node.steady))
         node.diagnostics.add('learning', self._report)
+        controller = control.controller
+        self._jump = controller.settings.jump.copy()
+        self._limit_blend(blend_rate(self._robot, controller.target, controller.settings.kp))
         self._judge(proven)
         self._publisher.publish(self._message())
+        self.tell_status()
+
+    def close(self) -> None:
+        """End the services and the process that checks models."""
+        if self._resting is not None:
+            self._resting.reply.refuse(ErrorCode.INVALID_STATE, 'the controller ends')
+            self._resting = None
+        self._hand_over.close()
+        self._poll.close()
+
+    def work(self, command: Command) -> None:
+        """Take one request, and take over a model that has been checked, after a command."""
+        self._command, self._worked = command, True
+        self._poll.poll()
+        self._move_on()
+
+    def _idle(self) -> None:
+        """Work where no joint states come; otherwise each of them does."""
+        if self._worked:
+            self._worked = False
+            return
+        if not self._node.under_control:
+            self._command = None
+        while self._poll.poll():
+            pass
+        self._move_on()
+
+    def _move_on(self) -> None:
+        """Take over a model that has been checked."""
+        asked = self._hand_over.take()
+        if asked is not None and self._resting is not None:
+            self._resting.reply.refuse(ErrorCode.CANCELED, 'replaced by a later request')
+            self._resting = None
+        asked = asked or self._resting
+        if asked is None:
+            return
+        self._resting = None
+        if isinstance(asked.outcome, Refused):
+            self._refuse(asked, asked.outcome)
+        elif asked.request.when == asked.request.AT_REST and not self._at_rest():
+            self._resting = asked
+        elif asked.update != self._updates:
+            self._hand_over.again(asked)
+        else:
+            assert asked.outcome is not None
+            self._take_over(asked, asked.outcome)
 
     def learned(self, update: Update, ns: int) -> None:
         """Use the update of a window, if learning is enabled."""
@@ -72,22 +149,57 @@ class ControllerModel:
         else:
             self._use(update.parameters, node.settings['blend_s'])
             self._proven = bool(node.settings['physical'])
-            self._method = 'ilic'
-            deviations = np.sqrt(np.diag(update.fit.covariance))
-            self._publisher.publish(self._message(ns, deviations, update.fit.passed))
+            self._method, self._verdict = 'ilic', Verdict()
+            self._covariance = update.fit.covariance
+            self._publisher.publish(self._message(ns, update.fit.passed))
             node.event('learned', update=self._updates, passed=int(update.fit.passed.sum()))
 
-    def _add(self, change: Array, blend_s: float) -> None:
-        """Add to the model, as a load does."""
-        controller = self._control.controller
-        chi = controller.target + change
-        smallest = self._learning.ilic.options.smallest_inertia
-        physical = self._node.settings['physical']
-        proven = check_model(self._robot, chi, controller.target, smallest, physical)
-        self._use(chi, blend_s)
-        self._judge(proven)
-        self._learning.set_parameters(chi)
-        self._publisher.publish(self._message())
+    def tell_status(self, ns: int | None = None) -> None:
+        """Publish what the controller is doing."""
+        control = self._control
+        message = ControllerStatus(
+            mode=getattr(ControllerStatus, 'STOPPED' if control.stopped else control.mode.name),
+            reason=control.reason or control.mode.value,
+            dry_run=bool(self._node.settings['dry_run']),
+            learning=self._learns,
+            update=self._updates,
+        )
+        message.header.stamp = self._stamp(ns)
+        self._statuses.publish(message)
+
+    def _at_rest(self) -> bool:
+        """Whether the robot stands, or is not under control."""
+        return self._command is None or not np.any(self._command.point[1:])
+
+    def _question(self, request: Any) -> tuple[Question, int]:
+        chi, identified = self._control.controller.target, self._method not in NOT_MEASURED
+        return Question(request, chi, self._load.change, identified), self._updates
+
+    def _refuse(self, asked: Asked, why: Refused) -> None:
+        if isinstance(asked.request, SetDynamicParameters.Request):
+            asked.reply.response.parameters = self._message()
+        asked.reply.refuse(why.code, why.text)
+
+    def _take_over(self, asked: Asked, checked: Checked) -> None:
+        request, node, wanted = asked.request, self._node, checked.wanted
+        blend = to_seconds(request.blend) or node.settings['blend_s']
+        if request.forced_by:
+            by, why = shorten(request.forced_by), shorten(request.force_reason)
+            node.warning(f'a model is forced by {by}: {why}')
+        self._limit_blend(checked.rate)
+        self._use(wanted.values, blend)
+        self._judge(checked.proven)
+        self._learning.set_parameters(wanted.values)
+        if isinstance(request, SetPayload.Request):
+            self._load.set(request, checked, blend)
+            self._publisher.publish(self._message())
+        else:
+            self._method, self._verdict = wanted.method, wanted.verdict
+            self._covariance = wanted.covariance
+            asked.reply.response.parameters = self._message()
+            self._publisher.publish(asked.reply.response.parameters)
+            node.event('parameters set', update=self._updates, method=wanted.method, blend_s=blend)
+        asked.reply.send()
 
     def _use(self, chi: Array, blend_s: float) -> None:
         """Move the model to new parameters; at once when the robot is not under control."""
@@ -95,48 +207,32 @@ class ControllerModel:
         controller.set_parameters(chi, not self._node.under_control, blend_s)
         self._updates += 1
 
+    def _limit_blend(self, rate: Array) -> None:
+        """Let the torque move to a model by at most a rate (n,), N.m/s or N/s."""
+        controller = self._control.controller
+        np.minimum(self._jump, rate * controller.period, out=controller.settings.jump)
+
     def _judge(self, proven: bool) -> None:
         """Remember whether M(q) of the model is proven to be positive definite, and say if not."""
         self._proven = proven
         if not proven:
             self._node.warning(NOT_PROVEN)
 
+    def _stamp(self, ns: int | None) -> Any:
+        return self._node.get_clock().now().to_msg() if ns is None else to_stamp(ns)
+
     def _message(
-        self,
-        ns: int | None = None,
-        deviations: Array | None = None,
-        essential: NDArray[np.bool_] | None = None,
+        self, ns: int | None = None, essential: NDArray[np.bool_] | None = None
     ) -> DynamicParameters:
-        stamp = self._node.get_clock().now().to_msg() if ns is None else to_stamp(ns)
+        covariance = self._covariance
+        deviations = None if covariance is None else np.sqrt(np.diag(covariance))
         return parameters_message(
             self._robot, self._control.controller.target, method=self._method,
-            update=self._updates, stamp=stamp, deviations=deviations, essential=essential,
+            update=self._updates, stamp=self._stamp(ns), deviations=deviations,
+            covariance=covariance, essential=essential, verdict=self._verdict,
         )  # fmt: skip
 
-    def _set_parameters(
-        self, request: SetDynamicParameters.Request, response: SetDynamicParameters.Response
-    ) -> None:
-        controller, settings = self._control.controller, self._node.settings
-        try:
-            chi, method = requested(
-                self._robot, request, controller.target, settings['data_directory']
-            )
-            smallest = self._learning.ilic.options.smallest_inertia
-            physical = settings['physical']
-            proven = check_model(self._robot, chi, controller.target, smallest, physical)
-            blend = request.blend_s or settings['blend_s']
-            self._use(chi, blend)
-            self._judge(proven)
-            self._method = method
-            self._learning.set_parameters(chi)
-            self._publisher.publish(self._message())
-            self._node.event('parameters set', update=self._updates, method=method, blend_s=blend)
-        finally:
-            response.parameters = self._message()
-
-    def _enable_learning(
-        self, request: EnableLearning.Request, response: EnableLearning.Response
-    ) -> None:
+    def _enable_learning(self, request: EnableLearning.Request, reply: Reply) -> None:
         ilic, sigma = self._learning.ilic, request.sigma_max
         try:
             if request.enable and self._node.settings['dry_run']:
@@ -145,8 +241,10 @@ class ControllerModel:
                 ilic.sigma_max = sigma
             self._learns = request.enable
             self._node.event('learning', enabled=self._learns, sigma_max=ilic.sigma_max)
+            self.tell_status()
         finally:
-            response.enabled, response.sigma_max = self._learns, ilic.sigma_max
+            reply.response.enabled, reply.response.sigma_max = self._learns, ilic.sigma_max
+        reply.send()
 
     def _report(self) -> Report:
         learning = self._learning
@@ -162,5 +260,6 @@ class ControllerModel:
             'positive_definite': 'proven' if self._proven else 'searched, not proven',
             'sigma_max': learning.ilic.sigma_max,
             'learner_pid': learning.process.pid if learning.process else 0,
+            'checker_pid': self._hand_over.pid,
         }
         return OK, 'learns' if self._learns else 'keeps its model', values

@@ -18,13 +18,23 @@ TABLE = (
         "robot's order.", items=str),
     Row('parameters', '', 'Start values of the model: a result file (JSON), a URDF, SDF or MJCF, '
         'or urdf: the inertias of its own URDF; empty: the a priori values of the robot file.'),
+    Row('accept_caution', False, 'Start with a result file whose verdict is caution.'),
     Row('measured', False, 'Evaluate the model at the measured state instead of the reference.'),
     Row('integral', 0.0, 'Integral action, Ki = integral * Kp [1/s]; 0: none.',
         INTEGRAL.low, INTEGRAL.high),
     Row('torque_limit', [], "Torque limits in the robot's order [N m or N]; empty: those of the "
         'robot file.'),
-    Row('largest_error', 0.0, 'Largest tracking error; beyond it the robot is held [rad or m]; 0: '
-        "5 % of each joint's range.", 0.0, 100.0),
+    Row('largest_error', 0.0, 'Largest tracking error; beyond it the robot is stopped [rad or m]; '
+        "0: 5 % of each joint's range.", 0.0, 100.0),
+    Row('soft_start_s', 0.5, 'Time in which the torque grows after activation: to '
+        'start_torque_share until the motion of a joint agrees with the model, then to its limit '
+        'in a fifth of it [s]; 0, and in lock-step: none.', 0.0, 60.0),
+    Row('start_torque_share', 0.15, 'Largest torque of a joint before its motion agrees with the '
+        'model, beyond the gravity of the model, as a share of its limit.', 0.01, 1.0),
+    Row('saturation_s', 0.2, 'Longest time of a torque at its limit; then zero torque [s].',
+        0.01, 10.0),
+    Row('torque_delay_s', 0.0, 'Known delay from a command to its torque, for the check of the '
+        'gains [s].', 0.0, 1.0),
     Row('state_timeout_s', 0.05, 'Zero torque after this time without a valid joint state [s].',
         1e-3, 10.0),
     Row('reference_timeout_s', 0.02, 'Time for which the last reference point is extrapolated; '

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.control import PayloadEstimate as NoticedLoad
-from robot_id.control.payload import load_of_change
-from robot_id.model import Robot, payload_parameters
+from robot_id.experiment.payload.attachment import link_frame
+from robot_id.model import Robot
 from robot_id.ros.lifecycle import RobotLifecycleNode
-from robot_id.ros.payload_message import payload_of, running_message
+from robot_id.ros.model_check import Checked
+from robot_id.ros.payload_message import running_message
 from robot_id.ros.qos import LATCHED
 from robot_id.ros.stamps import to_stamp
 from robot_id_msgs.msg import PayloadEstimate
@@ -29,27 +28,24 @@ class CarriedLoad:
     it.
 
     :param node: the lifecycle node.
-    :param use: called with (b,) change of the parameters and the time to take it over [s].
+    :ivar change: (b,) what the load that was set adds to the parameters.
     """
 
-    def __init__(
-        self, node: RobotLifecycleNode, robot: Robot, use: Callable[[Array, float], None]
-    ) -> None:
-        self._node, self._robot, self._use = node, robot, use
-        self._change, self._mass = np.zeros(len(robot.base)), 0.0
+    def __init__(self, node: RobotLifecycleNode, robot: Robot) -> None:
+        self._node, self._robot = node, robot
+        self.change, self._mass = np.zeros(len(robot.base)), 0.0
         # (10,) the part of the change that a load on the last link would explain.
         self._load: Array = np.zeros(10)
         self._reported: NoticedLoad | None = None
+        self._frame = link_frame(robot)
         self.held = 0
         self._publisher = node.tell(PayloadEstimate, '~/payload', LATCHED, always=True)
-        node.serve(SetPayload, '~/set_payload', self._set)
 
     def admits(self, load: NoticedLoad | None, ns: int) -> bool:
         """Return whether a model with a load may be taken over; publish and log the load."""
         if load is None:
             return True
-        frame = self._robot.joint_names[-1]
-        self._publisher.publish(running_message(load, self._robot.name, frame, to_stamp(ns)))
+        self._publisher.publish(running_message(load, self._robot.name, self._frame, to_stamp(ns)))
         bound = self._node.settings['payload_bound_kg']
         near = load.mass is not None and abs(load.mass - self._mass) <= bound
         if not self._waits_with(load) and (near or not load.differs_from(self._load)):
@@ -72,15 +68,10 @@ class CarriedLoad:
             return self._reported.mass is not None
         return not load.clearly_differs_from(self._reported)
 
-    def _set(self, request: SetPayload.Request, _: SetPayload.Response) -> None:
-        blend = request.blend_s or self._node.settings['blend_s']
-        payload = payload_of(request.inertia)
-        change = np.zeros_like(self._change)
-        if payload is not None:
-            change = payload_parameters(self._robot, payload, request.link or None)
-        self._use(change - self._change, blend)
-        self._change, self._mass, self._reported = change, float(request.inertia.m), None
-        self._load = load_of_change(self._robot, change)
+    def set(self, request: SetPayload.Request, checked: Checked, blend_s: float) -> None:
+        """Remember the load of a model that was taken over."""
+        self.change, self._load = checked.load, checked.standard
+        self._mass, self._reported = float(request.inertia.m), None
         self._node.event(
-            'payload set', mass=self._mass, link=request.link or 'last', blend_s=blend
+            'payload set', mass=self._mass, link=request.link or 'last', blend_s=blend_s
         )

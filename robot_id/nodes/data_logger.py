@@ -19,6 +19,7 @@ from robot_id.exceptions import OptionError, RobotIdError
 from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.data_directory import DATA_DIRECTORY, shortened
 from robot_id.ros.diagnostics import ERROR, OK, WARN, Report
+from robot_id.ros.durations import to_duration, to_seconds
 from robot_id.ros.listener import Listener
 from robot_id.ros.messages import ForbiddenPath, WrongState
 from robot_id.ros.parameter_table import MAPPING, Row
@@ -83,7 +84,7 @@ class DataLogger(NodeBase, Node):
         self, request: StartRecording.Request, response: StartRecording.Response
     ) -> StartRecording.Response:
         try:
-            response.bag = self._begin(request.name, request.max_duration_s)
+            response.bag = self._begin(request.name, to_seconds(request.max_duration))
         except RobotIdError as error:
             self.failure(f'not recording: {error}')
             response.error_code, response.error_string = code_of(error), str(error)
@@ -95,10 +96,8 @@ class DataLogger(NodeBase, Node):
             raise Refusal(
                 ErrorCode.BUSY, f"recording '{self._bag.path.name}' is running: stop it first"
             )
-        if not 0.0 <= duration_s < float('inf'):
-            raise OptionError(
-                f'max_duration_s: {duration_s} is not a duration; give 0 for no limit'
-            )
+        if duration_s < 0.0:
+            raise OptionError(f'max_duration: {duration_s:g} s is below zero; give 0 for no limit')
         path = self._root / (self._checked(name) if name else self._dated())
         settings = self.settings
         try:
@@ -209,8 +208,8 @@ class DataLogger(NodeBase, Node):
             gaps=statistics.gaps,
             # Two counts of the same loss: missing stamps, and the report of the middleware.
             lost=max(statistics.missing, lost),
-            period_s=statistics.period_s,
-            duration_s=statistics.duration_s,
+            period=to_duration(statistics.period_s),
+            duration=to_duration(statistics.duration_s),
             size_bytes=bag.size,
         )
         status.header.stamp = to_stamp(bag.last_received)
@@ -233,7 +232,7 @@ class DataLogger(NodeBase, Node):
             'lost': status.lost,
             'duplicates': self._bag.statistics.duplicates,
             'backward': self._bag.statistics.backward,
-            'period_s': status.period_s,
+            'period_s': to_seconds(status.period),
             'size_bytes': status.size_bytes,
         }
         if not status.samples:

@@ -255,7 +255,8 @@ class DdmSimulator(RobotLifecycleNode):
         self.event('reset', joints=','.join(request.joint_names) or 'all to zero')
 
     def _set_payload(self, request: SetPayload.Request, _: SetPayload.Response) -> None:
-        self._robot.set_payload(payload_of(request.inertia), request.link or None)
+        payload, joint = payload_of(self._robot.robot, request.inertia, request.link)
+        self._robot.set_payload(payload, joint)
         self.event('payload', mass=request.inertia.m, link=request.link or 'last')
 
     def _report(self) -> Report:

@@ -31,7 +31,7 @@ from robot_id.ros.refusal import Refusal, code_of
 from robot_id.ros.result_message import method_message, result_message
 from robot_id.ros.worker_process import WorkerProcess
 from robot_id_msgs.action import Identify as IdentifyAction
-from robot_id_msgs.msg import ErrorCode, IdentificationResult, RecordingStatus
+from robot_id_msgs.msg import ErrorCode, IdentificationResult, Option, RecordingStatus
 from robot_id_msgs.srv import Identify as IdentifyService
 from robot_id_msgs.srv import ListMethods
 
@@ -164,7 +164,8 @@ class IdentificationServer(NodeBase, Node):
 
         :raises RobotIdError: with the reason why there is no result.
         """
-        for text in (request.method, request.robot, *request.option_keys, *request.option_values):
+        given = [text for option in request.options for text in (option.key, option.value)]
+        for text in (request.method, request.robot, *given):
             if len(text) > LONGEST:
                 raise OptionError(f"'{shortened(text)}' is too long for a request")
         method = request.method or self.settings['method']
@@ -173,7 +174,7 @@ class IdentificationServer(NodeBase, Node):
                 ErrorCode.INVALID_METHOD,
                 f"no method '{method}': {did_you_mean(method, registry.names())}",
             )
-        options = self._options(request.option_keys, request.option_values)
+        options = self._options(request.options)
         registry.create(method, options)
         robot = self.robot_of(request.robot)
         bag = request.bag or self._last_recording()
@@ -214,16 +215,15 @@ class IdentificationServer(NodeBase, Node):
             self._doing = ''
             self._busy.release()
 
-    def _options(self, keys: list[str], values: list[str]) -> dict[str, str]:
-        if len(keys) != len(values):
-            raise OptionError(f'{len(keys)} option_keys for {len(values)} option_values')
+    def _options(self, given: list[Option]) -> dict[str, str]:
+        keys = [option.key for option in given]
         for key in keys:
-            if list(keys).count(key) > 1:
+            if keys.count(key) > 1:
                 raise OptionError(f"option '{key}' is given more than once")
         # A value that names a file, such as the start of an iteration, is in the data directory.
         return {
             key: str(below(self.root, value)) if '/' in value or value.endswith('.json') else value
-            for key, value in zip(keys, values)
+            for key, value in ((option.key, option.value) for option in given)
         }
 
     def robot_of(self, name: str) -> str:

@@ -24,7 +24,7 @@ from robot_id.exceptions import RobotIdError
 from robot_id.experiment.identify import Request, identify
 from robot_id.experiment.measurements import load_for
 from robot_id.experiment.payload import PayloadRequest, weigh
-from robot_id.experiment.payload.attachment import at_link
+from robot_id.experiment.payload.attachment import at_link, link_frame
 from robot_id.model import load_robot
 from robot_id.progress import Progress, part_of, to_message
 from robot_id.report.plots import plot_prediction
@@ -62,6 +62,7 @@ def weigh_load(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
     return {
         'payload': found.to_dict(),
         'robot': robot.name,
+        'frame_id': link or link_frame(robot),
         'warnings': warnings,
         'json_path': json_path,
     }

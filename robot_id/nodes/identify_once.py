@@ -15,6 +15,7 @@ from sensor_msgs.msg import JointState
 from robot_id.data.stamps import SECOND, header_stamp_ns
 from robot_id.exceptions import DataError
 from robot_id.ros.base import NodeBase, end, run
+from robot_id.ros.durations import to_duration
 from robot_id.ros.listener import Listener
 from robot_id.ros.parameter_table import Row
 from robot_id.ros.qos import DEPTH
@@ -79,7 +80,8 @@ class IdentifyOnce(NodeBase, Node):
         self._wait_for_stamp(0, limit)
         self._wait_for_stamp(self._stamp + self.settings['settle_s'] * SECOND, limit)
         length = self.settings['record_s']
-        answer = self._answer(self._start, StartRecording.Request(max_duration_s=length))
+        wanted = StartRecording.Request(max_duration=to_duration(length))
+        answer = self._answer(self._start, wanted)
         self._wait_for_stamp(self._stamp + (length + 0.5) * SECOND, limit + 4.0 * length)
         status = self._answer(self._stop, StopRecording.Request()).status
         self.event(
@@ -114,7 +116,7 @@ class IdentifyOnce(NodeBase, Node):
         p = result.parameters
         lines = [f'{"parameter":>12} {"value":>14} {"std":>12} {"%":>8}']
         for name, value, std, percent in zip(
-            p.names, p.values, p.standard_deviations, p.percent_deviations
+            p.names, p.values, p.standard_deviations, p.percent_standard_deviations
         ):
             lines.append(f'{name:>12} {value:14.6g} {std:12.3g} {percent:8.2f}')
         self.get_logger().info('\n'.join([f'{p.robot} by {p.method}', *lines]))

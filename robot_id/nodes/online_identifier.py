@@ -15,6 +15,7 @@ from robot_id.estimation.added_load import added_load
 from robot_id.estimation.parameters import load_for_robot
 from robot_id.estimation.result import Result
 from robot_id.exceptions import DataError, RobotIdError
+from robot_id.experiment.payload.attachment import link_frame
 from robot_id.nodes.online_settings import TABLE, a_priori_or_none, make_identifier
 from robot_id.online.identifier import OnlineIdentifier
 from robot_id.online.recent_error import recent_error
@@ -22,6 +23,7 @@ from robot_id.online.sample_stream import Block, SampleStream
 from robot_id.online.status import Status
 from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.diagnostics import ERROR, OK, WARN, RateMeter, Report
+from robot_id.ros.durations import to_duration
 from robot_id.ros.joint_states import MeasuredTorques
 from robot_id.ros.listener import hear
 from robot_id.ros.messages import parameters_from, parameters_message
@@ -61,7 +63,7 @@ class OnlineIdentifierNode(NodeBase, Node):
         if self.settings['nominal']:
             path = self.settings['nominal']
             self._robot, self._start, self._arm = load_for_robot(self._robot, path)
-        self._sizes = self._start
+        self._sizes, self._frame = self._start, link_frame(self._robot)
         self._meter = RateMeter()
         self._begin()
         self._rehearse()
@@ -160,6 +162,7 @@ class OnlineIdentifierNode(NodeBase, Node):
                 update=self._updates,
                 stamp=to_stamp(self._stamp),
                 deviations=deviations,
+                covariance=self._identifier.covariance,
             )
         )
         self._statuses.publish(self._message(status))
@@ -174,8 +177,7 @@ class OnlineIdentifierNode(NodeBase, Node):
         if change.significant != self._carries:
             self._carries = change.significant
             self.event(f'load noticed, {change}' if self._carries else 'no load')
-        frame = self._robot.joint_names[-1]
-        return running_message(change, self._robot.name, frame, to_stamp(self._stamp))
+        return running_message(change, self._robot.name, self._frame, to_stamp(self._stamp))
 
     def _message(self, status: Status) -> OnlineStatus:
         message = OnlineStatus(
@@ -189,7 +191,7 @@ class OnlineIdentifierNode(NodeBase, Node):
             smallest_singular_value=status.smallest,
             covariance_trace=status.spread,
             relative_error_percent=self._error(),
-            window_s=self._memory_s(),
+            window=to_duration(self._memory_s()),
             samples=self._used,
             rejected=status.rejected + self._stream.rejected,
             gaps=self._stream.watch.gaps,

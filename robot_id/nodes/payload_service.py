@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from robot_id.exceptions import OptionError, RobotIdError
 from robot_id.progress import Cancelled
 from robot_id.ros.bag_names import recording_below
 from robot_id.ros.data_directory import LONGEST, below, shortened
+from robot_id.ros.durations import to_duration, to_seconds
 from robot_id.ros.messages import WrongState
 from robot_id.ros.payload_message import weighed_message
 from robot_id.ros.qos import SERVICE
@@ -52,9 +52,11 @@ class PayloadService:
         try:
             found = self._weigh(request)
             now = self._server.get_clock().now().to_msg()
-            response.payload = weighed_message(found['payload'], found['robot'], now)
+            response.payload = weighed_message(
+                found['payload'], found['robot'], found['frame_id'], now
+            )
             response.warnings = found['warnings']
-            mass = response.payload.mass
+            mass = response.payload.inertia.m
             self._server.event('weighed', mass=mass, json=found['json_path'])
         except Cancelled:
             response.error_code, response.error_string = ErrorCode.CANCELED, 'the node ends'
@@ -72,7 +74,7 @@ class PayloadService:
         robot = server.robot_of(request.robot)
         without = recording_below(server.root, request.bag_without) if request.bag_without else ''
         params = below(server.root, request.json_path) if request.json_path else ''
-        bag = request.bag_with or self._record(request.record_s)
+        bag = request.bag_with or self._record(to_seconds(request.record_duration))
         loaded = recording_below(server.root, bag)
         work = {
             'kind': 'payload',
@@ -91,13 +93,13 @@ class PayloadService:
 
     def _record(self, seconds: float) -> str:
         """Have the logger record, and return the bag when it is closed."""
-        if not (math.isfinite(seconds) and seconds > 0.0):
-            raise OptionError(f'record_s: {seconds:g} must be above 0 s to record now')
+        if seconds <= 0.0:
+            raise OptionError(f'record_duration: {seconds:g} s, must be above 0 to record now')
         # Nodes that start together find each other only after a while.
         if not self._logger.wait_for_service(FIND_S):
             raise WrongState('no data_logger in this namespace to record: start it, or name a bag')
         done = threading.Event()
-        future = self._logger.call_async(StartRecording.Request(max_duration_s=seconds))
+        future = self._logger.call_async(StartRecording.Request(max_duration=to_duration(seconds)))
         future.add_done_callback(lambda _: done.set())
         if not done.wait(ANSWER_S):
             raise WrongState('the data_logger does not answer')

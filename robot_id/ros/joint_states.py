@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,8 @@ class JointStates:
     :param on_position: called with the stamp [ns], its order and the position (n,).
     :param period_ns: expected time between two joint states; None learns it.
     :param listens: False takes positions by `take` only, from a node of the same process.
+    :ivar velocity: (n,) of the joint state that is being taken in, None where it has none that can
+        be used: one for each joint, finite.
     :ivar followers: called afterwards with the stamp and the position, such as the `take` of
         another node.
     """
@@ -49,6 +51,8 @@ class JointStates:
         self._matcher, self._convert = JointMatcher(driver.names), driver.position
         self.watch = StampWatch(period_ns)
         self.followers: list[Follower] = []
+        self.velocity: Array | None = None
+        self._still = driver.position(np.zeros(len(driver.names)))
         self._listener = None
         if listens:
             self._stream = Stream(JointState, STATE)
@@ -72,22 +76,34 @@ class JointStates:
         try:
             if known is not None and known.fits(data):
                 ns, values = known.first(data)
+                speeds: Sequence[float] = known.second(data)
             else:
                 self._known, what = None, f'message on {self._topic}'
                 message = self._stream(data)
                 what = 'joint state'
                 self._matcher.match(message.name)
                 ns, values = to_ns(message.header.stamp), message.position
+                speeds = message.velocity
                 # That of an earlier message, where the sender's differ too often.
                 layout = self._stream.layout
                 self._known = layout if layout is not None and layout.fits(data) else None
             position = self._convert(self._matcher.take(values))
+            self.velocity = self._speed(speeds)
         except DataError as error:
             self._node.refuse(what, error)
             return
         self.take(ns, position)
         for follower in self.followers:
             follower(ns, position)
+
+    def _speed(self, values: Sequence[float]) -> Array | None:
+        """Return (n,) velocities in the units of the positions, None for bad ones."""
+        if not len(values):
+            return None
+        try:
+            return self._convert(self._matcher.take(values, 'velocity')) - self._still
+        except DataError:
+            return None
 
 
 class MeasuredTorques:

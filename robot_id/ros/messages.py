@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,14 +19,22 @@ from robot_id.exceptions import (
     SimulationError,
     TrajectoryError,
     did_you_mean,
+    shorten,
 )
-from robot_id_msgs.msg import DynamicParameters, ErrorCode
+from robot_id_msgs.msg import DynamicParameters, ErrorCode, Verdict
 
 if TYPE_CHECKING:
     from robot_id.model import Robot
 
 Array = NDArray[np.float64]
 
+LEVELS = {
+    None: Verdict.NONE,
+    'usable': Verdict.USABLE,
+    'care': Verdict.CAUTION,
+    'caution': Verdict.CAUTION,
+    'do_not_use': Verdict.DO_NOT_USE,
+}
 _CODES = {
     DescriptionError: ErrorCode.INVALID_ROBOT,
     DataError: ErrorCode.INVALID_DATA,
@@ -57,6 +66,17 @@ def error_code(error: RobotIdError) -> int:
     return ErrorCode.INTERNAL_ERROR
 
 
+def verdict_message(level: str | None, reasons: Iterable[str] = ()) -> Verdict:
+    """
+    Return the verdict on a result.
+
+    :param level: usable, care (caution) or do_not_use; None where nothing has judged it.
+    """
+    if level not in LEVELS:
+        raise DataError(f"verdict '{shorten(level)}' is not usable, caution or do_not_use")
+    return Verdict(level=LEVELS[level], reasons=list(reasons))
+
+
 def parameters_message(
     robot: Robot,
     values: Array,
@@ -65,14 +85,18 @@ def parameters_message(
     update: int,
     stamp: Time,
     deviations: Array | None = None,
+    covariance: Array | None = None,
     essential: NDArray[np.bool_] | None = None,
+    verdict: Verdict | None = None,
 ) -> DynamicParameters:
     """
     Return base parameters as a message.
 
     :param values: (b,); deviations (b,) standard deviations, NaN where unknown.
+    :param covariance: (b, b), in the units of the values.
     """
     message = DynamicParameters(robot=robot.name, method=method, update=update)
+    message.verdict = Verdict() if verdict is None else verdict
     message.header.stamp = stamp
     message.names = list(robot.base.names)
     message.values = [float(v) for v in values]
@@ -82,7 +106,9 @@ def parameters_message(
             size > 0.0, 100.0 * deviations / np.where(size > 0.0, size, 1.0), np.inf
         )
         message.standard_deviations = [float(v) for v in deviations]
-        message.percent_deviations = [float(v) for v in percent]
+        message.percent_standard_deviations = [float(v) for v in percent]
+    if covariance is not None:
+        message.covariance = np.asarray(covariance, float).ravel().tolist()
     if essential is not None:
         message.essential = [bool(v) for v in essential]
     return message
@@ -94,6 +120,11 @@ def parameters_from(robot: Robot, message: DynamicParameters, current: Array) ->
 
     :raises DataError: naming the parameter that is unknown, double or not finite.
     """
+    if message.version != DynamicParameters.VERSION:
+        raise DataError(
+            f'version {message.version} of DynamicParameters, this node knows '
+            f'{DynamicParameters.VERSION}: build both sides with the same robot_id_msgs'
+        )
     if len(message.names) != len(message.values):
         raise DataError(f'{len(message.names)} names for {len(message.values)} values')
     if message.robot and message.robot != robot.name:

@@ -11,11 +11,13 @@ from geometry_msgs.msg import Inertia, Vector3
 from numpy.typing import NDArray
 
 from robot_id.control.payload import PayloadEstimate as Change
-from robot_id.model import Payload
+from robot_id.experiment.payload.attachment import at_link
+from robot_id.model import Payload, Robot
 from robot_id_msgs.msg import PayloadEstimate
 
 Array = NDArray[np.float64]
 _INERTIA = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
+_UNKNOWN = (float('nan'),) * 6
 # Names of the result file and of the message.
 _NAMES = dict(
     zip(
@@ -25,16 +27,27 @@ _NAMES = dict(
 )
 
 
-def payload_of(inertia: Inertia) -> Payload | None:
-    """Return the load of a request, None where it has no mass."""
+def payload_of(robot: Robot, inertia: Inertia, link: str) -> tuple[Payload | None, str | None]:
+    """
+    Return the load of a request, None where it has no mass, and the joint whose link carries it.
+
+    :param link: a link of the URDF (a TF frame), or the name of its joint; '' for the last one.
+    """
     i = inertia
     if i.m == 0.0:
-        return None
-    return Payload(i.m, (i.com.x, i.com.y, i.com.z), (i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz))
+        return None, None
+    payload = Payload(i.m, (i.com.x, i.com.y, i.com.z), (i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz))
+    bodies = robot.kinematics.body_names
+    if not link or link in bodies or robot.urdf is None:
+        return payload, link or None
+    place = at_link(robot, link)
+    return place.on_body(payload), bodies[place.body]
 
 
-def weighed_message(found: Mapping[str, Any], robot: str, stamp: Time) -> PayloadEstimate:
-    """Return the load of a file that `payload` writes."""
+def weighed_message(
+    found: Mapping[str, Any], robot: str, frame: str, stamp: Time
+) -> PayloadEstimate:
+    """Return the load of a file that `payload` writes, given in a TF frame."""
     mass, deviation = _pair(found['mass'])
     centre = [_pair(each) for each in found['centre']]
     inertia = [_pair(each) for each in found['inertia']]
@@ -42,18 +55,14 @@ def weighed_message(found: Mapping[str, Any], robot: str, stamp: Time) -> Payloa
     message = PayloadEstimate(
         robot=robot,
         detected=bool(abs(mass) > 3.0 * deviation),
-        way=found['way'],
-        mass=mass,
-        mass_standard_deviation=deviation,
+        strategy=found['way'],
+        inertia=_inertia(mass, [v for v, _ in centre], [v for v, _ in inertia]),
+        standard_deviation=_inertia(deviation, [s for _, s in centre], [s for _, s in inertia]),
         first_moment=_vector([v for v, _ in first]),
         first_moment_standard_deviation=_vector([s for _, s in first]),
-        centre=_vector([v for v, _ in centre]),
-        centre_standard_deviation=_vector([s for _, s in centre]),
-        inertia=[v for v, _ in inertia],
-        inertia_standard_deviation=[s for _, s in inertia],
         determined=[_NAMES[name] for name in found['determined']],
     )
-    message.header.stamp, message.header.frame_id = stamp, found['frame']
+    message.header.stamp, message.header.frame_id = stamp, frame
     return message
 
 
@@ -67,15 +76,11 @@ def running_message(change: Change, robot: str, frame: str, stamp: Time) -> Payl
     message = PayloadEstimate(
         robot=robot,
         detected=bool(change.significant),
-        way='running',
-        mass=mass,
-        mass_standard_deviation=change.deviation,
+        strategy='running',
+        inertia=_inertia(mass, centre, _UNKNOWN),
+        standard_deviation=_inertia(change.deviation, spread if weighed else centre, _UNKNOWN),
         first_moment=_vector(p[6:9]),
         first_moment_standard_deviation=_vector(s[6:9]),
-        centre=_vector(centre),
-        centre_standard_deviation=_vector(spread if weighed else centre),
-        inertia=[float('nan')] * 6,
-        inertia_standard_deviation=[float('nan')] * 6,
         determined=['mass'] if weighed else [],
         names=[name for name, _, _ in change.changes],
         changes=[value for _, value, _ in change.changes],
@@ -91,6 +96,11 @@ def _pair(pair: Mapping[str, float | None]) -> tuple[float, float]:
         float('nan') if value is None else float(value),
         float('nan') if std is None else float(std),
     )
+
+
+def _inertia(mass: float, centre: Any, inertia: Any) -> Inertia:
+    six = dict(zip(_INERTIA, map(float, inertia), strict=True))
+    return Inertia(m=float(mass), com=_vector(centre), **six)
 
 
 def _vector(values: Any) -> Vector3:

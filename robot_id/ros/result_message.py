@@ -10,11 +10,19 @@ from builtin_interfaces.msg import Time
 from robot_id import options
 from robot_id.estimation import registry
 from robot_id.estimation.result import Result
-from robot_id_msgs.msg import DynamicParameters, IdentificationResult, MethodDescription
+from robot_id.ros.durations import to_duration
+from robot_id.ros.messages import verdict_message
+from robot_id_msgs.msg import (
+    DynamicParameters,
+    IdentificationResult,
+    MethodDescription,
+    Option,
+    OptionDescription,
+)
 
 
 def result_message(result: Result, stamp: Time) -> IdentificationResult:
-    """Return what a result file holds as a message, but for covariance and history."""
+    """Return what a result file holds as a message, but for the history."""
     essential = result.essential
     parameters = DynamicParameters(
         robot=result.robot,
@@ -22,11 +30,13 @@ def result_message(result: Result, stamp: Time) -> IdentificationResult:
         names=list(result.names),
         values=result.values.tolist(),
         standard_deviations=result.std.tolist(),
-        percent_deviations=result.percent_std.tolist(),
+        percent_standard_deviations=result.percent_std.tolist(),
+        covariance=np.asarray(result.covariance, float).ravel().tolist(),
+        verdict=verdict_message(result.verdict, result.reasons),
         essential=[bool(v) for v in essential] if essential is not None else [],
     )
     parameters.header.stamp = stamp
-    message = IdentificationResult(
+    return IdentificationResult(
         parameters=parameters,
         relative_error_percent=float(result.relative_error_percent),
         relative_error_percent_per_joint=np.asarray(
@@ -36,19 +46,10 @@ def result_message(result: Result, stamp: Time) -> IdentificationResult:
         iterations=int(result.iterations),
         simulations=int(result.simulations),
         converged=bool(result.converged),
-        elapsed_s=float(result.elapsed_s),
-        option_keys=list(result.options),
-        option_values=[as_text(value) for value in result.options.values()],
+        holdout_error_percent=float(result.holdout_error_percent),
+        elapsed=to_duration(float(result.elapsed_s)),
+        options=[Option(key=key, value=as_text(value)) for key, value in result.options.items()],
     )
-    # Messages compiled before the verdict have no place for it.
-    for name, value in (
-        ('verdict', result.verdict or ''),
-        ('reasons', list(result.reasons)),
-        ('holdout_error_percent', float(result.holdout_error_percent)),
-    ):
-        if hasattr(message, name):
-            setattr(message, name, value)
-    return message
 
 
 def method_message(name: str) -> MethodDescription:
@@ -57,10 +58,15 @@ def method_message(name: str) -> MethodDescription:
     return MethodDescription(
         name=name,
         summary=registry.summary(name),
-        option_names=list(known),
-        option_types=[option.kind for option in known.values()],
-        option_defaults=[as_text(option.default) for option in known.values()],
-        option_descriptions=[option.help for option in known.values()],
+        options=[
+            OptionDescription(
+                key=key,
+                type=option.kind,
+                default_value=as_text(option.default),
+                description=option.help,
+            )
+            for key, option in known.items()
+        ],
     )
 
 

@@ -68,7 +68,9 @@ class Layout:
         self._fixed.append((slice(last, len(data)), data[last:]))
         self._places = places
         self._buffer = bytearray(data)
-        self._first = struct.Struct(f'<{len(marks[0]) // 8}d')
+        self._first, self._second = (
+            struct.Struct(f'<{len(mark) // 8}d') for mark in (*marks, b'')[:2]
+        )
 
     def fits(self, data: bytes) -> bool:
         """Whether bytes differ from the example in stamp and numbers only."""
@@ -86,6 +88,10 @@ class Layout:
             seconds * 1_000_000_000 + rest,
             self._first.unpack_from(data, self._places[0].start),
         )
+
+    def second(self, data: bytes) -> tuple[float, ...]:
+        """Return the second array of bytes that fit."""
+        return self._second.unpack_from(data, self._places[1].start)
 
     def read(self, data: bytes) -> bool:
         """Fill `message` from bytes of this layout; False for those of another."""

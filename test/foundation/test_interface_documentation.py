@@ -9,7 +9,9 @@ import pytest
 
 FOLDER = Path(__file__).resolve().parents[2] / 'robot_id_msgs'
 FILES = sorted(path for kind in ('msg', 'srv', 'action') for path in FOLDER.glob(f'{kind}/*'))
-FIELD = re.compile(r'^(?P<type>[\w/]+)(\[\])? +(?P<name>\w+) *(= *-?\d+)? *(# *(?P<comment>.*))?$')
+FIELD = re.compile(
+    r'^(?P<type>[\w/]+)(\[\])? +(?P<name>\w+) *(=? *-?\d+)? *(# *(?P<comment>.*))?$'
+)
 UNIT = re.compile(r'\[[^\]]+\]|unit of|same unit|deviation|estimates|new value')
 
 

@@ -18,6 +18,7 @@ from running.robot_graph import Health, bring_up, node
 from sensor_msgs.msg import JointState
 
 from robot_id.model import load_robot
+from robot_id.ros.durations import to_duration
 from robot_id.ros.qos import LATCHED, SERVICE
 from robot_id.ros.stamps import to_stamp
 from robot_id_msgs.msg import DynamicParameters, ErrorCode
@@ -35,6 +36,8 @@ def controller(tmp_path_factory):
         node(
             'ctc_controller', 'faults', robot='scara', joints=ORDER, rate_hz=1000.0,
             state_timeout_s=6.0, reference_timeout_s=0.2, data_directory=str(folder),
+            # Single samples, which are no motion: neither their rate nor a start can be judged.
+            soft_start_s=0.0,
             # Nobody publishes /clock here: a clock that stands still must not matter.
             use_sim_time=True,
         ) as process,
@@ -176,7 +179,7 @@ def test_an_inactive_controller_leaves_zero_torque_and_says_nothing(robot):
 def parameters(robot, **fields):
     kind = SetDynamicParameters
     request = kind.Request(json_path=fields.pop('json_path', ''))
-    request.blend_s = fields.pop('blend_s', 0.0)
+    request.blend = to_duration(fields.pop('blend', 0.0))
     request.parameters.names = list(fields)
     request.parameters.values = [float(v) for v in fields.values()]
     return robot.client.call(kind, 'ctc_controller/set_dynamic_parameters', request)
@@ -198,7 +201,7 @@ def test_parameters_are_set_and_latched_and_unsafe_ones_refused(robot):
         ({friction: np.nan}, ErrorCode.INVALID_DATA, 'not a finite number'),
         ({friction: -1.0}, ErrorCode.REFUSED, f'{friction} = -1 leaves its bounds'),
         ({inertia: -50.0}, ErrorCode.REFUSED, 'M_hat'),
-        ({friction: 0.3, 'blend_s': -1.0}, ErrorCode.INVALID_OPTION, 'blend_s'),
+        ({friction: 0.3, 'blend': -1.0}, ErrorCode.INVALID_OPTION, 'blend'),
         ({'json_path': '../r.json'}, ErrorCode.FORBIDDEN_PATH, 'data directory'),
         ({'json_path': 'none.json'}, ErrorCode.INVALID_DATA, 'No such file'),
         ({}, ErrorCode.INVALID_DATA, 'neither parameters nor json_path'),
@@ -224,7 +227,7 @@ def test_a_model_that_jumps_moves_the_torque_in_small_steps(robot):
     known = parameters(robot, Fv2=0.3).parameters
     inertia = next(name for name in known.names if name.startswith('ZZ1'))
     value = dict(zip(known.names, known.values))[inertia]
-    done = parameters(robot, **{inertia: 1.4 * value, 'blend_s': 1e-3})
+    done = parameters(robot, **{inertia: 1.4 * value, 'blend': 1e-3})
     assert done.error_code == ErrorCode.SUCCESS, done.error_string
     torques = np.array([before, *(robot.send([0.12, -0.2]).data for _ in range(60))])
     steps = np.abs(np.diff(torques, axis=0))

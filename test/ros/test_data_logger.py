@@ -40,9 +40,10 @@ def client(logger):
 
 
 def start(client, name='', duration=0.0, node='data_logger'):
+    from robot_id.ros.durations import to_duration
     from robot_id_msgs.srv import StartRecording
 
-    request = StartRecording.Request(name=name, max_duration_s=duration)
+    request = StartRecording.Request(name=name, max_duration=to_duration(duration))
     return client.call(StartRecording, f'{node}/start', request)
 
 
@@ -64,6 +65,7 @@ def test_every_sample_is_recorded_as_it_was(client, folder):
     from ros_helpers.source import Source, joint_state
     from sensor_msgs.msg import JointState
 
+    from robot_id.ros.durations import to_seconds
     from robot_id_msgs.msg import RecordingStatus
 
     with Source(NAMESPACE) as source:
@@ -78,8 +80,8 @@ def test_every_sample_is_recorded_as_it_was(client, folder):
         f'/{NAMESPACE}/{name}' for name in ('joint_states', 'reference', 'effort_commands')
     ]
     assert list(status.messages) == [1000, 0, 0]
-    assert status.period_s == pytest.approx(0.002)
-    assert status.duration_s == pytest.approx(1.998)
+    assert to_seconds(status.period) == pytest.approx(0.002)
+    assert to_seconds(status.duration) == pytest.approx(1.998)
     assert status.size_bytes == (folder / 'whole/whole_0.mcap').stat().st_size
     with Reader(folder / 'whole') as reader:
         found = [deserialize_message(data, JointState) for _, _, data in reader.messages()]
@@ -120,6 +122,7 @@ def test_best_effort_publisher_that_comes_late(client, folder):
 def test_duration_ends_it(client, folder):
     from ros_helpers.source import Source
 
+    from robot_id.ros.durations import to_seconds
     from robot_id.ros.qos import LATCHED
     from robot_id_msgs.msg import ErrorCode, RecordingStatus
 
@@ -133,7 +136,7 @@ def test_duration_ends_it(client, folder):
         answer = stop(client)
     # From 0 to 0.5 s, both included.
     assert (answer.error_code, answer.status.samples) == (0, 251)
-    assert answer.status.duration_s == pytest.approx(0.5)
+    assert to_seconds(answer.status.duration) == pytest.approx(0.5)
     assert stop(client).error_code == ErrorCode.INVALID_STATE
 
 

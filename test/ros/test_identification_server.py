@@ -78,10 +78,13 @@ def test_action_gives_what_the_method_gives(client, folder):
     assert tuple(found.parameters.names) == expected.names
     np.testing.assert_allclose(found.parameters.values, expected.values, rtol=1e-9)
     np.testing.assert_allclose(found.parameters.standard_deviations, expected.std, rtol=1e-6)
+    b = len(expected.names)
+    covariance = np.reshape(found.parameters.covariance, (b, b))
+    np.testing.assert_allclose(covariance, expected.covariance, rtol=1e-6)
     assert (found.iterations, found.converged) == (expected.iterations, True)
     assert found.relative_error_percent == pytest.approx(expected.relative_error_percent)
     assert list(found.joint_names) == list(robot.joint_names)
-    assert dict(zip(found.option_keys, found.option_values))['start'] == 'regular'
+    assert {o.key: o.value for o in found.options}['start'] == 'regular'
     # The truth that the simulation had.
     known = dict(zip(robot.base.names, robot.truth()))
     for name, value in zip(found.parameters.names, found.parameters.values):
@@ -124,11 +127,11 @@ def test_methods_are_listed_with_their_options(client):
     for method in methods:
         assert method.summary
         known = options.options_of(registry.method_class(method.name))
-        given = dict(zip(method.option_names, method.option_defaults))
+        given = {option.key: option.default_value for option in method.options}
         # What it says about defaults can be sent back.
         registry.create(method.name, {key: v for key, v in given.items() if v != 'none'})
         assert list(given) == list(known)
-        assert len(method.option_descriptions) == len(method.option_types) == len(given)
+        assert all(option.type and option.description for option in method.options)
 
 
 REFUSED = [

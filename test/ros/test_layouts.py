@@ -144,7 +144,7 @@ def test_running_nodes_publish_every_curve():
     from running.robot_graph import START_S, node
 
     # A priori values have no deviations: those of the controller come with what it learns.
-    learned = '/ctc_controller/dynamic_parameters/percent_deviations'
+    learned = '/ctc_controller/dynamic_parameters/percent_standard_deviations'
     names = curves(LAYOUTS / 'plotjuggler_emps.xml')
     wanted = {name for name in names if not name.startswith(learned)}
     common = {'robot': 'emps', 'rate_hz': 200.0}

@@ -8,6 +8,7 @@ pytestmark = [pytest.mark.ros, pytest.mark.real_processes, pytest.mark.timeout(4
 pytest.importorskip('rclpy')
 pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is not built')
 
+from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Inertia
 from running.client import Client
 from running.node_process import NodeProcess
@@ -52,15 +53,18 @@ def test_server_weighs_two_bags_and_refuses_what_it_must(tmp_path):
         assert answer.error_code == ErrorCode.SUCCESS, answer.error_string
         load = answer.payload
         assert load.detected
-        assert abs(load.mass - 10.0) < 4.0 * load.mass_standard_deviation < 0.5
+        assert abs(load.inertia.m - 10.0) < 4.0 * load.standard_deviation.m < 0.5
         assert list(load.determined) == ['mass']
         assert (tmp_path / 'full.results/emps_payload.json').is_file()
         assert ask(bag_without='full', bag_with='empty').error_code == ErrorCode.INVALID_DATA
         assert 'give bag_without' in ask(bag_with='full').error_string
         refused = ask(bag_without='../empty', bag_with='full')
         assert refused.error_code == ErrorCode.FORBIDDEN_PATH
-        assert 'no data_logger' in ask(bag_without='empty', record_s=2.0).error_string
-        assert 'record_s' in ask(bag_without='empty').error_string
+        assert (
+            'no data_logger'
+            in ask(bag_without='empty', record_duration=Duration(sec=2)).error_string
+        )
+        assert 'record_duration' in ask(bag_without='empty').error_string
 
 
 def test_controller_notices_a_load_and_takes_it_over_when_told():
@@ -99,16 +103,19 @@ def test_controller_notices_a_load_and_takes_it_over_when_told():
         assert put('ddm_simulator').error_code == ErrorCode.SUCCESS
         assert client.call(Trigger, 'trajectory_generator/start').success
         client.spin_until(
-            lambda: loads[-1].detected and abs(loads[-1].mass - 10.0) < 1.0, 240.0, 'the load'
+            lambda: loads[-1].detected and abs(loads[-1].inertia.m - 10.0) < 1.0, 240.0, 'the load'
         )
         nodes[1].wait_for_log('the load has changed', 60)
         # Noticed and told, but not used; the window of the start may have been too vague to tell.
         before, told = mass(), len(loads)
         client.spin_until(lambda: len(loads) > told + 2, 240.0, 'more windows with the load')
         assert mass() == before
-        assert put('ctc_controller', blend_s=0.2).error_code == ErrorCode.SUCCESS
+        assert (
+            put('ctc_controller', blend=Duration(nanosec=200_000_000)).error_code
+            == ErrorCode.SUCCESS
+        )
         client.spin_until(lambda: mass() > before + 5.0, 60.0, 'the model with the load')
-        assert put('ctc_controller', blend_s=-1.0).error_code == ErrorCode.INVALID_OPTION
+        assert put('ctc_controller', blend=Duration(sec=-1)).error_code == ErrorCode.INVALID_OPTION
         # From now on the learner may go on with the load.
         count = len(models)
         # The first windows still hold the way to the new model; then it stays where it belongs.

@@ -8,6 +8,7 @@ pytestmark = [pytest.mark.ros, pytest.mark.real_processes, pytest.mark.timeout(3
 pytest.importorskip('rclpy')
 pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is not built')
 
+from builtin_interfaces.msg import Duration
 from running.client import Client
 from running.robot_graph import START_S, Health, graph, node
 
@@ -30,7 +31,7 @@ def test_a_urdf_is_simulated_and_its_inertias_are_found_again(tmp_path):
     )
     with Client(namespace='bare') as client, graph(*nodes):
         status = client.collect(RecordingStatus, 'data_logger/status')
-        wanted = StartRecording.Request(name='run', max_duration_s=6.0)
+        wanted = StartRecording.Request(name='run', max_duration=Duration(sec=6))
         assert client.call(StartRecording, 'data_logger/start', wanted).error_code == 0
         client.spin_until(
             lambda: any(s.bag == 'run' and not s.recording for s in status), START_S, 'recorded'

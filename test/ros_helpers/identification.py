@@ -8,12 +8,13 @@ SLOW = {'optimizer': 'nelder_mead', 'simulations': '1000000', 'start': 'a_priori
 
 
 def request(kind, bag='run', method='idim_wls', robot='', **options):
+    from robot_id_msgs.msg import Option
+
     return kind(
         robot=robot,
         bag=bag,
         method=method,
-        option_keys=list(options),
-        option_values=[str(value) for value in options.values()],
+        options=[Option(key=key, value=str(value)) for key, value in options.items()],
     )
 
 

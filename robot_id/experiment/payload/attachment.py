@@ -9,7 +9,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from robot_id.exceptions import DescriptionError, OptionError, did_you_mean
-from robot_id.model import Robot
+from robot_id.model import Payload, Robot
 from robot_id.model.payload import payload_columns
 from robot_id.model.urdf import load_model
 from robot_id.regression.physical.pseudo_inertia import inertial_row, pseudo_inertia
@@ -41,10 +41,34 @@ class Attachment:
         moved = inertial_row(X @ pseudo_inertia(np.eye(10)) @ X.T)
         return payload_columns(robot, self.body) @ moved.T
 
+    def on_body(self, payload: Payload) -> Payload:
+        """Return a payload given in this frame as one given in the frame of its body."""
+        R = self.rotation
+        centre = R @ np.asarray(payload.centre) + self.translation
+        xx, xy, xz, yy, yz, zz = payload.inertia
+        about = R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T
+        x, y, z = map(float, centre)
+        a, b, c, d, e, f = map(float, about[np.triu_indices(3)])
+        return Payload(payload.mass, (x, y, z), (a, b, c, d, e, f))
+
 
 def last_link(robot: Robot) -> Attachment:
     """Return the frame of the last link."""
     return Attachment(robot.kinematics.own_body(robot.n - 1))
+
+
+def link_frame(robot: Robot) -> str:
+    """Return the TF frame in which a load on the last link is given; '' where there is no URDF."""
+    if robot.urdf is None:
+        return ''
+    kinematics = robot.kinematics
+    model = load_model(robot.urdf, dict(kinematics.locked), robot.description.snap)
+    joint = model.getJointId(kinematics.body_names[last_link(robot).body])
+    for frame in model.frames:
+        carried = frame.type == pin.FrameType.BODY and frame.parentJoint == joint
+        if carried and frame.placement.isIdentity(1e-9):
+            return str(frame.name)
+    return ''
 
 
 def at_pose(robot: Robot, text: str) -> Attachment:
