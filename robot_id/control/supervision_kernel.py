@@ -79,9 +79,9 @@ LOW_SHARE = 0.005
 # After its start a joint has more ways to be disturbed: only large torques are judged.
 LATER_SHARE = 0.05
 # Measured over predicted motion: a start model may be crude, but not by a unit or a gear.
-LEAST_GAIN, LEAST_GAIN_WITHOUT, MOST_GAIN = 0.2, 0.05, 4.0
-# Of a joint that moves against its torque; the creep of an unknown friction is below it.
-REVERSED_GAIN = 0.03
+LEAST_GAIN, MOST_GAIN = 0.2, 4.0
+# Of a joint that moves against its torque; creep is below it, more of it by unknown friction.
+REVERSED_GAIN, REVERSED_GAIN_WITHOUT = 0.03, 0.3
 # A saturated sample counts once, another one takes back half.
 RECOVERY = 0.5
 
@@ -236,8 +236,7 @@ def _compare(
         return FINE
     state[GAIN_SEEN, j] = correlation * gain
     # A friction that the model does not know takes most of a small torque.
-    least_gain = LEAST_GAIN if known else LEAST_GAIN_WITHOUT
-    good = correlation > 0.0 and (agreed or least_gain <= gain <= MOST_GAIN)
+    good = correlation > 0.0 and (agreed or LEAST_GAIN <= gain <= MOST_GAIN)
     if good:
         state[GOOD_COUNT, j] += h
         state[BAD_COUNT, j] = 0.0
@@ -245,13 +244,14 @@ def _compare(
             state[AGREED, j] = 1.0
         return FINE
     state[GOOD_COUNT, j] = 0.0
-    if gain < least_gain and (agreed or not known):
+    if gain < LEAST_GAIN and (agreed or not known):
         return FINE
-    if correlation < 0.0 and (gain < REVERSED_GAIN or not leaves):
+    reversed_gain = REVERSED_GAIN if known else REVERSED_GAIN_WITHOUT
+    if correlation < 0.0 and (gain < reversed_gain or not leaves):
         return FINE
     state[BAD_COUNT, j] += h
     if state[BAD_COUNT, j] < needed:
         return FINE
     if correlation < 0.0:
-        return say(event, SIGN, j, correlation * gain, least_gain)
-    return say(event, GAIN, j, gain, MOST_GAIN if gain > 1.0 else least_gain)
+        return say(event, SIGN, j, correlation * gain, LEAST_GAIN)
+    return say(event, GAIN, j, gain, MOST_GAIN if gain > 1.0 else LEAST_GAIN)
