@@ -11,6 +11,7 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_id.control import ComputedTorque, Ilic
+from robot_id.control.compensation import Compensation
 from robot_id.control.ilic_options import IlicOptions
 from robot_id.control.learner_process import LearnerProcess
 from robot_id.control.learning import Learning
@@ -65,6 +66,7 @@ class CtcController(RobotLifecycleNode):
         )  # fmt: skip
         proven = controller.check_inertia(physical=s['physical'])
         driver = self._driver = self.driver_setting(robot)
+        self._carried = Compensation(robot, driver.compensated)
         order = joint_order(driver.names, s['joints'], 'joints')
         self._lock_step = s['lock_step']
         self._robot = robot
@@ -216,8 +218,11 @@ class CtcController(RobotLifecycleNode):
         control, learning = self._control, self._learning
         before = control.mode
         command = control.step(ns, position)
-        self._efforts.publish(self._writer.write(command.torque, ns))
-        self._answered = ns, command.torque
+        torque = command.torque - self._carried(
+            control.controller.parameters, position, command.point[1]
+        )
+        self._efforts.publish(self._writer.write(torque, ns))
+        self._answered = ns, torque
         self._heard, self._stale = time.monotonic(), False
         self._meter.tick()
         self._rate_watch.tick()

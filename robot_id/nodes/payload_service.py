@@ -16,6 +16,7 @@ from robot_id.ros.data_directory import LONGEST, below, shortened
 from robot_id.ros.messages import WrongState
 from robot_id.ros.payload_message import weighed_message
 from robot_id.ros.qos import SERVICE
+from robot_id.ros.request_words import as_request
 from robot_id_msgs.msg import ErrorCode
 from robot_id_msgs.srv import IdentifyPayload, StartRecording
 
@@ -41,7 +42,7 @@ class PayloadService:
         server.create_service(
             IdentifyPayload,
             '~/identify_payload',
-            self._answer,
+            server.counted(self._answer),
             qos_profile=SERVICE,
             callback_group=group,
         )
@@ -53,11 +54,14 @@ class PayloadService:
             found = self._weigh(request)
             now = self._server.get_clock().now().to_msg()
             response.payload = weighed_message(found['payload'], found['robot'], now)
-            response.warnings = found['warnings']
+            response.warnings = [as_request(line) for line in found['warnings']]
             mass = response.payload.mass
             self._server.event('weighed', mass=mass, json=found['json_path'])
         except Cancelled:
-            response.error_code, response.error_string = ErrorCode.CANCELED, 'the node ends'
+            response.error_code, response.error_string = (
+                ErrorCode.CANCELED,
+                'the identification_server ends',
+            )
         except RobotIdError as error:
             response.error_code, response.error_string = self._server.refusal_of(error)
         return response

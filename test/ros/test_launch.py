@@ -17,7 +17,7 @@ from ros_helpers.launching import launched, wait_until_active, wait_until_it_mov
 from running.client import Client
 from running.robot_graph import START_S, Health
 
-from robot_id.ros.launch_support import root_link
+from robot_id.ros.launch_checks import root_link
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / 'launch').glob('*.launch.py'))
