@@ -26,7 +26,7 @@ CONTROLLER = {
     'learning': bool,
     'dry_run': bool,
 }
-GENERATOR = {**LOOP, 'mapping': str, 'trajectory': str, 'move': bool}
+GENERATOR = {**LOOP, 'mapping': str, 'trajectory': str, 'start_motion': bool}
 RELAYED = 'effort_relay/commands'
 
 
@@ -44,7 +44,7 @@ def generate_launch_description() -> LaunchDescription:
 def _nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     given = Given(context)
     sim, found = given.on('sim'), []
-    defaults = {'rate_hz': 1000.0, 'lock_step': sim, 'autostart': sim, 'move': sim}
+    defaults = {'rate_hz': 1000.0, 'lock_step': sim, 'autostart': sim, 'start_motion': sim}
     loop = {key: defaults[key] for key in ('rate_hz', 'lock_step')}
     if sim:
         told = {'mode': 'plant', **given.parameters(**LOOP, joints=list)}
@@ -62,7 +62,7 @@ def _nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         return found
     told = given.parameters(**CONTROLLER)
     active = given.on('autostart', sim)
-    generator = {'move': sim, **loop}
+    generator = {'start_motion': sim, **loop}
     return [
         *found,
         *given.lifecycle_node('ctc_controller', told, loop, to_robot, activate=active),
@@ -112,7 +112,7 @@ def _declared() -> list[DeclareLaunchArgument]:
             f'{FROM_FILE}, else as sim: a real robot waits for you.',
         ),
         switch(
-            'move',
+            'start_motion',
             '',
             'Start the motion at the first joint state; false: call trajectory_generator/start. '
             f'{FROM_FILE}, else as sim.',

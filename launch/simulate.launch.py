@@ -41,7 +41,7 @@ def generate_launch_description() -> LaunchDescription:
                 f"Motion: a standard one, 'lively' or a file. {FROM_FILE}, else the robot file's.",
             ),
             switch(
-                'move',
+                'start_motion',
                 '',
                 f'Start the motion at the first joint state. {FROM_FILE}, else true.',
             ),
@@ -55,8 +55,8 @@ def _nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     given = Given(context)
     rate = {'rate_hz': 1000.0}
     simulator = given.parameters(**BOTH, mode=str, loop=str, joints=list)
-    generator = given.parameters(**BOTH, trajectory=str, move=bool)
+    generator = given.parameters(**BOTH, trajectory=str, start_motion=bool)
     return [
         *given.lifecycle_node('ddm_simulator', simulator, rate),
-        given.node('trajectory_generator', generator, {**rate, 'move': True}),
+        given.node('trajectory_generator', generator, {**rate, 'start_motion': True}),
     ]

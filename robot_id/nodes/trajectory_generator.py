@@ -51,7 +51,7 @@ TABLE = (
         '[rad or m].', 0.0, 0.1),
     Row('lock_step', False, 'The robot is a simulator in lock-step: keep a longer history for '
         'slow subscribers.'),
-    Row('move', False, 'Start the motion at the first joint state, without a call of ~/start.'),
+    Row('start_motion', False, 'Start the motion at the first joint state, without a call of ~/start.'),
     REAL_TIME_PRIORITY,
 )  # fmt: skip
 
@@ -71,7 +71,7 @@ class TrajectoryGenerator(NodeBase, Node):
         self._generator: ReferenceGenerator | None = None
         self._meter = RateMeter()
         self._position: Array | None = None
-        self._wanted = self.settings['move']
+        self._wanted = self.settings['start_motion']
         self._clocked = self.settings['pace'] == 'clock'
         self._period_ns = 1e9 / (self.settings['rate_hz'] or 1000.0)
         self._lead = self.settings['lead']
@@ -165,12 +165,12 @@ class TrajectoryGenerator(NodeBase, Node):
             self._publish_until(now)
 
     def _time_restarted(self) -> None:
-        """End the motion; with `move` it starts again."""
+        """End the motion; with `start_motion` it starts again."""
         if self._generator is not None:
-            self.event('time was reset', move=self.settings['move'])
+            self.event('time was reset', start_motion=self.settings['start_motion'])
         self._generator = None
         self._end_of_motion()
-        self._wanted = self.settings['move']
+        self._wanted = self.settings['start_motion']
 
     def _publish_until(self, now: int) -> None:
         """Publish the points up to `lead` periods ahead of now."""

@@ -196,7 +196,7 @@ def run(*make: Callable[[], Node], executor: Callable[[], Executor] = fastest_ex
             last = threading.Timer(PATIENCE_S, os._exit, (0,))
             last.daemon = True
             last.start()
-            raise _Interrupted
+            raise Interrupted
 
     for number in SIGNALS:
         signal.signal(number, ask)
@@ -211,7 +211,7 @@ def run(*make: Callable[[], Node], executor: Callable[[], Executor] = fastest_ex
         # Not spin(): in the events executor it runs no callback; and a signal ends a short wait.
         while not asked:
             loop.spin_once(timeout_sec=SPIN_S)
-    except _Interrupted:
+    except Interrupted:
         pass
     except RobotIdError as error:
         rclpy.logging.get_logger(name).fatal(str(error))
@@ -258,8 +258,8 @@ def end(code: int) -> NoReturn:
     os._exit(code)
 
 
-class _Interrupted(BaseException):
-    """A signal came before the node was built."""
+class Interrupted(BaseException):
+    """A signal came while a node was being built."""
 
 
 def _close(nodes: list[Any], loop: Executor) -> None:

@@ -11,7 +11,7 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 
 from robot_id.data.driver_mapping import DriverMapping
 from robot_id.exceptions import RobotIdError
-from robot_id.ros.base import NodeBase
+from robot_id.ros.base import Interrupted, NodeBase
 from robot_id.ros.joint_states import JointStates, OnPosition
 from robot_id.ros.listener import Listener, hear
 from robot_id.ros.parameter_table import AUTOSTART, ROBOT, Row
@@ -126,6 +126,9 @@ class RobotLifecycleNode(NodeBase, LifecycleNode):
         self.building = True
         try:
             done = self._try('configure', self.configure)
+        except Interrupted:
+            # The process ends anyway.
+            done = FAILURE
         finally:
             self.building = False
         if done is SUCCESS:

@@ -17,7 +17,8 @@ FIELDS = {
 }
 # These have no field: what is left is what the sentence says without them.
 NOT_HERE = re.compile(
-    r'(; |, | )(or |otherwise )*(skip the check with --no-check|raise --memory)| \(--no-clearance\)'
+    r'(; |, | )(or |otherwise )*(skip the check with --no-check|raise --memory)'
+    r'| \(--no-clearance\)'
 )
 # A whole command is advice, not a field.
 COMMAND = re.compile(r'robot-id [a-z-]+')

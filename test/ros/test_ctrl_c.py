@@ -45,7 +45,7 @@ def test_while_they_load_their_libraries(number):
 
 
 def test_a_robot_at_work_and_by_sigterm(tmp_path):
-    common = {'robot': 'emps', 'rate_hz': 200.0, 'autostart': True, 'move': True}
+    common = {'robot': 'emps', 'rate_hz': 200.0, 'autostart': True, 'start_motion': True}
     settings = {
         'ddm_simulator': common,
         'ctc_controller': {**common, 'learning': True, 'window_s': 1.0},

@@ -48,7 +48,13 @@ def test_a_robot_behind_a_foreign_driver_moves_and_is_identified_as_without_it(t
     rate = robot.loop('learning').rate_hz
     common = {'robot': 'scara', 'rate_hz': rate, 'mapping': str(mapping)}
     start = motion_of(robot).sample(0.0)[0].tolist()
-    loop = {**common, **LOCK, 'joints': ['axis_b', 'axis_a'], 'autostart': True, 'move': True}
+    loop = {
+        **common,
+        **LOCK,
+        'joints': ['axis_b', 'axis_a'],
+        'autostart': True,
+        'start_motion': True,
+    }
     place = {'data_directory': str(tmp_path), 'mapping': str(mapping)}
     plant = {'robot': 'scara', 'rate_hz': rate, **LOCK, 'noise': False, 'initial_position': start}
     with (

@@ -166,7 +166,7 @@ def _start(name):
     return (
         {'publish_period_s': 0.2}
         if name == 'online_identifier'
-        else {'autostart': True, 'move': True}
+        else {'autostart': True, 'start_motion': True}
     )
 
 

@@ -72,7 +72,11 @@ def test_controller_notices_a_load_and_takes_it_over_when_told():
     with (
         Client(namespace='load') as client,
         graph(
-            ('trajectory_generator', 'load', {**common, 'move': True, 'use_sim_time': True}),
+            (
+                'trajectory_generator',
+                'load',
+                {**common, 'start_motion': True, 'use_sim_time': True},
+            ),
             ('ctc_controller', 'load', learner),
             ('ddm_simulator', 'load', plant),
         ) as nodes,

@@ -68,7 +68,7 @@ class Soak:
             'robot': str(folder / 'emps.yaml'),
             'rate_hz': RATE_HZ,
             'autostart': True,
-            'move': True,
+            'start_motion': True,
         }
         place = {'data_directory': str(folder)}
         own = {'noise': False, 'command_timeout_s': WATCHDOG_S}
