@@ -51,7 +51,7 @@ TABLE = (
         '[rad or m].', 0.0, 0.1),
     Row('lock_step', False, 'The robot is a simulator in lock-step: keep a longer history for '
         'slow subscribers.'),
-    Row('start_motion', False, 'Start the motion at the first joint state, without a call of ~/start.'),
+    Row('start_motion', False, 'Move at the first joint state, without a call of ~/start.'),
     REAL_TIME_PRIORITY,
 )  # fmt: skip
 

@@ -31,8 +31,8 @@ WORK_S = 600.0
 LAUNCHES: dict[str, tuple[tuple[str, ...], str, dict[str, str], str]] = {
     'simulate': (
         ('ddm_simulator', 'trajectory_generator'), 'simulation',
-        {'mode': 'closed_loop', 'rate_hz': '1000.0', 'start_motion': 'true', 'use_sim_time': 'true'},
-        '',
+        {'mode': 'closed_loop', 'rate_hz': '1000.0', 'start_motion': 'true',
+         'use_sim_time': 'true'}, '',
     ),
     'control': (
         ('ddm_simulator', 'control_loop'), 'control',
