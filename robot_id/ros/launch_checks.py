@@ -73,7 +73,7 @@ def _viewers(given: Given, urdf: str, layout: Path) -> list[LaunchDescriptionEnt
         # Frames below the namespace, or two robots would move each other's links.
         'remappings': [('/tf', 'tf'), ('/tf_static', 'tf_static'), *given.remappings],
     }
-    time = {'use_sim_time': given.on('use_sim_time')}
+    time: dict[str, Any] = {'use_sim_time': given.on('use_sim_time')}
     return [
         Node(
             package='robot_state_publisher',

@@ -186,7 +186,7 @@ class Given:
         :param defaults: where the parameter file says nothing.
         :param composed: several nodes, which keep their own names.
         """
-        named = {} if composed else {'name': executable}
+        named: dict[str, Any] = {} if composed else {'name': executable}
         common = self._common(executable, parameters, defaults, remappings)
         return Node(**named, **common, **options)
 

@@ -14,7 +14,8 @@ pytest.importorskip('rclpy')
 from running.node_process import NodeProcess
 
 NODES = (
-    'control_loop', 'ctc_controller', 'data_logger', 'ddm_simulator', 'identification_server',
+    'control_loop', 'ctc_controller', 'data_logger', 'ddm_simulator', 'effort_relay',
+    'identification_server',
     'identify_once', 'online_identifier', 'replay', 'trajectory_generator',
 )  # fmt: skip
 
