@@ -11,6 +11,7 @@ NODES = [
     'ctc_controller',
     'data_logger',
     'ddm_simulator',
+    'effort_relay',
     'identification_server',
     'identify_once',
     'online_identifier',

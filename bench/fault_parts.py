@@ -29,7 +29,7 @@ from bench.figure import Figure  # noqa: E402
 
 REPEATS = 5
 CONTROLLER = {'robot': 'scara', 'rate_hz': 1000.0}
-LEFT = {'robot': 'emps', 'rate_hz': 200.0, 'autostart': True}
+LEFT = {'robot': 'emps', 'rate_hz': 200.0, 'autostart': True, 'start_motion': True}
 
 
 def figures(name: str, milliseconds: list[float]) -> list[Figure]:

@@ -1,64 +1,73 @@
 """Computed torque control on a real robot, or with sim:=true on a simulated one."""
 
-from launch import LaunchDescription
+from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
-from launch.conditions import IfCondition, UnlessCondition
 from launch.substitutions import LaunchConfiguration
 
+from robot_id.data.driver_mapping import topics_of
+from robot_id.ros.effort_commands import COMMANDS
+from robot_id.ros.launch_checks import check_and_show
 from robot_id.ros.launch_support import (
+    FROM_FILE,
+    Given,
+    argument,
     arguments,
-    check_and_show,
-    configuration,
-    lifecycle_node,
-    nodes_in_one_process,
-    plain_node,
+    mapping_argument,
     switch,
 )
 
-LOOP = {
-    'rate_hz': configuration('rate_hz', float),
-    'lock_step': configuration('lock_step', bool),
-    'real_time_priority': configuration('real_time_priority', int),
-}
+LOOP = {'rate_hz': float, 'lock_step': bool, 'real_time_priority': int}
 CONTROLLER = {
     **LOOP,
-    'parameters': configuration('parameters'),
-    'data_directory': configuration('data_directory'),
-    'learning': configuration('learning', bool),
-    'dry_run': configuration('dry_run', bool),
+    'mapping': str,
+    'joints': list,
+    'parameters': str,
+    'data_directory': str,
+    'learning': bool,
+    'dry_run': bool,
 }
-GENERATOR = {**LOOP, 'trajectory': configuration('trajectory')}
+GENERATOR = {**LOOP, 'mapping': str, 'trajectory': str, 'start_motion': bool}
+RELAYED = 'effort_relay/commands'
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Return controller and generator, and the simulator where it is asked for."""
+    """Return controller and generator, and simulator and relay where they are asked for."""
     return LaunchDescription(
         [
             *_declared(),
             OpaqueFunction(function=check_and_show),
-            *lifecycle_node(
-                'ddm_simulator',
-                {'mode': 'plant', **LOOP},
-                condition=IfCondition(LaunchConfiguration('sim')),
-            ),
-            nodes_in_one_process(
-                'control_loop',
-                {**CONTROLLER, **GENERATOR, 'autostart': configuration('autostart', bool)},
-                'control_loop.yaml',
-                condition=IfCondition(LaunchConfiguration('composed')),
-            ),
-            *lifecycle_node(
-                'ctc_controller',
-                CONTROLLER,
-                condition=UnlessCondition(LaunchConfiguration('composed')),
-            ),
-            plain_node(
-                'trajectory_generator',
-                {**GENERATOR, 'autostart': configuration('autostart', bool)},
-                condition=UnlessCondition(LaunchConfiguration('composed')),
-            ),
+            OpaqueFunction(function=_nodes),
         ]
     )
+
+
+def _nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    given = Given(context)
+    sim, found = given.on('sim'), []
+    defaults = {'rate_hz': 1000.0, 'lock_step': sim, 'autostart': sim, 'start_motion': sim}
+    loop = {key: defaults[key] for key in ('rate_hz', 'lock_step')}
+    if sim:
+        told = {'mode': 'plant', **given.parameters(**LOOP, joints=list)}
+        found += given.lifecycle_node('ddm_simulator', told, loop)
+    # A simulated robot has a time-out of its own.
+    to_robot = []
+    if given.on('relay', not sim):
+        topic = topics_of(given.mapping).effort_commands or COMMANDS
+        to_robot = [(topic, RELAYED)]
+        told = given.parameters(mapping=str, real_time_priority=int)
+        found.append(given.node('effort_relay', told))
+    if given.on('composed'):
+        told = given.parameters(**CONTROLLER, **GENERATOR, autostart=bool)
+        found.append(given.node('control_loop', told, defaults, to_robot, composed=True))
+        return found
+    told = given.parameters(**CONTROLLER)
+    active = given.on('autostart', sim)
+    generator = {'start_motion': sim, **loop}
+    return [
+        *found,
+        *given.lifecycle_node('ctc_controller', told, loop, to_robot, activate=active),
+        given.node('trajectory_generator', given.parameters(**GENERATOR), generator),
+    ]
 
 
 def _declared() -> list[DeclareLaunchArgument]:
@@ -66,38 +75,53 @@ def _declared() -> list[DeclareLaunchArgument]:
     return [
         switch('sim', 'false', 'Simulate the robot; false: its driver must be running.'),
         *arguments('control.yaml', use_sim_time=LaunchConfiguration('sim')),
-        DeclareLaunchArgument(
+        mapping_argument(),
+        argument(
             'rate_hz',
-            default_value='1000.0',
-            description='Rate of the joint states and of the reference [Hz].',
+            f'Rate of the joint states and of the reference [Hz]. {FROM_FILE}, else 1000.0.',
         ),
         switch(
             'lock_step',
-            LaunchConfiguration('sim'),
-            'Simulator and controller wait for each other (repeatable); '
-            'false with sim:=true runs in real time, which needs a machine that is not busy.',
+            '',
+            'Simulator and controller wait for each other (repeatable); false with sim:=true runs '
+            f'in real time, which needs a machine that is not busy. {FROM_FILE}, else as sim.',
         ),
-        DeclareLaunchArgument(
+        argument(
             'parameters',
-            default_value='',
-            description='The model: a result file (JSON), a URDF, SDF or MJCF, or urdf: the '
-            'inertias of its own URDF; empty: the a priori values.',
+            'The model: a result file (JSON), a URDF, SDF or MJCF, or urdf: the inertias of its '
+            f'own URDF. {FROM_FILE}, else the a priori values.',
         ),
-        DeclareLaunchArgument(
+        argument(
             'data_directory',
-            default_value='~/.ros/robot_id',
-            description='Directory of the result files that ~/set_dynamic_parameters may name.',
+            'Directory of the result files that ~/set_dynamic_parameters may name. '
+            f'{FROM_FILE}, else ~/.ros/robot_id.',
         ),
-        switch('learning', 'false', 'Update the model from the first cycle on (ILIC).'),
-        DeclareLaunchArgument(
+        switch(
+            'learning',
+            '',
+            f'Update the model from the first cycle on (ILIC). {FROM_FILE}, else false.',
+        ),
+        argument(
             'trajectory',
-            default_value='',
-            description="Motion: a standard one, 'lively' or a file; empty: the robot file's.",
+            f"Motion: a standard one, 'lively' or a file. {FROM_FILE}, else the robot file's.",
         ),
         switch(
             'autostart',
-            LaunchConfiguration('sim'),
-            'Start the motion at the first joint state; false: call trajectory_generator/start.',
+            '',
+            'Activate the controller: it holds the robot with its torques. '
+            f'{FROM_FILE}, else as sim: a real robot waits for you.',
+        ),
+        switch(
+            'start_motion',
+            '',
+            'Start the motion at the first joint state; false: call trajectory_generator/start. '
+            f'{FROM_FILE}, else as sim.',
+        ),
+        switch(
+            'relay',
+            '',
+            'Pass the commands through effort_relay, which sends zero when they stop: for a '
+            'driver that repeats the last command for ever. Empty: true without sim.',
         ),
         switch(
             'composed',
@@ -105,10 +129,14 @@ def _declared() -> list[DeclareLaunchArgument]:
             'Generator and controller in one process; false: a process each, as a '
             'reference from another node needs.',
         ),
-        switch('dry_run', 'false', 'Compute the commands and show them; send none to the robot.'),
-        DeclareLaunchArgument(
+        switch(
+            'dry_run',
+            '',
+            'Compute the commands and show them; send none to the robot. '
+            f'{FROM_FILE}, else false.',
+        ),
+        argument(
             'real_time_priority',
-            default_value='0',
-            description='Priority of SCHED_FIFO (1 to 98) with memory locked; 0: none.',
+            f'Priority of SCHED_FIFO (1 to 98) with memory locked; 0: none. {FROM_FILE}, else 0.',
         ),
     ]

@@ -1,16 +1,12 @@
 """A simulated robot with its own controller, and a reference that it follows."""
 
-from launch import LaunchDescription
+from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
-from robot_id.ros.launch_support import (
-    arguments,
-    check_and_show,
-    configuration,
-    lifecycle_node,
-    plain_node,
-    switch,
-)
+from robot_id.ros.launch_checks import check_and_show
+from robot_id.ros.launch_support import FROM_FILE, Given, argument, arguments, switch
+
+BOTH = {'rate_hz': float, 'lock_step': bool}
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -25,45 +21,42 @@ def generate_launch_description() -> LaunchDescription:
                 description='closed_loop: the robot follows the reference by itself; plant: it '
                 'takes effort commands.',
             ),
-            DeclareLaunchArgument(
+            argument(
                 'loop',
-                default_value='default',
-                description="Loop of the robot file: the robot's own controller.",
+                "Loop of the robot file: the robot's own controller. "
+                f'{FROM_FILE}, else the first one.',
             ),
-            DeclareLaunchArgument(
+            argument(
                 'rate_hz',
-                default_value='1000.0',
-                description='Rate of the joint states and of the reference [Hz].',
+                f'Rate of the joint states and of the reference [Hz]. {FROM_FILE}, else 1000.0.',
             ),
             switch(
                 'lock_step',
-                'false',
-                'The simulator waits for the reference: repeatable, at full speed.',
+                '',
+                'The simulator waits for the reference: repeatable, at full speed. '
+                f'{FROM_FILE}, else false.',
             ),
-            DeclareLaunchArgument(
+            argument(
                 'trajectory',
-                default_value='',
-                description="Motion: a standard one, 'lively' or a file; empty: the robot file's.",
+                f"Motion: a standard one, 'lively' or a file. {FROM_FILE}, else the robot file's.",
             ),
-            switch('autostart', 'true', 'Start the motion at the first joint state.'),
+            switch(
+                'start_motion',
+                '',
+                f'Start the motion at the first joint state. {FROM_FILE}, else true.',
+            ),
             OpaqueFunction(function=check_and_show),
-            *lifecycle_node(
-                'ddm_simulator',
-                {
-                    'mode': configuration('mode'),
-                    'loop': configuration('loop'),
-                    'rate_hz': configuration('rate_hz', float),
-                    'lock_step': configuration('lock_step', bool),
-                },
-            ),
-            plain_node(
-                'trajectory_generator',
-                {
-                    'rate_hz': configuration('rate_hz', float),
-                    'lock_step': configuration('lock_step', bool),
-                    'trajectory': configuration('trajectory'),
-                    'autostart': configuration('autostart', bool),
-                },
-            ),
+            OpaqueFunction(function=_nodes),
         ]
     )
+
+
+def _nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    given = Given(context)
+    rate = {'rate_hz': 1000.0}
+    simulator = given.parameters(**BOTH, mode=str, loop=str, joints=list)
+    generator = given.parameters(**BOTH, trajectory=str, start_motion=bool)
+    return [
+        *given.lifecycle_node('ddm_simulator', simulator, rate),
+        given.node('trajectory_generator', generator, {**rate, 'start_motion': True}),
+    ]

@@ -45,16 +45,22 @@ RUNS: tuple[dict[str, dict[str, Any]], ...] = (
         'data_logger': {},
         'identification_server': {},
         'online_identifier': {},
+        'effort_relay': {},
     },
     {'ctc_controller': {'dry_run': True}, 'ddm_simulator': {'mode': 'closed_loop'}},
     {'control_loop': {}, 'replay': {'clock': True, 'paused': True}, 'identify_once': {}},
     {'control_loop': {'dry_run': True}},
 )
+# Commands of a controller whose launch file has them relayed.
+RELAYED = 'effort_relay/commands', 'effort_relay/commands/owner'
 # Not seen in these runs: the logger hears while it records, the controller when it is activated,
 # the simulator until it owns the clock, and a recording of a controlled robot has its commands.
 AT_TIMES: dict[str, Rules] = {
     'data_logger': {('topics', 'subscribe'): {'joint_states', 'reference', 'effort_commands'}},
-    'ctc_controller': {('topics', 'subscribe'): {'effort_commands'}},
+    'ctc_controller': {
+        ('topics', 'subscribe'): {'effort_commands', *RELAYED},
+        ('topics', 'publish'): set(RELAYED),
+    },
     'ddm_simulator': {('topics', 'subscribe'): {'/clock'}},
     'replay': {('topics', 'publish'): {'effort_commands'}},
 }
@@ -82,6 +88,7 @@ def _look(processes: dict[str, dict[str, Any]], folder: Path) -> Policy:
         'identification_server': {'robot': 'emps', 'data_directory': str(folder)},
         'replay': {'bag': str(folder / 'run'), 'use_sim_time': False},
         'identify_once': {'use_sim_time': False},
+        'effort_relay': {},
     }
     with contextlib.ExitStack() as stack:
         for name, settings in processes.items():

@@ -27,7 +27,7 @@ class SimulatedRobot:
     :param loop: the robot's own loop, for `closed_loop` and for holding.
     :param rate_hz: samples per second.
     :param disturbances: noise and encoder steps.
-    :param timeout_s: a command or a reference older than this is stale.
+    :param timeout_s: a command acts no longer than this, a reference is extrapolated no longer.
     :param hold: whether a stale command leads to holding the position; else to zero torque.
     :ivar repeated: samples whose command was still that of the sample before.
     """
@@ -88,7 +88,7 @@ class SimulatedRobot:
         """Go to the next sample under the last command, or safely when it is stale."""
         age = (self.sample - self._since) * self.plant.step
         measured = self.plant.measured
-        self.stale = self._command is None or age > self.timeout_s
+        self.stale = self._command is None or self._outlives(age)
         if not self.stale:
             assert self._command is not None
             torque = self._command
@@ -102,6 +102,16 @@ class SimulatedRobot:
         else:
             torque = np.zeros(self.robot.n)
         self._advance(torque)
+
+    def _outlives(self, age: float) -> bool:
+        """
+        Whether a command of this age [s] would act beyond its time in the sample that begins.
+
+        Its age counts from the sample that it came after, so the torque is zero within the time
+        also by the clock of who sent it. Every command acts for one sample.
+        """
+        step = self.plant.step
+        return age > 0.0 and age + step > self.timeout_s - 1e-9 * step
 
     def advance_by_reference(self, stamp: int) -> None:
         """Go to the next sample under the robot's own loop; brake where the reference ends."""

@@ -47,6 +47,7 @@ class DriverMapping:
     :param gains: joint -> joint torque over control signal, of the robot file.
     :ivar topics: relative names.
     :ivar names: the driver's names of the joints, in the robot's order.
+    :ivar compensated: torques that the robot adds to a command by itself: gravity, friction.
     :ivar position: its Conversion; `torque` that of the measured effort, `command` of what is
         sent.
     """
@@ -55,6 +56,7 @@ class DriverMapping:
         self.names = self._joints = joint_names
         self.topics = topics_of(name)
         self.position = self.torque = self.command = Conversion()
+        self.compensated: tuple[str, ...] = ()
         if not name:
             return
         self._where, self._gains = f"mapping '{name}'", gains
@@ -68,6 +70,8 @@ class DriverMapping:
         # The numbers of a channel stand in the order of the mapping, where it names all joints.
         self._order = tuple(alias) if len(alias) == len(joint_names) else joint_names
         channels = mapping.channels()
+        if 'control' in channels:
+            self.compensated = channels['control'].compensated
         self.position, self.torque, self.command = (
             self._conversion(what, channels.get(what))
             for what in ('position', 'torque', 'control')

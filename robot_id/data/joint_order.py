@@ -14,6 +14,10 @@ from robot_id.exceptions import DataError, OptionError, did_you_mean
 Array = NDArray[np.float64]
 
 
+class OtherJoints(DataError):
+    """A message of joints that are not the robot's, such as those of a gripper on its topic."""
+
+
 class JointMatcher:
     """
     Brings the arrays of messages into the robot's order of joints.
@@ -34,10 +38,13 @@ class JointMatcher:
         Prepare for messages with these names; extra joints are ignored.
 
         :raises DataError: when a joint is missing or named twice.
+        :raises OtherJoints: when none of them is the robot's.
         """
         names = list(names)
         if names == self._names:
             return
+        if names and not set(names) & set(self.wanted):
+            raise OtherJoints(f'none of the robot (the message has {", ".join(names)})')
         for name in self.wanted:
             if names.count(name) != 1:
                 what = 'is missing' if name not in names else 'appears more than once'

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sysconfig
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -21,6 +21,8 @@ from robot_id.exceptions import DataError, did_you_mean, shorten
 from robot_id.yaml_text import YamlError, read_yaml
 
 CHANNELS = tuple(units.OF_CHANNEL)
+# What a robot may add to a torque command by itself.
+Compensated = Literal['gravity', 'friction']
 # As a `scale`: the drive gains of the robot file.
 DRIVE_GAIN = 'drive_gain'
 # Where the shipped mappings are: beside the sources, or where the package was installed.
@@ -66,6 +68,7 @@ class Channel(_Strict):
     :param motor_matrix: (n, n) motor side from joint side: motor positions = matrix * joint
         positions; joint torques = matrix * motor torques.
     :param delay: seconds by which a torque was recorded late, taken away.
+    :param compensated: of `control`: torques that the robot adds to a command by itself.
     :param offset: added to joint positions at the end, rad or m, one value or one per joint.
     """
 
@@ -78,6 +81,7 @@ class Channel(_Strict):
     motor_matrix: Matrix | None = None
     offset: Factor | list[Factor] | None = None
     delay: Factor = 0.0
+    compensated: tuple[Compensated, ...] = ()
 
 
 class Topics(_Strict):
@@ -152,6 +156,8 @@ class Mapping(_Strict):
                 )
             if channel.delay and name not in ('torque', 'control'):
                 raise ValueError(f"{name}: 'delay' is for torques only")
+            if channel.compensated and name != 'control':
+                raise ValueError(f"{name}: 'compensated' is for 'control' only, what is sent")
             if channel.offset is not None and name not in ('position', 'reference_position'):
                 raise ValueError(f"{name}: 'offset' is for positions only")
         return self

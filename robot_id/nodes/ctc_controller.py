@@ -11,6 +11,7 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_id.control import ComputedTorque, Ilic
+from robot_id.control.compensation import Compensation
 from robot_id.control.ilic_options import IlicOptions
 from robot_id.control.learner_process import LearnerProcess
 from robot_id.control.learning import Learning
@@ -67,6 +68,7 @@ class CtcController(RobotLifecycleNode):
         )  # fmt: skip
         proven = controller.check_inertia(physical=s['physical'])
         driver = self._driver = self.driver_setting(robot)
+        self._carried = Compensation(robot, driver.compensated)
         order = joint_order(driver.names, s['joints'], 'joints')
         self._lock_step = s['lock_step']
         self._robot = robot
@@ -226,8 +228,14 @@ class CtcController(RobotLifecycleNode):
         # In lock-step the differences of the positions are exact.
         velocity = None if self._lock_step else self._states.velocity
         command = control.step(ns, position, velocity)
-        self._efforts.publish(self._writer.write(command.torque, ns))
-        self._answered = ns, command.torque
+        torque = command.torque
+        if torque.any():
+            # Zero stays zero: a robot that carries itself is left to itself.
+            torque = torque - self._carried(
+                control.controller.parameters, position, command.point[1]
+            )
+        self._efforts.publish(self._writer.write(torque, ns))
+        self._answered = ns, torque
         self._saturated += bool(control.controller.saturated().any())
         if control.mode is not before:
             self._supervision.changed(before)

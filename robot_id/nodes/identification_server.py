@@ -28,6 +28,7 @@ from robot_id.ros.messages import WrongState
 from robot_id.ros.parameter_table import MAPPING, ROBOT, Row
 from robot_id.ros.qos import LATCHED, SERVICE
 from robot_id.ros.refusal import Refusal, code_of
+from robot_id.ros.request_words import as_request
 from robot_id.ros.result_message import method_message, result_message
 from robot_id.ros.worker_process import WorkerProcess
 from robot_id_msgs.action import Identify as IdentifyAction
@@ -37,6 +38,7 @@ from robot_id_msgs.srv import ListMethods
 
 THREADS = 4
 FEEDBACK_S = 0.05
+ENDS = 'the identification_server ends'
 
 TABLE = (
     ROBOT,
@@ -73,7 +75,7 @@ class IdentificationServer(NodeBase, Node):
             self,
             IdentifyAction,
             '~/identify',
-            self._act,
+            self.counted(self._act),
             cancel_callback=lambda _: CancelResponse.ACCEPT,
             callback_group=group,
         )
@@ -82,7 +84,9 @@ class IdentificationServer(NodeBase, Node):
             (IdentifyService, '~/identify', self._serve),
             (ListMethods, '~/list_methods', self._list),
         ):
-            self.create_service(kind, name, answer, qos_profile=SERVICE, callback_group=group)
+            self.create_service(
+                kind, name, self.counted(answer), qos_profile=SERVICE, callback_group=group
+            )
         self._payloads = PayloadService(self, group)
         self.diagnostics.add('identification', self._report)
         self.event('ready', node=self.get_fully_qualified_name(), data_directory=self.root)
@@ -113,10 +117,11 @@ class IdentificationServer(NodeBase, Node):
                 goal.request, report, lambda: goal.is_cancel_requested or self._ending, limit
             )
         except Cancelled:
-            answer.error_code, answer.error_string = ErrorCode.CANCELED, 'cancelled on request'
-            self.event('identification cancelled')
-            if goal.is_cancel_requested:
-                goal.canceled()
+            asked = goal.is_cancel_requested
+            why = 'cancelled on request' if asked else ENDS
+            answer.error_code, answer.error_string = ErrorCode.CANCELED, why
+            self.event('identification cancelled', why=why)
+            (goal.canceled if asked else goal.abort)()
             return answer
         except RobotIdError as error:
             answer.error_code, answer.error_string = self.refusal_of(error)
@@ -134,7 +139,7 @@ class IdentificationServer(NodeBase, Node):
                 request, lambda fraction, text: None, lambda: self._ending, limit
             )
         except Cancelled:
-            response.error_code, response.error_string = ErrorCode.CANCELED, 'the node ends'
+            response.error_code, response.error_string = ErrorCode.CANCELED, ENDS
         except RobotIdError as error:
             response.error_code, response.error_string = self.refusal_of(error)
         return response
@@ -147,7 +152,7 @@ class IdentificationServer(NodeBase, Node):
 
     def refusal_of(self, error: RobotIdError) -> tuple[int, str]:
         """Count a refusal; return its code and its line."""
-        text = ' '.join(str(error).split())
+        text = as_request(' '.join(str(error).split()))
         self._failed, self._last_error = self._failed + 1, text
         self.failure(f'no identification: {text}')
         return code_of(error), text
@@ -258,7 +263,7 @@ class IdentificationServer(NodeBase, Node):
         result = Result.from_dict(found['result'])
         message = result_message(result, self.get_clock().now().to_msg())
         message.joint_names = found['joint_names']
-        message.warnings = found['warnings']
+        message.warnings = [as_request(line) for line in found['warnings']]
         message.bag = short(str(path))
         message.json_path = short(found['json_path'])
         message.plot_paths = [short(file) for file in found['plot_paths']]
@@ -268,6 +273,7 @@ class IdentificationServer(NodeBase, Node):
             bag=message.bag,
             method=result.method,
             error_percent=float(result.relative_error_percent),
+            verdict=result.verdict or 'none',
             converged=result.converged,
             elapsed_s=float(result.elapsed_s),
             json=message.json_path,

@@ -3,33 +3,44 @@
 from __future__ import annotations
 
 import os
+import queue
 import signal
 import threading
+import time
+from collections.abc import Callable
 from typing import Any
 
 from rclpy.action import ActionClient
-from rclpy.executors import MultiThreadedExecutor
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Header
 
-from robot_id.data.stamps import SECOND, header_stamp_ns
+from robot_id.data.stamps import SECOND, header_stamp_ns, to_ns
 from robot_id.exceptions import DataError
 from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.durations import to_duration
 from robot_id.ros.listener import Listener
 from robot_id.ros.parameter_table import Row
-from robot_id.ros.qos import DEPTH
+from robot_id.ros.qos import DEPTH, LATCHED
 from robot_id_msgs.action import Identify
 from robot_id_msgs.msg import IdentificationResult, RecordingStatus
 from robot_id_msgs.srv import StartRecording, StopRecording
 
 TABLE = (
     Row('method', 'idim_wls', 'Identification method.'),
-    Row('settle_s', 1.0, 'Time to wait before the recording starts [s].', 0.0, 1e6),
+    Row('wait_for_motion', False, 'Wait until the trajectory_generator has ended its approach, so '
+        'that the motion itself is recorded.'),
+    Row('settle_s', 1.0, 'Time to wait before the recording starts, from the first joint state or '
+        'the end of the approach [s].', 0.0, 1e6),
     Row('record_s', 10.0, 'Length of the recording [s].', 0.1, 1e6),
     Row('wait_s', 60.0, 'Time limit for the other nodes and the first joint states [s].',
         1.0, 1e6),
 )  # fmt: skip
+
+
+# A server that is gone for so long will not answer.
+GONE_S, LOOK_S = 5.0, 0.2
 
 
 class Failed(Exception):
@@ -44,12 +55,17 @@ class IdentifyOnce(NodeBase, Node):
         self.prepare(TABLE)
         self._stamp = 0
         self._moved = threading.Condition()
+        self._begins: int | None = None
         self._listener = Listener(self, JointState, 'joint_states', self._on_states, DEPTH)
+        self.create_subscription(
+            Header, 'trajectory_generator/motion_start', self._on_motion, LATCHED
+        )
         self._start = self.create_client(StartRecording, 'data_logger/start')
         self._stop = self.create_client(StopRecording, 'data_logger/stop')
         self._identify = ActionClient(self, Identify, 'identification_server/identify')
         self.failed = False
-        threading.Thread(target=self._run, daemon=True).start()
+        # Once the executor turns: what is asked is sent by its thread.
+        self._beginning = self.create_timer(0.0, self._begin, clock=self.steady)
 
     def _on_states(self, received: int, data: bytes) -> None:
         try:
@@ -59,6 +75,15 @@ class IdentifyOnce(NodeBase, Node):
             return
         with self._moved:
             self._stamp = stamp
+            self._moved.notify_all()
+
+    def _begin(self) -> None:
+        self._beginning.cancel()
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def _on_motion(self, message: Header) -> None:
+        with self._moved:
+            self._begins = to_ns(message.stamp) if message.frame_id else None
             self._moved.notify_all()
 
     def _run(self) -> None:
@@ -78,7 +103,11 @@ class IdentifyOnce(NodeBase, Node):
             if not client(limit):
                 raise Failed(f'no {what} within {limit:g} s')
         self._wait_for_stamp(0, limit)
-        self._wait_for_stamp(self._stamp + self.settings['settle_s'] * SECOND, limit)
+        begin = self._motion_start(limit)
+        settle = self.settings['settle_s']
+        # The approach and the settling take their own time, by the stamps of the robot.
+        wait = limit + settle + max(begin - self._stamp, 0) / SECOND
+        self._wait_for_stamp(begin + settle * SECOND, wait)
         length = self.settings['record_s']
         wanted = StartRecording.Request(max_duration=to_duration(length))
         answer = self._answer(self._start, wanted)
@@ -94,19 +123,63 @@ class IdentifyOnce(NodeBase, Node):
             if not self._moved.wait_for(lambda: self._stamp > stamp, limit):
                 raise Failed(f'no joint states at {stamp / SECOND:.3f} s within {limit:g} s')
 
+    def _motion_start(self, limit: float) -> int:
+        """Return the stamp from which on there is something to record."""
+        if not self.settings['wait_for_motion']:
+            return self._stamp
+        with self._moved:
+            if not self._moved.wait_for(lambda: self._begins is not None, limit):
+                raise Failed(f'the trajectory_generator plays no motion within {limit:g} s')
+            assert self._begins is not None
+            return max(self._begins, self._stamp)
+
     def _answer(self, client: Any, request: Any) -> Any:
-        answer = _wait(client.call_async(request), self.settings['wait_s'], client.srv_name)
+        limit = self.settings['wait_s']
+        answer = self._ask(lambda: client.call_async(request), limit, client.srv_name)
         if answer.error_code:
             raise Failed(f'{client.srv_name}: {answer.error_string}')
         return answer
 
     def _result(self, status: RecordingStatus) -> IdentificationResult:
         goal = Identify.Goal(bag=status.bag, method=self.settings['method'])
-        handle = _wait(self._identify.send_goal_async(goal, self._on_feedback), 60.0, 'the goal')
-        answer = _wait(handle.get_result_async(), None, 'the result').result
+        handle = self._ask(
+            lambda: self._identify.send_goal_async(goal, self._on_feedback), 60.0, 'the goal'
+        )
+        if not handle.accepted:
+            raise Failed('identification_server: the goal was not accepted')
+        answer = self._ask(handle.get_result_async, None, 'identification_server').result
         if answer.error_code:
             raise Failed(f'identification_server: {answer.error_string}')
         return answer.result
+
+    def _ask(self, send: Callable[[], Any], limit: float | None, what: str) -> Any:
+        """
+        Return the answer to a request.
+
+        It is sent by the thread that also takes the answers: rclpy drops an answer that another
+        thread takes before the request is noted.
+
+        :param limit: seconds; None for as long as the identification server is there.
+        """
+        answers: queue.Queue[Any] = queue.Queue()
+
+        def ask() -> None:
+            send().add_done_callback(lambda future: answers.put(future.result()))
+
+        assert self.executor is not None
+        self.executor.create_task(ask)
+        begun = seen = time.monotonic()
+        while True:
+            try:
+                return answers.get(timeout=LOOK_S)
+            except queue.Empty:
+                now = time.monotonic()
+            if limit is None and self._identify.server_is_ready():
+                seen = now
+            if limit is not None and now - begun > limit:
+                raise Failed(f'no answer from {what} within {limit:g} s')
+            if limit is None and now - seen > GONE_S:
+                raise Failed(f'{what} has ended without an answer')
 
     def _on_feedback(self, message: Any) -> None:
         feedback = message.feedback
@@ -123,19 +196,14 @@ class IdentifyOnce(NodeBase, Node):
         self.event(
             'identified',
             error_percent=result.relative_error_percent,
+            verdict=result.verdict or 'none',
             converged=result.converged,
             json=result.json_path,
         )
+        for reason in result.reasons:
+            self.get_logger().warning(reason)
         for warning in result.warnings:
             self.get_logger().warning(warning)
-
-
-def _wait(future: Any, limit: float | None, what: str) -> Any:
-    done = threading.Event()
-    future.add_done_callback(lambda _: done.set())
-    if not done.wait(limit):
-        raise Failed(f'no answer from {what} within {limit:g} s')
-    return future.result()
 
 
 def main() -> None:
@@ -146,5 +214,5 @@ def main() -> None:
         made.append(IdentifyOnce())
         return made[0]
 
-    code = run(make, executor=lambda: MultiThreadedExecutor(2))
+    code = run(make, executor=SingleThreadedExecutor)
     end(code or int(bool(made) and made[0].failed))

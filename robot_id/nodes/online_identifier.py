@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
+from robot_id.data.joint_order import OtherJoints
 from robot_id.data.stamps import SECOND
 from robot_id.estimation.added_load import added_load
 from robot_id.estimation.parameters import load_for_robot
@@ -111,7 +112,7 @@ class OnlineIdentifierNode(NodeBase, Node):
     def refuse(self, what: str, error: RobotIdError) -> None:
         """Refuse a message; after a joint state that is missing a new block begins."""
         super().refuse(what, error)
-        if what == 'joint state':
+        if what == 'joint state' and not isinstance(error, OtherJoints):
             self._meter.tick()
             self._stream.refuse(str(error))
 

@@ -16,6 +16,7 @@ from robot_id.ros.durations import to_duration, to_seconds
 from robot_id.ros.messages import WrongState
 from robot_id.ros.payload_message import weighed_message
 from robot_id.ros.qos import SERVICE
+from robot_id.ros.request_words import as_request
 from robot_id_msgs.msg import ErrorCode
 from robot_id_msgs.srv import IdentifyPayload, StartRecording
 
@@ -41,7 +42,7 @@ class PayloadService:
         server.create_service(
             IdentifyPayload,
             '~/identify_payload',
-            self._answer,
+            server.counted(self._answer),
             qos_profile=SERVICE,
             callback_group=group,
         )
@@ -55,11 +56,14 @@ class PayloadService:
             response.payload = weighed_message(
                 found['payload'], found['robot'], found['frame_id'], now
             )
-            response.warnings = found['warnings']
+            response.warnings = [as_request(line) for line in found['warnings']]
             mass = response.payload.inertia.m
             self._server.event('weighed', mass=mass, json=found['json_path'])
         except Cancelled:
-            response.error_code, response.error_string = ErrorCode.CANCELED, 'the node ends'
+            response.error_code, response.error_string = (
+                ErrorCode.CANCELED,
+                'the identification_server ends',
+            )
         except RobotIdError as error:
             response.error_code, response.error_string = self._server.refusal_of(error)
         return response

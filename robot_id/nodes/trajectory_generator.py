@@ -8,17 +8,19 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.node import Node
+from std_msgs.msg import Header
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from robot_id.data.stamps import Order
+from robot_id.data.stamps import SECOND, Order
 from robot_id.exceptions import RobotIdError
 from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.diagnostics import OK, WARN, RateMeter, Report
 from robot_id.ros.joint_states import JointStates
 from robot_id.ros.messages import WrongState
 from robot_id.ros.parameter_table import MAPPING, REAL_TIME_PRIORITY, ROBOT, Row
-from robot_id.ros.qos import LOCK_STEP, SERVICE, STREAM
+from robot_id.ros.qos import LATCHED, LOCK_STEP, SERVICE, STREAM
+from robot_id.ros.stamps import to_stamp
 from robot_id.ros.wire import POINT, Layout
 from robot_id.trajectory.default import motion_of
 from robot_id.trajectory.reference_generator import ReferenceGenerator
@@ -49,7 +51,7 @@ TABLE = (
         '[rad or m].', 0.0, 0.1),
     Row('lock_step', False, 'The robot is a simulator in lock-step: keep a longer history for '
         'slow subscribers.'),
-    Row('autostart', False, 'Start at the first joint state, without a call of ~/start.'),
+    Row('start_motion', False, 'Move at the first joint state, without a call of ~/start.'),
     REAL_TIME_PRIORITY,
 )  # fmt: skip
 
@@ -69,7 +71,7 @@ class TrajectoryGenerator(NodeBase, Node):
         self._generator: ReferenceGenerator | None = None
         self._meter = RateMeter()
         self._position: Array | None = None
-        self._wanted = self.settings['autostart']
+        self._wanted = self.settings['start_motion']
         self._clocked = self.settings['pace'] == 'clock'
         self._period_ns = 1e9 / (self.settings['rate_hz'] or 1000.0)
         self._lead = self.settings['lead']
@@ -86,6 +88,8 @@ class TrajectoryGenerator(NodeBase, Node):
             if listens:
                 os.nice(10)
         self._publisher = self.create_publisher(JointTrajectory, 'reference', qos)
+        # When the motion itself begins, after the approach; without a name none is played.
+        self._starts = self.create_publisher(Header, '~/motion_start', LATCHED)
         self.on_point: Callable[[int, Array], None] | None = None
         self.states = JointStates(
             self, self.driver_setting(self._robot), self._on_position, listens=listens
@@ -126,7 +130,13 @@ class TrajectoryGenerator(NodeBase, Node):
         self.event(
             'playing', approach_s=generator.approach_s, cycles=generator.cycles, start_ns=now
         )
+        begin = now + round(generator.approach_s * SECOND)
+        self._starts.publish(Header(stamp=to_stamp(begin), frame_id=self._robot.name))
         self._publish_until(now)
+
+    def _end_of_motion(self) -> None:
+        self.settings.locked = False
+        self._starts.publish(Header())
 
     def _on_position(self, ns: int, order: Order, position: Array) -> None:
         if order is Order.RESTART:
@@ -155,12 +165,12 @@ class TrajectoryGenerator(NodeBase, Node):
             self._publish_until(now)
 
     def _time_restarted(self) -> None:
-        """End the motion; with autostart it starts again."""
+        """End the motion; with `start_motion` it starts again."""
         if self._generator is not None:
-            self.event('time was reset', autostart=self.settings['autostart'])
+            self.event('time was reset', start_motion=self.settings['start_motion'])
         self._generator = None
-        self.settings.locked = False
-        self._wanted = self.settings['autostart']
+        self._end_of_motion()
+        self._wanted = self.settings['start_motion']
 
     def _publish_until(self, now: int) -> None:
         """Publish the points up to `lead` periods ahead of now."""
@@ -179,7 +189,7 @@ class TrajectoryGenerator(NodeBase, Node):
             self._count += 1
         if not self._announced and generator.over(now):
             self._announced = True
-            self.settings.locked = False
+            self._end_of_motion()
             self.event('the motion has ended, its last position is held')
 
     def _point(self, stamp: int) -> Array:
@@ -230,6 +240,7 @@ class TrajectoryGenerator(NodeBase, Node):
             **self.states.watch.counts(),
             'refused': self.refused,
             'last_refusal': self.last_refusal,
+            'of_other_joints': self.others,
         }
         if self._position is None:
             return WARN, 'waits for joint_states', values

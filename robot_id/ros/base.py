@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable
@@ -16,6 +17,7 @@ from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
+from robot_id.data.joint_order import OtherJoints
 from robot_id.exceptions import OptionError, RobotIdError
 from robot_id.ros.diagnostics import Diagnostics
 from robot_id.ros.discovery import announce_often
@@ -34,9 +36,15 @@ if TYPE_CHECKING:
     from robot_id.model import Robot
 
 SPIN_S = 0.05
+# After a signal: time for requests to be answered, and for the answers to leave.
+FAREWELL_S, LEAVE_S = 2.0, 0.2
+# What a compiler does between two lines of Python may take longer than a user waits.
+PATIENCE_S = 3.0
 # Warnings that begin with the same characters are of one kind.
 KIND, QUIET_S = 48, 1.0
 SIGNALS = signal.SIGINT, signal.SIGTERM
+# The nodes of this process, also those whose building was interrupted.
+_begun: list[Any] = []
 
 
 class NodeBase:
@@ -47,6 +55,8 @@ class NodeBase:
     :ivar diagnostics: reports on /diagnostics.
     :ivar steady: a clock that never stops or jumps, for watchdogs and pacing.
     :ivar refused: messages that were refused; the last reason in `last_refusal`.
+    :ivar others: messages with joints of another device.
+    :ivar building: whether it reads files and compiles: a signal need not wait for that.
     """
 
     settings: ParameterTable
@@ -54,12 +64,17 @@ class NodeBase:
     steady: Clock
     refused: int
     last_refusal: str
+    others: int
+    _requests: set[object]
+    building = False
 
     def prepare(self: Any, rows: Iterable[Row]) -> None:
         """Declare the parameters and begin to report."""
+        _begun.append(self)
         self.steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._warned: dict[str, float] = {}
-        self.refused, self.last_refusal = 0, ''
+        self.refused, self.last_refusal, self.others = 0, '', 0
+        self._requests: set[object] = set()
         self.settings = ParameterTable(self, rows)
         guard_parameter_services(self)
         self.diagnostics = Diagnostics(self)
@@ -98,6 +113,7 @@ class NodeBase:
     def event(self: Any, what: str, **facts: Any) -> None:
         """Log one line: what happened, and facts as key=value."""
         self.get_logger().info(_line(what, facts))
+        self.diagnostics.changed()
 
     def warning(self: Any, what: str, **facts: Any) -> None:
         """Log one line of warning; of the same kind at most one a second."""
@@ -105,9 +121,19 @@ class NodeBase:
         if now - self._warned.get(kind, -QUIET_S) >= QUIET_S:
             self._warned[kind] = now
             self.get_logger().warning(_line(what, facts))
+            self.diagnostics.changed()
 
     def refuse(self, what: str, error: RobotIdError) -> None:
-        """Count a message that is not used, and log its reason."""
+        """
+        Count a message that is not used, and log its reason.
+
+        A gripper has its own joints on the same topic: they are no mistake, and noted once.
+        """
+        if what == 'joint state' and isinstance(error, OtherJoints):
+            if not self.others:
+                self.warning(f'joint states of other joints are left out: {error}')
+            self.others += 1
+            return
         self.refused += 1
         self.last_refusal = f'{what}: {error}'
         self.warning(f'{what} refused: {error}')
@@ -115,6 +141,25 @@ class NodeBase:
     def failure(self: Any, what: str, **facts: Any) -> None:
         """Log one line of error."""
         self.get_logger().error(_line(what, facts))
+        self.diagnostics.changed()
+
+    @property
+    def answering(self) -> bool:
+        """Whether somebody waits for the answer to a request that is being worked on."""
+        return bool(self._requests)
+
+    def counted(self, answer: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a callback of a service or action whose answer the end of the node waits for."""
+
+        def work(*arguments: Any) -> Any:
+            request = object()
+            self._requests.add(request)
+            try:
+                return answer(*arguments)
+            finally:
+                self._requests.discard(request)
+
+        return work
 
     def close(self) -> None:
         """Leave everything safe; called once before the node ends, while topics still work."""
@@ -146,9 +191,12 @@ def run(*make: Callable[[], Node], executor: Callable[[], Executor] = fastest_ex
 
     def ask(number: int, _: object) -> None:
         asked.append(number)
-        if len(nodes) < len(make):
+        if len(nodes) < len(make) or any(node.building for node in nodes):
             # Nothing moves yet, and what is being built may be compiled for a minute.
-            raise _Interrupted
+            last = threading.Timer(PATIENCE_S, os._exit, (0,))
+            last.daemon = True
+            last.start()
+            raise Interrupted
 
     for number in SIGNALS:
         signal.signal(number, ask)
@@ -163,7 +211,7 @@ def run(*make: Callable[[], Node], executor: Callable[[], Executor] = fastest_ex
         # Not spin(): in the events executor it runs no callback; and a signal ends a short wait.
         while not asked:
             loop.spin_once(timeout_sec=SPIN_S)
-    except _Interrupted:
+    except Interrupted:
         pass
     except RobotIdError as error:
         rclpy.logging.get_logger(name).fatal(str(error))
@@ -177,8 +225,10 @@ def run(*make: Callable[[], Node], executor: Callable[[], Executor] = fastest_ex
         # end.
         for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)
-        for node in reversed(nodes):
-            _end(node, loop)
+        _close(nodes, loop)
+        for node in reversed(_begun):
+            _remove(node, loop)
+        _begun.clear()
         loop.shutdown()
         rclpy.try_shutdown()
     return code
@@ -208,14 +258,36 @@ def end(code: int) -> NoReturn:
     os._exit(code)
 
 
-class _Interrupted(BaseException):
-    """A signal came before the node was built."""
+class Interrupted(BaseException):
+    """A signal came while a node was being built."""
 
 
-def _end(node: Any, loop: Executor) -> None:
-    try:
-        if hasattr(node, 'close'):
+def _close(nodes: list[Any], loop: Executor) -> None:
+    """Leave everything safe, and let the answers to what was asked reach who asked."""
+    waited_for = [node for node in nodes if node.answering]
+    for node in reversed(nodes):
+        try:
             node.close()
-    finally:
-        loop.remove_node(node)
-        node.destroy_node()
+        except Exception:
+            node.get_logger().fatal(traceback.format_exc())
+    if not waited_for:
+        return
+    deadline = time.monotonic() + FAREWELL_S
+    while any(node.answering for node in waited_for) and time.monotonic() < deadline:
+        loop.spin_once(timeout_sec=SPIN_S)
+    deadline = time.monotonic() + LEAVE_S
+    while time.monotonic() < deadline:
+        loop.spin_once(timeout_sec=SPIN_S)
+
+
+def _remove(node: Any, loop: Executor) -> None:
+    """Take a node off the graph, now rather than when others miss it."""
+    loop.remove_node(node)
+    # Actions and the lifecycle hold the node: it would stay on the graph for 20 s.
+    for waitable in tuple(node.waitables):
+        if hasattr(waitable, 'destroy'):
+            waitable.destroy()
+    node.destroy_node()
+    machine = getattr(node, '_state_machine', None)
+    if machine is not None:
+        machine.destroy_when_not_in_use()

@@ -8,11 +8,16 @@ from typing import Any
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from numpy.typing import NDArray
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 Report = tuple[bytes, str, dict[str, Any]]
+# A change is reported after this time, with all that changed meanwhile.
+SOON_S = 0.05
+# A rate over less time than this is a rate of nothing.
+SHORTEST_S = 0.5
 
 
 class Diagnostics:
@@ -32,6 +37,19 @@ class Diagnostics:
         self._timer = node.create_timer(
             period_s, self.publish, clock=Clock(clock_type=ClockType.STEADY_TIME)
         )
+        self._soon = node.create_timer(
+            SOON_S, self._publish_change, clock=Clock(clock_type=ClockType.STEADY_TIME)
+        )
+        self._soon.cancel()
+
+    def changed(self) -> None:
+        """Report soon instead of at the next full second; from any thread."""
+        if self._soon.is_canceled():
+            self._soon.reset()
+
+    def _publish_change(self) -> None:
+        self._soon.cancel()
+        self.publish()
 
     def add(self, name: str, report: Callable[[], Report]) -> None:
         """Report under a name; `report` returns level, message and values."""
@@ -61,11 +79,15 @@ class Diagnostics:
             self._publisher.publish(message)
 
 
+_RATES = ('rate_hz', 'jitter_us', 'median_us', 'p99_us', 'longest_us')
+
+
 class RateMeter:
     """Rate and jitter of a periodic event, over the events since the last report."""
 
     def __init__(self) -> None:
         self._times: list[float] = []
+        self._taken, self._last = -SHORTEST_S, dict.fromkeys(_RATES, 0.0)
 
     def tick(self) -> None:
         """Note that the event happens now."""
@@ -73,26 +95,26 @@ class RateMeter:
 
     def take(self) -> dict[str, float]:
         """
-        Return rate and jitter, in Hz and microseconds, and restart.
+        Return rate and jitter, in Hz and microseconds, and restart; those before if asked again at
+        once.
 
         Jitter is how far an interval is from their mean: its median, its 99th percentile, and as
         jitter_us its root mean square.
         """
+        now = time.perf_counter()
+        if now - self._taken < SHORTEST_S:
+            return dict(self._last)
+        self._taken = now
         times, self._times = self._times, self._times[-1:]
-        if len(times) < 3:
-            return dict.fromkeys(
-                ('rate_hz', 'jitter_us', 'median_us', 'p99_us', 'longest_us'), 0.0
-            )
-        steps = np.diff(times)
-        mean = steps.mean()
-        median, p99 = np.percentile(np.abs(steps - mean), (50.0, 99.0))
-        return {
-            'rate_hz': float(1.0 / mean),
-            'jitter_us': float(1e6 * steps.std()),
-            'median_us': float(1e6 * median),
-            'p99_us': float(1e6 * p99),
-            'longest_us': float(1e6 * steps.max()),
-        }
+        self._last = _rates(np.diff(times)) if len(times) > 2 else dict.fromkeys(_RATES, 0.0)
+        return dict(self._last)
+
+
+def _rates(steps: NDArray[np.float64]) -> dict[str, float]:
+    mean = steps.mean()
+    median, p99 = np.percentile(np.abs(steps - mean), (50.0, 99.0))
+    values = 1.0 / mean, 1e6 * steps.std(), 1e6 * median, 1e6 * p99, 1e6 * steps.max()
+    return dict(zip(_RATES, map(float, values)))
 
 
 class LatencyMeter:

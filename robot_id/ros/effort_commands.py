@@ -21,6 +21,8 @@ from robot_id.ros.wire import EFFORTS, Layout
 
 Array = NDArray[np.float64]
 STAMP = 'stamp'
+# Our name of the topic, where a mapping names none.
+COMMANDS = 'effort_commands'
 
 
 class CommandWriter:

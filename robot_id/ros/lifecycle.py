@@ -11,12 +11,13 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 
 from robot_id.data.driver_mapping import DriverMapping
 from robot_id.exceptions import RobotIdError
-from robot_id.ros.base import NodeBase
+from robot_id.ros.base import Interrupted, NodeBase
 from robot_id.ros.joint_states import JointStates, OnPosition
 from robot_id.ros.listener import Listener, hear
 from robot_id.ros.parameter_table import AUTOSTART, ROBOT, Row
 from robot_id.ros.qos import SERVICE
 from robot_id.ros.refusal import code_of
+from robot_id.ros.request_words import as_request
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
@@ -80,7 +81,8 @@ class RobotLifecycleNode(NodeBase, LifecycleNode):
                 work(request, response)
             except RobotIdError as error:
                 self.warning(f'{name} refused: {error}')
-                response.error_code, response.error_string = code_of(error), str(error)
+                response.error_code = code_of(error)
+                response.error_string = as_request(str(error))
             return response
 
         made = self.create_service(kind, name, answer, qos_profile=SERVICE)
@@ -121,7 +123,14 @@ class RobotLifecycleNode(NodeBase, LifecycleNode):
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Answer the transition."""
-        done = self._try('configure', self.configure)
+        self.building = True
+        try:
+            done = self._try('configure', self.configure)
+        except Interrupted:
+            # The process ends anyway.
+            done = FAILURE
+        finally:
+            self.building = False
         if done is SUCCESS:
             self.configured = self.settings.locked = True
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -35,6 +34,9 @@ _ARRAYS = {
     float: Parameter.Type.DOUBLE_ARRAY,
     str: Parameter.Type.STRING_ARRAY,
 }
+
+# Letters of a name in which two slips are still slips.
+LONG = 12
 
 
 @dataclass(frozen=True)
@@ -153,10 +155,18 @@ class ParameterTable:
         return list(value) if isinstance(row.default, list) else value
 
     def _declare(self, row: Row) -> None:
-        # An empty list has no type of its own: declared by type, it stays without a value.
-        default = row.type if row.default == [] else row.default
+        # An empty list has no type of its own: declared by type, it has no value yet.
+        empty = row.default == []
+        given = self._node._parameter_overrides.get(row.name)
+        if empty and given is not None and given.value is not None and len(given.value) == 0:
+            del self._node._parameter_overrides[row.name]
         try:
-            value = self._node.declare_parameter(row.name, default, row.descriptor()).value
+            value = self._node.declare_parameter(
+                row.name, row.type if empty else row.default, row.descriptor()
+            ).value
+            if empty and value is None:
+                # One parameter without a value keeps `ros2 param dump` from showing any.
+                self._node.set_parameters([Parameter(row.name, row.type, [])])
         except InvalidParameterTypeException as error:
             given = self._node._parameter_overrides[row.name]
             raise OptionError(
@@ -185,13 +195,38 @@ class ParameterTable:
         return SetParametersResult(successful=True)
 
     def _look_for_slips(self) -> None:
-        known = list(self._rows)
         for name in self._node._parameter_overrides:
             if self._node.has_parameter(name):
                 continue
-            near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
+            near = [known for known in self._rows if is_slip(name, known)]
             if near:
-                raise OptionError(f"no parameter '{name}': did you mean '{near[0]}'?")
+                raise OptionError(
+                    f"no parameter '{name}': did you mean '{near[0]}'? One of another node "
+                    'belongs into the section of that node'
+                )
+
+
+def is_slip(given: str, known: str) -> bool:
+    """
+    Return whether a name was meant to be a known one: a slip of the fingers, two in a long name.
+
+    The names of other nodes, in a file that several share, are further away.
+    """
+    return 0 < edits(given, known) <= (1 if len(known) < LONG else 2)
+
+
+def edits(one: str, other: str) -> int:
+    """Return how many letters were left out, added, changed or swapped between two words."""
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(one, 1):
+        last, before, row = before, row, [i]
+        for j, b in enumerate(other, 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
+                cost = min(cost, last[j - 2] + 1)
+            row.append(cost)
+    return row[-1]
 
 
 def guard_parameter_services(node: Node) -> None:

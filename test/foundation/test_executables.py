@@ -93,7 +93,7 @@ def test_every_node_of_setup_py_is_installed_and_has_a_file():
 
 def test_two_processes_talk_without_sourcing(venv, tmp_path):
     variables = {name: os.environ[name] for name in SHARED_VARIABLES}
-    both = ['--ros-args', '-p', 'robot:=emps', '-p', 'autostart:=true']
+    both = ['--ros-args', '-p', 'robot:=emps', '-p', 'autostart:=true', '-p', 'start_motion:=true']
     nodes = {}
     for name, more in (('trajectory_generator', []), ('ddm_simulator', ['-p', 'rate_hz:=50.0'])):
         nodes[name] = subprocess.Popen(

@@ -14,7 +14,8 @@ pytest.importorskip('rclpy')
 from running.node_process import NodeProcess
 
 NODES = (
-    'control_loop', 'ctc_controller', 'data_logger', 'ddm_simulator', 'identification_server',
+    'control_loop', 'ctc_controller', 'data_logger', 'ddm_simulator', 'effort_relay',
+    'identification_server',
     'identify_once', 'online_identifier', 'replay', 'trajectory_generator',
 )  # fmt: skip
 
@@ -45,7 +46,7 @@ def test_while_they_load_their_libraries(number):
 
 
 def test_a_robot_at_work_and_by_sigterm(tmp_path):
-    common = {'robot': 'emps', 'rate_hz': 200.0, 'autostart': True}
+    common = {'robot': 'emps', 'rate_hz': 200.0, 'autostart': True, 'start_motion': True}
     settings = {
         'ddm_simulator': common,
         'ctc_controller': {**common, 'learning': True, 'window_s': 1.0},

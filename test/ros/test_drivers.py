@@ -21,6 +21,7 @@ from std_msgs.msg import Float64MultiArray
 
 from robot_id import data
 from robot_id.control import ComputedTorque
+from robot_id.control.compensation import Compensation
 from robot_id.experiment import run_ilic
 from robot_id.model import load_robot
 from robot_id.ros.stamps import to_stamp
@@ -37,6 +38,8 @@ position: {unit: deg, scale: [-1, 1], offset: [0.1, 0]}
 torque: {unit: mA, scale: [-8, 40]}
 control: {unit: '%', scale: [-20, 150]}
 """
+# A link of 2 kg, 0.2 m from its axis.
+HEAVY = {'M2': 2.0, 'MX2': 0.4, 'XX2': 0.1, 'YY2': 0.2, 'ZZ2': 0.2}
 LOCK = {'lock_step': True, 'use_sim_time': True}
 N = 3000
 
@@ -48,7 +51,13 @@ def test_a_robot_behind_a_foreign_driver_moves_and_is_identified_as_without_it(t
     rate = robot.loop('learning').rate_hz
     common = {'robot': 'scara', 'rate_hz': rate, 'mapping': str(mapping)}
     start = motion_of(robot).sample(0.0)[0].tolist()
-    loop = {**common, **LOCK, 'joints': ['axis_b', 'axis_a'], 'autostart': True}
+    loop = {
+        **common,
+        **LOCK,
+        'joints': ['axis_b', 'axis_a'],
+        'autostart': True,
+        'start_motion': True,
+    }
     place = {'data_directory': str(tmp_path), 'mapping': str(mapping)}
     plant = {'robot': 'scara', 'rate_hz': rate, **LOCK, 'noise': False, 'initial_position': start}
     with (
@@ -89,7 +98,7 @@ def test_a_robot_behind_a_foreign_driver_moves_and_is_identified_as_without_it(t
 
 
 def arm_file(path: Path, names, gains=None) -> Path:
-    """Write a robot of these joints, with motors that turn nothing but themselves."""
+    """Write a robot of these joints, whose motors turn themselves and one heavy link."""
     joints = [{'name': name, 'limits': {'torque': 1000}} for name in names]
     for joint, gain in zip(joints, gains or ()):
         joint['drive_gain'] = gain
@@ -99,8 +108,9 @@ def arm_file(path: Path, names, gains=None) -> Path:
     }  # fmt: skip
     rows = [{'alpha': (j % 2) * 1.5707963267948966, 'd': 0.3} for j in range(n)]
     robot = {
-        'name': 'arm', 'mdh': rows, 'gravity': [0, 0, 0], 'joints': joints,
-        'loops': {'learning': loop}, 'a_priori': {f'Ia{j + 1}': 1.0 + j for j in range(n)},
+        'name': 'arm', 'mdh': rows, 'gravity': [0, 0, -9.81], 'joints': joints,
+        'loops': {'learning': loop},
+        'a_priori': {**HEAVY, **{f'Ia{j + 1}': 1.0 + j for j in range(n)}},
     }  # fmt: skip
     path.write_text(yaml.safe_dump(robot))
     return path
@@ -150,7 +160,10 @@ def test_the_parameter_file_of_a_make_reaches_its_driver(make, tmp_path):
         update={'rate_hz': given['rate_hz']}))  # fmt: skip
     rest = np.zeros(n)
     law.step(start, start, rest, rest)
-    expected = dict(zip(robot.joint_names, law.step(moved, start, rest, rest)))
+    carried = Compensation(robot, mapping.control.compensated)(robot.a_priori(), moved, rest)
+    assert np.any(carried) == (make != 'ur')
+    torque = law.step(moved, start, rest, rest) - carried
+    expected = dict(zip(robot.joint_names, torque))
     assert answers[1].layout.dim[0].label == ','.join(given['joints'])
     assert list(answers[1].data) == pytest.approx([expected[name] for name in given['joints']])
     assert sent == (0 if dry else 1)

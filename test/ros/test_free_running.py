@@ -57,7 +57,7 @@ class TwoRobots:
                 ('ctc_controller', 'left', {**LEFT, **CONTROLLER}),
                 ('ddm_simulator', 'left', {**LEFT, **SIMULATOR}),
                 ('ddm_simulator', 'right', {**RIGHT, **SIMULATOR, 'mode': 'closed_loop'}),
-                ('trajectory_generator', 'right', {**RIGHT, 'autostart': True}),
+                ('trajectory_generator', 'right', {**RIGHT, 'start_motion': True}),
             )
         )[:3]
 
@@ -121,7 +121,7 @@ def both_come_back_and_the_robot_dies(two, simulator):
     two.stack.enter_context(
         graph(
             ('ctc_controller', 'left', {**LEFT, **CONTROLLER}),
-            ('trajectory_generator', 'left', {**LEFT, **two.motion, 'autostart': True}),
+            ('trajectory_generator', 'left', {**LEFT, **two.motion, 'start_motion': True}),
         )
     )
     two.wait(

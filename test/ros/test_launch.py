@@ -4,6 +4,7 @@ import contextlib
 from pathlib import Path
 
 import pytest
+import yaml
 
 pytestmark = [pytest.mark.ros, pytest.mark.real_processes, pytest.mark.timeout(300)]
 pytest.importorskip('rclpy')
@@ -12,14 +13,20 @@ pytest.importorskip('launch_ros', reason='launch_ros comes with a ROS installati
 
 from launch.actions import DeclareLaunchArgument
 from launch.launch_description_sources import get_launch_description_from_python_launch_file
+from lifecycle_msgs.srv import GetState
 from rcl_interfaces.srv import GetParameters
 from ros_helpers.launching import launched, wait_until_active, wait_until_it_moves
 from running.client import Client
 from running.robot_graph import START_S, Health
+from sensor_msgs.msg import JointState
 
-from robot_id.ros.launch_support import root_link
+from robot_id.ros.launch_checks import root_link
 
 ROOT = Path(__file__).resolve().parents[2]
+COMMON = {
+    'robot', 'lock', 'joints', 'remap', 'namespace', 'use_sim_time', 'params_file', 'enclaves',
+    'rviz',
+}  # fmt: skip
 FILES = sorted((ROOT / 'launch').glob('*.launch.py'))
 
 
@@ -27,7 +34,7 @@ FILES = sorted((ROOT / 'launch').glob('*.launch.py'))
 def test_every_argument_is_described_and_the_common_ones_are_there(path):
     description = get_launch_description_from_python_launch_file(str(path))
     found = {a.name: a for a in description.get_launch_arguments()}
-    assert {'robot', 'namespace', 'use_sim_time', 'params_file', 'enclaves', 'rviz'} <= set(found)
+    assert set(found) >= COMMON
     page = (ROOT / 'doc/nodes/README.md').read_text()
     for name, argument in found.items():
         assert isinstance(argument, DeclareLaunchArgument)
@@ -108,6 +115,73 @@ def test_the_parameter_file_reaches_every_node(tmp_path):
         assert parameter('trajectory_generator', 'use_sim_time').bool_value is True
         wait_until_active(client, 'ddm_simulator')
         assert launch.interrupt() == 0, launch.output
+
+
+def test_what_is_said_wins_over_the_file_and_the_file_over_the_defaults(tmp_path):
+    """A robot with a driver: its topics, the relay, and nothing that moves by itself."""
+    file, mapping = tmp_path / 'mine.yaml', tmp_path / 'driver.yaml'
+    mapping.write_text('topics: {joint_states: arm/states, effort_commands: arm/torques}\n')
+    given = {'rate_hz': 200.0, 'learning': True, 'sigma_max': 7.0, 'mapping': str(mapping)}
+    file.write_text(yaml.safe_dump({'/**': {'ros__parameters': given}}))
+    arguments = [f'params_file:={file}', 'robot:=emps', 'learning:=false', 'joints:=[carriage]']
+    arguments += ['remap:=arm/torques:=wire/torques', 'composed:=false']
+    with (
+        launched('control', 'namespace:=said', *arguments) as launch,
+        Client(namespace='said') as client,
+    ):
+
+        def parameter(node, name):
+            request = GetParameters.Request(names=[name])
+            return client.call(GetParameters, f'{node}/get_parameters', request, START_S).values[0]
+
+        assert parameter('ctc_controller', 'rate_hz').double_value == 200.0
+        assert parameter('ctc_controller', 'learning').bool_value is False
+        assert parameter('ctc_controller', 'sigma_max').double_value == 7.0
+        assert parameter('ctc_controller', 'joints').string_array_value == ['carriage']
+        assert parameter('ctc_controller', 'mapping').string_value == str(mapping)
+        assert parameter('trajectory_generator', 'start_motion').bool_value is False
+        client.spin_until(
+            lambda: client.node.count_publishers('/said/effort_relay/commands') == 1,
+            START_S,
+            'the controller sends to the relay',
+        )
+        state = client.call(GetState, 'ctc_controller/get_state', timeout=START_S)
+        assert state.current_state.label == 'inactive'
+        publishers = client.node.get_publishers_info_by_topic('/said/wire/torques')
+        assert [each.node_name for each in publishers] == ['effort_relay']
+        assert client.node.count_subscribers('/said/arm/states') == 2
+        assert launch.interrupt() == 0, launch.output
+
+
+def test_locked_joints_of_a_urdf(tmp_path):
+    urdf = ROOT / 'urdf/scara.urdf'
+    with (
+        launched('simulate', 'namespace:=locked', f'robot:={urdf}', 'lock:={elbow: 0.5}',
+                 'trajectory:=lively', 'rate_hz:=100.0') as launch,
+        Client(namespace='locked') as client,
+    ):  # fmt: skip
+        wait_until_active(client, 'ddm_simulator')
+        states = client.collect(JointState, 'joint_states', 10)
+        client.spin_until(lambda: states, START_S, 'joint states')
+        assert list(states[0].name) == ['shoulder']
+        assert launch.interrupt() == 0, launch.output
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'line'),
+    [
+        (['robot:=emps', 'lock:={a: 0}'], "write 'locked' there"),
+        (['remap:=a'], "remap: 'a' is not of the form old:=new"),
+        (['rate_hz:=fast'], 'rate_hz:=fast is not a number'),
+        (['mapping:=nobody', 'sim:=false'], "mapping 'nobody': neither a file nor"),
+        (['mapping:=ur_driver', 'sim:=true'], 'a simulated robot has no driver'),
+    ],
+)
+def test_arguments_that_cannot_be_used_end_the_launch(arguments, line):
+    with launched('control', *arguments) as launch:
+        assert launch.wait(START_S) == 1
+    assert line in launch.output
+    assert 'process started' not in launch.output
 
 
 @pytest.mark.parametrize('file', ['simulate', 'control', 'identify', 'replay'])

@@ -23,8 +23,9 @@ def test_identify_simulates_records_and_identifies(tmp_path):
     from robot_id.model import load_robot
 
     text = run(
-        'identify', 'robot:=emps', 'namespace:=one', f'data_directory:={tmp_path}', 'record_s:=5.0'
-    )
+        'identify', 'robot:=emps', 'namespace:=one', f'data_directory:={tmp_path}',
+        'record_s:=5.0', 'online:=true',
+    )  # fmt: skip
     (json,) = tmp_path.glob('*.results/emps_idim_wls.json')
     robot, result = load_robot('emps'), Result.load(json)
     truth = dict(zip(robot.base.names, robot.truth()))
@@ -32,7 +33,19 @@ def test_identify_simulates_records_and_identifies(tmp_path):
     (bag,) = (path for path in tmp_path.iterdir() if path.suffix != '.results')
     assert load(bag, robot=robot).runs[0].duration == pytest.approx(5.0, abs=0.1)
     assert 'emps by idim_wls' in text
+    assert 'process has died' not in text
     assert 'Traceback' not in text
+
+
+def test_a_failed_identification_is_the_exit_code_of_the_launch(tmp_path):
+    from ros_helpers.launching import launched
+
+    arguments = [f'data_directory:={tmp_path}', 'record_s:=1.0', 'method:=idim_wsl']
+    with launched('identify', 'robot:=emps', 'namespace:=fails', *arguments) as launch:
+        assert launch.wait() == 1
+    assert "no method 'idim_wsl'" in launch.output
+    # The others end as they do after Ctrl-C.
+    assert launch.output.count('process has finished cleanly') == 4, launch.output
 
 
 def test_replay_plays_and_ends(tmp_path):

@@ -163,7 +163,11 @@ def test_running_nodes_publish_every_curve():
 
 
 def _start(name):
-    return {'publish_period_s': 0.2} if name == 'online_identifier' else {'autostart': True}
+    return (
+        {'publish_period_s': 0.2}
+        if name == 'online_identifier'
+        else {'autostart': True, 'start_motion': True}
+    )
 
 
 def _watch(client, topic, seen):

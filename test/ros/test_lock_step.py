@@ -27,7 +27,7 @@ from robot_id_msgs.srv import ResetSimulation, SetPayload
 WORK_S = 200.0
 MS = 1_000_000
 LOCK = {'use_sim_time': True, 'lock_step': True}
-GENERATOR = {'use_sim_time': True, 'autostart': True}
+GENERATOR = {'use_sim_time': True, 'start_motion': True}
 
 
 def runs(states):

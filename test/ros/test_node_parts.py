@@ -1,5 +1,6 @@
 """What the nodes share, without processes: stamps, commands, paths, parameters."""
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +12,13 @@ pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is no
 
 import rclpy
 import yaml
+from diagnostic_msgs.msg import DiagnosticArray
 from hypothesis import given
 from hypothesis import strategies as st
 from rcl_interfaces.msg import Parameter as ParameterMessage
 from rcl_interfaces.msg import ParameterValue
-from rcl_interfaces.srv import SetParameters, SetParametersAtomically
+from rcl_interfaces.srv import GetParameters, SetParameters, SetParametersAtomically
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message
@@ -29,11 +32,13 @@ from robot_id.nodes.ctc_parameters import LEARNER
 from robot_id.nodes.tables import TABLES
 from robot_id.online.settings import OnlineSettings
 from robot_id.ranges import OutOfRange
+from robot_id.ros.base import NodeBase
 from robot_id.ros.data_directory import below
+from robot_id.ros.diagnostics import OK, RateMeter
 from robot_id.ros.effort_commands import CommandReader, CommandWriter
 from robot_id.ros.lifecycle import RobotLifecycleNode
 from robot_id.ros.messages import ForbiddenPath, WrongState
-from robot_id.ros.parameter_table import ParameterTable, guard_parameter_services
+from robot_id.ros.parameter_table import ParameterTable, guard_parameter_services, is_slip
 from robot_id.ros.refusal import Refusal
 from robot_id.ros.stamps import to_stamp
 from robot_id_msgs.msg import ErrorCode
@@ -107,6 +112,91 @@ def test_parameters_that_cannot_be_used_say_why(context, given, told):
             ParameterTable(node, TABLES['ddm_simulator'])
     finally:
         node.destroy_node()
+
+
+def test_a_shared_file_is_no_typing_mistake(context):
+    """Every parameter of every node may stand below /**: of one file."""
+    shared = [row for table in TABLES.values() for row in table]
+    for name, table in TABLES.items():
+        own = {row.name for row in table}
+        others = {row.name: row for row in shared if row.name not in own}
+        overrides = [Parameter(key, row.type, row.default) for key, row in others.items()]
+        node = Node(name, context=context, parameter_overrides=overrides)
+        try:
+            ParameterTable(node, table)
+        finally:
+            node.destroy_node()
+
+
+@given(st.sampled_from(['largest_error', 'rate_hz', 'state_timeout_s']), st.data())
+def test_one_slip_of_the_fingers_is_seen(name, data):
+    at = data.draw(st.integers(0, len(name) - 2))
+    other = data.draw(st.sampled_from('qxyz'))
+    slips = (
+        name[:at] + name[at + 1 :],
+        name[:at] + other + name[at:],
+        name[:at] + other + name[at + 1 :],
+        name[:at] + name[at + 1] + name[at] + name[at + 2 :],
+    )
+    assert all(is_slip(each, name) for each in slips if each != name)
+    assert not is_slip(name, name)
+
+
+@pytest.mark.parametrize('name', TABLES)
+def test_every_parameter_has_a_value_to_dump(context, name):
+    """One without a value keeps `ros2 param dump` from showing any."""
+    node = Node(name, context=context)
+    try:
+        ParameterTable(node, TABLES[name])
+        names = [row.name for row in TABLES[name]]
+        service = next(s for s in node.services if s.srv_type is GetParameters)
+        answer = service.callback(GetParameters.Request(names=names), GetParameters.Response())
+        assert len(answer.values) == len(names)
+        assert all(value.type for value in answer.values)
+    finally:
+        node.destroy_node()
+
+
+def test_an_empty_list_may_be_given(context):
+    empty = [Parameter('joints', value=[]), Parameter('initial_position', value=[])]
+    node = Node('empty', context=context, parameter_overrides=empty)
+    try:
+        table = ParameterTable(node, TABLES['ddm_simulator'])
+        assert table['joints'] == table['initial_position'] == []
+    finally:
+        node.destroy_node()
+
+
+def test_a_change_is_reported_before_the_next_full_second(context):
+    class Watched(NodeBase, Node):
+        pass
+
+    node, seen = Watched('watched', context=context), []
+    executor = SingleThreadedExecutor(context=context)
+    try:
+        node.prepare(())
+        node.diagnostics.add('part', lambda: (OK, 'fine', {}))
+        node.diagnostics._timer.cancel()
+        node.create_subscription(DiagnosticArray, '/diagnostics', seen.append, 10)
+        executor.add_node(node)
+        deadline = time.monotonic() + 20.0
+        # Once a second no more: what comes, comes because of the change.
+        while not seen and time.monotonic() < deadline:
+            node.failure('a fault')
+            executor.spin_once(timeout_sec=0.02)
+        assert seen[0].status[0].name.endswith('watched: part')
+    finally:
+        executor.shutdown()
+        node.destroy_node()
+
+
+def test_a_rate_asked_for_twice_is_the_same():
+    meter = RateMeter()
+    for _ in range(10):
+        meter.tick()
+    first = meter.take()
+    assert first['rate_hz'] > 0.0
+    assert meter.take() == first
 
 
 def test_a_type_of_parameter_that_ros_does_not_have_is_refused(context):

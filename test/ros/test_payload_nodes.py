@@ -24,6 +24,7 @@ from robot_id.trajectory.default import motion_of
 from robot_id_msgs.msg import DynamicParameters, ErrorCode, PayloadEstimate
 from robot_id_msgs.srv import IdentifyPayload, SetPayload
 
+MOVING = {'start_motion': True, 'use_sim_time': True}
 WINDOW_S = 1.5
 LOCK = {'lock_step': True, 'use_sim_time': True}
 
@@ -76,7 +77,7 @@ def test_controller_notices_a_load_and_takes_it_over_when_told():
     with (
         Client(namespace='load') as client,
         graph(
-            ('trajectory_generator', 'load', {**common, 'autostart': True, 'use_sim_time': True}),
+            ('trajectory_generator', 'load', {**common, **MOVING}),
             ('ctc_controller', 'load', learner),
             ('ddm_simulator', 'load', plant),
         ) as nodes,

@@ -43,7 +43,7 @@ def test_the_server_has_a_recording_made_now(tmp_path):
     with (
         Client(namespace='now') as client,
         graph(
-            ('trajectory_generator', 'now', {**common, 'autostart': True}),
+            ('trajectory_generator', 'now', {**common, 'start_motion': True}),
             ('ddm_simulator', 'now', plant),
             ('data_logger', 'now', place),
             ('identification_server', 'now', {**place, 'robot': 'emps'}),
@@ -101,7 +101,7 @@ def test_a_load_within_the_bound_is_taken_over_by_itself():
     with (
         Client(namespace='bound') as client,
         graph(
-            ('trajectory_generator', 'bound', {**common, 'autostart': True, **SIM}),
+            ('trajectory_generator', 'bound', {**common, 'start_motion': True, **SIM}),
             ('ctc_controller', 'bound', learner),
             ('ddm_simulator', 'bound', plant),
         ) as nodes,

@@ -31,13 +31,13 @@ WORK_S = 600.0
 LAUNCHES: dict[str, tuple[tuple[str, ...], str, dict[str, str], str]] = {
     'simulate': (
         ('ddm_simulator', 'trajectory_generator'), 'simulation',
-        {'mode': 'closed_loop', 'rate_hz': '1000.0', 'autostart': 'true', 'use_sim_time': 'true'},
-        '',
+        {'mode': 'closed_loop', 'rate_hz': '1000.0', 'start_motion': 'true',
+         'use_sim_time': 'true'}, '',
     ),
     'control': (
         ('ddm_simulator', 'control_loop'), 'control',
-        {'mode': 'plant', 'lock_step': 'true', 'autostart': 'true', 'use_sim_time': 'true'},
-        'control_loop',
+        {'mode': 'plant', 'lock_step': 'true', 'autostart': 'true', 'start_motion': 'true',
+         'rate_hz': '1000.0', 'use_sim_time': 'true'}, '',
     ),
     'identify': (('data_logger', 'identification_server'), 'identification', {}, ''),
 }  # fmt: skip

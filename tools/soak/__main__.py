@@ -64,7 +64,12 @@ class Soak:
         self.broken: list[str] = []
         self.counts: dict[str, int] = {}
         self.draw = random.Random(given.seed)
-        common = {'robot': str(folder / 'emps.yaml'), 'rate_hz': RATE_HZ, 'autostart': True}
+        common = {
+            'robot': str(folder / 'emps.yaml'),
+            'rate_hz': RATE_HZ,
+            'autostart': True,
+            'start_motion': True,
+        }
         place = {'data_directory': str(folder)}
         own = {'noise': False, 'command_timeout_s': WATCHDOG_S}
         self.graph = Graph({

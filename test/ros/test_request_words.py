@@ -1,0 +1,54 @@
+"""No error of a service quotes a flag of the command line."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.ros
+pytest.importorskip('rclpy')
+
+from robot_id.ros.request_words import COMMAND, as_request
+
+PACKAGE = Path(__file__).resolve().parents[2] / 'robot_id'
+FLAG = re.compile(r'(?<![\w-])--[a-z]')
+# What the nodes run; terminal, exports and tables of papers are not reached by a request.
+ROOMS = ('control', 'data', 'estimation', 'experiment', 'model', 'online', 'regression',
+         'trajectory', 'dynamics')  # fmt: skip
+# Files of commands that no service runs, and arguments of a program.
+NOT_SERVED = {'drive_gains.py', 'gain_result.py', 'learner_process.py'}
+
+
+def texts():
+    files = [*PACKAGE.glob('*.py'), *(p for room in ROOMS for p in (PACKAGE / room).rglob('*.py'))]
+    for path in sorted(files):
+        tree = ast.parse(path.read_text())
+        documented = (ast.Module, ast.FunctionDef, ast.ClassDef)
+        docs = {id(n.body[0].value) for n in ast.walk(tree) if isinstance(n, documented)
+                and n.body and isinstance(n.body[0], ast.Expr)}  # fmt: skip
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+                continue
+            if id(node) not in docs and path.name not in NOT_SERVED and FLAG.search(node.value):
+                yield node.value
+
+
+def test_flags_become_fields_of_the_request():
+    found = list(texts())
+    assert found
+    for text in found:
+        told = as_request(text)
+        assert COMMAND.search(text) or not FLAG.search(told), (text, told)
+
+
+def test_the_sentence_stays_whole():
+    told = as_request('payload: give --unloaded, a recording without load, or --params')
+    assert told == 'payload: give bag_without, a recording without load, or json_path'
+    told = as_request('of joint a; correct it first, or skip the check with --no-check')
+    assert told == 'of joint a; correct it first'
+    assert as_request('identify with --set physical=true') == (
+        'identify with the option physical=true'
+    )
+    plain = 'Friction of joint a is negative -- check torque_sign.'
+    assert as_request(plain) == plain
