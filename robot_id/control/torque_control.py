@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.control import ComputedTorque
 from robot_id.dynamics.kernels import FAST
+from robot_id.kernel_cache import njit
 from robot_id.model import Robot
 from robot_id.trajectory.braking import Brake
 from robot_id.trajectory.lively import USUAL_ACCELERATION, USUAL_VELOCITY
@@ -171,7 +171,7 @@ class TorqueControl:
         return f'{self.largest_error[j]:.3g}'
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def _near(point, position, largest, peak):
     """
     Whether no joint is further than `largest` (n,) from its reference point (3, n).

@@ -113,9 +113,6 @@ def _install_hook(venv: Path, ros: Ros, environment: dict[str, str]) -> None:
 
 
 def _compile_kernels(venv: Path, ros: Ros, environment: dict[str, str]) -> None:
-    # numba does not notice that a function in another file has changed: begin with none.
-    for file in (ROOT / 'robot_id').rglob('__pycache__/*.nb[ic]'):
-        file.unlink()
     run(
         'compiled kernels (1 to 2 minutes)',
         [str(venv / 'bin/python'), 'tools/compile_kernels.py'],
