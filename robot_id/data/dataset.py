@@ -56,8 +56,8 @@ class Run(UniformTime):
             far = int(np.argmax(np.abs(np.diff(self.time) - self.step)))
             raise DataError(
                 f'the times of a run are not uniform: {self.step:.6g} s from sample to sample, '
-                f'but {self.time[far]:.6g} s is followed by {self.time[far + 1]:.6g} s; make a run '
-                'of each part without a gap, or resample'
+                f'but {self.time[far]:.6g} s is followed by {self.time[far + 1]:.6g} s; make a '
+                'run of each part without a gap, or resample'
             )
         if self.position.ndim != 2:
             raise DataError(f'position must be (N, n), got shape {self.position.shape}')
