@@ -56,15 +56,15 @@ def find(key: str) -> bytes | str | None:
 
 
 def store(key: str, library: Path, compiler: str) -> bytes:
-    """Move a freshly built library into the folder, where there is one; return its content."""
+    """Put a freshly built library into the folder, where there is one; return its content."""
     content = library.read_bytes()
     try:
         home = folder()
         digest = hashlib.sha256(content).hexdigest()
         place = home / f'{key}-{digest[:16]}.so'
-        library.chmod(0o600)
-        os.replace(library, place)
-        _write(home, key, {'library': place.name, 'sha256': digest, 'compiler': compiler})
+        _write(place, content)
+        entry = {'library': place.name, 'sha256': digest, 'compiler': compiler}
+        _write(home / f'{key}.json', json.dumps(entry).encode())
     except OSError as error:
         not_kept(error)
     return content
@@ -73,7 +73,8 @@ def store(key: str, library: Path, compiler: str) -> bytes:
 def refuse(key: str, why: str) -> None:
     """Remember for a day that a function cannot be built, so that it is not tried again."""
     try:
-        _write(folder(), key, {'refused': why, 'time': time.time()})
+        entry = {'refused': why, 'time': time.time()}
+        _write(folder() / f'{key}.json', json.dumps(entry).encode())
     except OSError as error:
         not_kept(error)
 
@@ -89,12 +90,13 @@ def workplace() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix='building-', dir=home)
 
 
-def _write(home: Path, key: str, content: dict[str, object]) -> None:
-    handle, name = tempfile.mkstemp(prefix='building-', dir=home)
+def _write(path: Path, content: bytes) -> None:
+    """Write a private file in one step."""
+    handle, name = tempfile.mkstemp(prefix='building-', dir=path.parent)
     try:
-        with os.fdopen(handle, 'w') as file:
-            json.dump(content, file)
-        os.replace(name, home / f'{key}.json')
+        with os.fdopen(handle, 'wb') as file:
+            file.write(content)
+        os.replace(name, path)
     except OSError:
         os.unlink(name)
         raise
