@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from robot_id.exceptions import RobotIdError
 
 # Top-level module -> the extra that brings it.
@@ -15,6 +17,13 @@ EXTRAS = {
     'distributed': 'campaign',
     'pyarrow': 'campaign',
 }
+# Extra -> its packages: their names work from a clone and from a wheel alike.
+PACKAGES = {
+    'bags': ['rosbags', 'lz4', *(['backports.zstd'] if sys.version_info < (3, 14) else [])],
+    'plots': ['matplotlib'],
+    'physical': ['clarabel'],
+    'campaign': ['dask', 'distributed', 'pyarrow'],
+}
 
 
 class MissingExtra(RobotIdError):
@@ -27,7 +36,8 @@ class MissingExtra(RobotIdError):
     def __init__(self, module: str) -> None:
         self.module = module
         self.extra = EXTRAS[module]
-        super().__init__(f"this needs {module}: pip install 'robot_id[{self.extra}]'")
+        packages = ' '.join(PACKAGES[self.extra])
+        super().__init__(f'this needs {module}: python -m pip install {packages}')
 
 
 def missing_extra(error: ModuleNotFoundError) -> MissingExtra | None:

@@ -1,13 +1,17 @@
 """
-Compile all kernels into numba's cache, so that no command and no node waits for the compiler.
+Compile all kernels and the bytecode of all that robot_id imports, so that nothing waits for it.
 
 Usage: python tools/compile_kernels.py
 
 Everything compiled is used once on a small robot; machine code does not depend on the robot.
+Python writes the bytecode of a module when it is first imported: all are imported here.
 """
 
 from __future__ import annotations
 
+import contextlib
+import importlib
+import pkgutil
 import sys
 from pathlib import Path
 
@@ -15,10 +19,12 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import robot_id
 from robot_id import dynamics
 from robot_id.estimation import registry
 from robot_id.exceptions import RobotIdError
 from robot_id.experiment import record, run_ilic
+from robot_id.extras import EXTRAS
 from robot_id.model import load_robot
 from robot_id.online.identifier import OnlineIdentifier
 from robot_id.online.memory import KINDS, Memory
@@ -26,8 +32,18 @@ from robot_id.online.supervision import CheapRule, EigenvalueRule
 from robot_id.trajectory.lively import lively_motion
 
 
+def import_all() -> None:
+    """Import every module of robot_id, and the optional packages that it imports when needed."""
+    modules = [module.name for module in pkgutil.walk_packages(robot_id.__path__, 'robot_id.')]
+    for name in (*modules, *EXTRAS, 'h5py', 'scipy.io', 'matplotlib.pyplot'):
+        # Nodes need the messages, which may be half built at this moment; only bytecode is lost.
+        with contextlib.suppress(Exception):
+            importlib.import_module(name)
+
+
 def main() -> None:
-    """Run every method and both controllers on a few seconds of the SCARA."""
+    """Import everything; run every method and both controllers on a few seconds of the SCARA."""
+    import_all()
     dynamics.warm_up()
     robot = load_robot('scara')
     loop = robot.loop('default')

@@ -20,6 +20,7 @@ from robot_id.control.laws.computed_torque import ComputedTorqueSettings, Memory
 from robot_id.dynamics.kernels import FAST, INLINED
 from robot_id.dynamics.law import control_work
 from robot_id.dynamics.tree import Tree
+from robot_id.kernel_cache import njit
 
 Array = NDArray[np.float64]
 # Row of the measured velocity among the inputs.
@@ -96,27 +97,27 @@ def _pointer(context: Any, address: Any) -> Any:
     return types.voidptr(types.int64), generate
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def _at(address):
     return _pointer(address)  # type: ignore[call-arg]
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def _line(table, k, kind):
     return numba.carray(_at(table[k, 0]), (table[k, 1],), kind)
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def _matrix(table, k, kind):
     return numba.carray(_at(table[k, 0]), (table[k, 1], table[k, 2]), kind)
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def _stack(table, k, kind):
     return numba.carray(_at(table[k, 0]), (table[k, 1], table[k, 2], table[k, 3]), kind)
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def tree_at(table):
     """Return the robot, rebuilt around its arrays."""
     return Tree(
@@ -130,7 +131,7 @@ def tree_at(table):
     )  # fmt: skip
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def memory_at(table):
     """Return the memory of the law, with the model in use, rebuilt around its arrays."""
     return Memory(
@@ -139,7 +140,7 @@ def memory_at(table):
     )  # fmt: skip
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def _bound_torque(table, flags, inputs, h, tau):
     """Rebuild robot, law and memory around their arrays, in the order of BoundTorque."""
     total = h

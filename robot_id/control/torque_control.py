@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +15,7 @@ from robot_id.control.mistakes import name_mistake
 from robot_id.control.sample_clock import SampleClock
 from robot_id.control.supervisor import BRAKED, Kind, Supervisor, Trip
 from robot_id.dynamics.kernels import FAST
+from robot_id.kernel_cache import njit
 from robot_id.model import Robot
 from robot_id.trajectory.braking import Brake
 from robot_id.trajectory.lively import USUAL_ACCELERATION, USUAL_VELOCITY
@@ -251,7 +251,7 @@ class TorqueControl:
         return False
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def _near(point, position, largest, peak):
     """
     Whether no joint is further than `largest` (n,) from its reference point (3, n).

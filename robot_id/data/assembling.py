@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data import units
-from robot_id.data.channel_values import channel_values
+from robot_id.data.channel_values import JOINT, channel_values
 from robot_id.data.cleaning import Raw
 from robot_id.data.cutting import cut
 from robot_id.data.joint_side import drive_gains, earlier, on_joint_side, per_joint
-from robot_id.data.mapping import DRIVE_GAIN, TimeColumn
+from robot_id.data.mapping import DRIVE_GAIN, Channel, TimeColumn
 from robot_id.data.mapping import Mapping as MappingFile
 from robot_id.data.tables import Table, read_table
 from robot_id.exceptions import DataError
@@ -48,9 +48,8 @@ def from_tables(
     origin: dict[str, str] = {}
     recorded = mapping.recorded_joints() or joint_names
     for name, channel in mapping.channels().items():
-        table = files.get(channel.file, name)
+        table, raw = _recorded(files, channel, name, recorded)
         where = f'{table.path}: {name}'
-        raw = channel_values(table, channel, where, recorded, files.notes)
         scale = (
             gains(raw.shape[1], where)
             if channel.scale == DRIVE_GAIN
@@ -58,14 +57,15 @@ def from_tables(
         )
         channels[name] = on_joint_side(raw, channel, name, scale, where)
         origin[name] = table.path.name
+    main = files.get(first_file(mapping.position, recorded), 'position').path.name
+    time = _time(path, files, mapping, recorded, channels['position'].shape[0])
+    channels, time = _same_rows(path, channels, time, mapping, main, origin)
     for name, values in channels.items():
-        _same_shape(path, name, values, channels['position'], origin)
+        _same_columns(path, name, values, channels['position'], origin)
     names = _names(path, mapping, joint_names, channels['position'].shape[1])
-    time = _time(path, files, mapping, channels['position'].shape[0])
     for name, channel in mapping.channels().items():
         if channel.delay:
             channels[name] = earlier(time, channels[name], channel.delay, f'{path}: {name}')
-    main = files.get(mapping.channels()['position'].file, 'position').path.name
     whole = Raw(str(path), time, channels, names)
     return cut(whole, mapping, main, files.notes, _own_runs(files)), files.notes
 
@@ -106,25 +106,110 @@ def _scale(table: Table, scale: float | list[float] | str | None, n: int, where:
     return values
 
 
-def _same_shape(
+def _same_columns(
     path: Path, name: str, values: Array, position: Array, origin: dict[str, str]
 ) -> None:
-    for axis, what in ((0, 'rows'), (1, 'columns')):
-        if values.shape[axis] != position.shape[axis]:
+    if values.shape[1] != position.shape[1]:
+        raise DataError(
+            f'{path}: {name} has {values.shape[1]} columns ({origin[name]}), position has '
+            f'{position.shape[1]} ({origin["position"]}): equal lengths are needed'
+        )
+
+
+def _same_rows(
+    path: Path,
+    channels: dict[str, Array],
+    time: Array,
+    mapping: MappingFile,
+    main: str,
+    origin: dict[str, str],
+) -> tuple[dict[str, Array], Array]:
+    """
+    Return channels and time with equal lengths.
+
+    They may differ only behind the rows or seconds that the mapping takes.
+    """
+    rows = {'time': len(time), **{name: len(values) for name, values in channels.items()}}
+    least = min(rows.values())
+    if max(rows.values()) > least:
+        wanted = [last for _, last in mapping.rows_of(main) or ()]
+        until = [last for _, last in mapping.seconds_of(main) or ()]
+        reached = time[least - 1] - time[0] if least else 0.0
+        if not (wanted and max(wanted) <= least) and not (until and max(until) <= reached):
+            short = min(rows, key=lambda name: rows[name])
+            long = max(rows, key=lambda name: (rows[name], name == 'position'))
             raise DataError(
-                f'{path}: {name} has {values.shape[axis]} {what} ({origin[name]}), position has '
-                f'{position.shape[axis]} ({origin["position"]}): equal lengths are needed'
+                f'{path}: {short} has {rows[short]} rows ({origin.get(short, main)}), {long} has '
+                f"{rows[long]} ({origin.get(long, main)}): equal lengths are needed, or 'rows' "
+                f'that all of them have, such as [1, {least}], if they begin at the same time'
             )
+    return {name: values[:least] for name, values in channels.items()}, time[:least]
 
 
-def _time(path: Path, files: _Files, mapping: MappingFile, samples: int) -> Array:
+def _recorded(
+    files: _Files, channel: Channel, name: str, joints: tuple[str, ...] | None
+) -> tuple[Table, Array]:
+    """Return the (first) table and the (N, n) values of a channel, maybe from a file a joint."""
+    table = files.get(first_file(channel, joints), name)
+    if channel.file is None or JOINT not in channel.file:
+        where = f'{table.path}: {name}'
+        return table, channel_values(table, channel, where, joints, files.notes)
+    columns = []
+    for joint in joints or ():
+        own = files.get(channel.file.replace(JOINT, joint), name)
+        values = channel_values(own, channel, f'{own.path}: {name}', (joint,), files.notes)
+        if values.shape[1] != 1:
+            raise DataError(
+                f"{own.path}: {name} has {values.shape[1]} columns, a file for each joint ('file: "
+                f"{channel.file}') has one"
+            )
+        columns.append(values)
+    # What a shorter file lacks counts as missing samples.
+    whole = np.full((max(map(len, columns)), len(columns)), np.nan)
+    for j, values in enumerate(columns):
+        whole[: len(values), j] = values[:, 0]
+    return table, whole
+
+
+def first_file(channel: Channel | TimeColumn | None, joints: tuple[str, ...] | None) -> str | None:
+    """Return the file of a channel, that of the first joint where each has its own."""
+    if channel is None or channel.file is None or JOINT not in channel.file:
+        return channel.file if channel is not None else None
+    if not joints:
+        raise DataError(f"'file: {channel.file}' needs the names of the joints: give 'joints'")
+    return channel.file.replace(JOINT, joints[0])
+
+
+def _time(
+    path: Path,
+    files: _Files,
+    mapping: MappingFile,
+    joints: tuple[str, ...] | None,
+    samples: int,
+) -> Array:
     if mapping.time is None:
         if mapping.rate_hz is None:
             raise DataError(f"{path}: the mapping has neither 'time' nor 'rate_hz': give one")
         return np.arange(samples) / mapping.rate_hz
     spec: TimeColumn = mapping.time
-    file = spec.file or (mapping.position.file if mapping.position else None)
-    table = files.get(file, 'time')
+    named = spec if spec.file else mapping.position
+    first = first_file(named, joints)
+    each: list[str | None] = [first]
+    if named is not None and named.file != first and named.file and joints:
+        each = [named.file.replace(JOINT, joint) for joint in joints]
+    times = [_time_of(path, files.get(file, 'time'), spec) for file in each]
+    longest = max(times, key=len)
+    step = float(np.median(np.abs(np.diff(longest)))) if len(longest) > 1 else 0.0
+    for time, file in zip(times, each):
+        if len(times) > 1 and np.any(np.abs(time - longest[: len(time)]) > 0.5 * step):
+            raise DataError(
+                f"{path}: the times of {file} are not those of the other joints' files; joints "
+                'that were recorded one after the other are recordings of their own'
+            )
+    return longest
+
+
+def _time_of(path: Path, table: Table, spec: TimeColumn) -> Array:
     if spec.variable is not None:
         time = table.variable(spec.variable)
     elif spec.column is not None:
@@ -133,8 +218,6 @@ def _time(path: Path, files: _Files, mapping: MappingFile, samples: int) -> Arra
         raise DataError(f"{path}: the mapping's 'time' gives neither 'column' nor 'variable'")
     if time.shape[1] != 1:
         raise DataError(f'{path}: time has {time.shape[1]} columns')
-    if time.shape[0] != samples:
-        raise DataError(f'{path}: time has {time.shape[0]} rows, position has {samples}')
     return time[:, 0] * units.factor(spec.unit, units.TIME, f'{path}: time')
 
 

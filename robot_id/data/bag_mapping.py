@@ -15,7 +15,7 @@ from robot_id.data.raw import Raw
 from robot_id.exceptions import DataError
 
 # Keys of a channel that say where it stands in a table; a bag has topics.
-_OF_TABLES = ('columns', 'variable', 'file', 'transposed')
+_OF_TABLES = ('columns', 'variable', 'file', 'transposed', 'multiplied_by')
 
 
 def check_for_bag(source: str, mapping: MappingFile) -> None:

@@ -26,12 +26,37 @@ def channel_values(
     notes: list[str],
 ) -> Array:
     """
-    Return (N, n) values of a channel.
+    Return (N, n) values of a channel, times those of the columns that multiply them.
 
     :param where: file and channel for messages.
     :param joints: recorded names of the joints, where they are known.
     :param notes: receives a note if an array was transposed.
     """
+    values = _values(table, channel, where, joints, notes)
+    if channel.multiplied_by is None:
+        return values
+    listed = [each for item in channel.multiplied_by for each in _for_joints(item, joints, where)]
+    if table.values is not None:
+        factors = table.columns(listed)
+    else:
+        arrays = [table.variable(str(name)) for name in listed]
+        _check_lengths(where, [str(name) for name in listed], arrays)
+        factors = np.hstack(arrays)
+    if factors.shape[0] != values.shape[0] or factors.shape[1] not in (1, values.shape[1]):
+        raise DataError(
+            f'{where}: multiplied_by is {factors.shape[0]} x {factors.shape[1]}, '
+            f'{values.shape[0]} x 1 or {values.shape[0]} x {values.shape[1]} is needed'
+        )
+    return values * factors
+
+
+def _values(
+    table: Table,
+    channel: Channel,
+    where: str,
+    joints: tuple[str, ...] | None,
+    notes: list[str],
+) -> Array:
     columns = channel.columns
     if columns is not None:
         columns = [each for item in columns for each in _for_joints(item, joints, where)]

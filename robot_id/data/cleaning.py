@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from robot_id.data.dataset import Repair, Run
 from robot_id.data.mending import on_own_clock, unwrapped
 from robot_id.data.raw import Raw
-from robot_id.data.resampling import interpolate
+from robot_id.data.resampling import ROUGH, interpolate
 from robot_id.data.stamps import GAP
 from robot_id.data.strays import strays
 from robot_id.exceptions import DataError
@@ -30,8 +30,6 @@ NOMINAL = 0.005
 SAME_STAMP = 1e-9
 # Shorter pieces between gaps are of no use.
 SHORTEST = 8
-# Channels without the smoothness that a cubic interpolation needs.
-ROUGH = ('torque', 'control', 'temperature')
 
 
 def clean(
@@ -210,9 +208,7 @@ def _uniform(raw: Raw, first: int, last: int, step: float, forced: bool, changed
     grid = time[0] + step * np.arange(int((time[-1] - time[0]) / step + 1e-9) + 1)
     changed.resampled += grid.size
     channels = {
-        name: interpolate(
-            time, values[first:last], grid, cubic=name not in ('torque', 'control', 'temperature')
-        )
+        name: interpolate(time, values[first:last], grid, cubic=name not in ROUGH)
         for name, values in raw.channels.items()
     }
     return Run(time=grid, **channels)

@@ -14,6 +14,8 @@ from robot_id.data.uniform_time import UniformTime
 from robot_id.exceptions import DataError
 
 Array = NDArray[np.float64]
+# How far a sample may be from its place on the uniform grid, in steps: beyond it, it is another's.
+MOST_OFF = 0.5
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,15 @@ class Run(UniformTime):
         N = self.time.shape[0]
         if self.time.ndim != 1 or N < 2:
             raise DataError(f'a run needs at least 2 samples, got time of shape {self.time.shape}')
+        grid = np.linspace(self.time[0], self.time[-1], N)
+        off = np.abs(self.time - grid)
+        if not np.max(off) <= MOST_OFF * self.step:
+            far = int(np.argmax(np.abs(np.diff(self.time) - self.step)))
+            raise DataError(
+                f'the times of a run are not uniform: {self.step:.6g} s from sample to sample, '
+                f'but {self.time[far]:.6g} s is followed by {self.time[far + 1]:.6g} s; make a '
+                'run of each part without a gap, or resample'
+            )
         if self.position.ndim != 2:
             raise DataError(f'position must be (N, n), got shape {self.position.shape}')
         for each in fields(self):

@@ -1,9 +1,9 @@
 """The inner loop of parallel decimation."""
 
-import numba
+from robot_id.kernel_cache import njit
 
 
-@numba.njit(cache=True, fastmath={'contract'})
+@njit(cache=True, fastmath={'contract'})
 def sweep(x, start, stride, steps, weights, turn, mix, state, y):  # type: ignore[no-untyped-def]
     """
     Add the pole sums of one direction to y, from one kept row to the next.

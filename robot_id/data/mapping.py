@@ -16,7 +16,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from robot_id.data import units
 from robot_id.data.border import HIGHEST_HZ
-from robot_id.data.mapping_fields import Columns, Factor, JointNames, Matrix, RowRanges, TimeRanges
+from robot_id.data.mapping_fields import (
+    Columns,
+    Factor,
+    File,
+    JointNames,
+    Matrix,
+    RowRanges,
+    TimeRanges,
+)
 from robot_id.exceptions import DataError, did_you_mean, shorten
 from robot_id.yaml_text import YamlError, read_yaml
 
@@ -46,7 +54,7 @@ class TimeColumn(_Strict):
     column: int | str | None = None
     variable: str | None = None
     unit: str = 's'
-    file: str | None = None
+    file: File | None = None
 
 
 class Channel(_Strict):
@@ -59,8 +67,11 @@ class Channel(_Strict):
     :param columns: numbers (from 1), header names, or a range `2-7`; of `variable` when given.
         `{joint}` in a name stands for the recorded name of each joint.
     :param variable: name(s) in a .mat or .npz, `{joint}` as above.
+    :param multiplied_by: columns (variables of a .mat, .npz or .json) whose values multiply these
+        sample by sample, one for all joints or one each: a duty cycle times the supply voltage.
     :param transposed: the variable has a row for each joint (n, N); known by its shape when None.
-    :param file: file name within the DATA directory, or beside DATA; DATA itself when left out.
+    :param file: file within the DATA directory, or beside DATA; DATA itself when left out.
+        `{joint}` as above, where each joint has a file of its own.
     :param unit: of the raw values, see robot_id/data/units.py; SI when left out.
     :param scale: factor, or one per joint, or the name of a variable of the file: drive gains,
         gear ratios, signs. `drive_gain` for a torque takes those of the robot file, joint torque
@@ -74,8 +85,9 @@ class Channel(_Strict):
 
     columns: Columns | None = None
     variable: str | list[str] | None = None
+    multiplied_by: Columns | None = None
     transposed: bool | None = None
-    file: str | None = None
+    file: File | None = None
     unit: str | None = None
     scale: Factor | list[Factor] | str | None = None
     motor_matrix: Matrix | None = None

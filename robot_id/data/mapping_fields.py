@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Annotated, Any
 
@@ -52,6 +53,16 @@ def _square(value: list[list[float]]) -> list[list[float]]:
     return value
 
 
+def _inside(value: str) -> str:
+    """Refuse a path that leaves the folder of the data."""
+    path = os.path.normpath(value)
+    if os.path.isabs(path) or path.split(os.sep)[0] == os.pardir or '\0' in path:
+        raise ValueError('must be a file within the folder of the data')
+    return value
+
+
+# A path relative to the folder of the data, which it does not leave.
+File = Annotated[str, Field(min_length=1), AfterValidator(_inside)]
 Columns = Annotated[list[int | str], BeforeValidator(_column_list)]
 JointNames = Annotated[list[str] | dict[str, str], AfterValidator(_different)]
 RowRange = Annotated[list[int], Field(min_length=2, max_length=2)]

@@ -29,7 +29,7 @@ def read_mat(path: Path) -> dict[str, Any]:
     except Exception as error:
         # Damaged bytes lead to any exception of the parser.
         raise ValueError(f'not a MATLAB file, or cut off: {error}') from error
-    return _flatten({k: v for k, v in content.items() if not k.startswith('__')})
+    return flatten({k: v for k, v in content.items() if not k.startswith('__')})
 
 
 def _check_elements(path: Path, order: str) -> None:
@@ -83,13 +83,14 @@ def _read_hdf5(path: Path) -> dict[str, Any]:
     return found
 
 
-def _flatten(content: dict[str, Any], prefix: str = '', depth: int = 0) -> dict[str, Any]:
+def flatten(content: dict[str, Any], prefix: str = '', depth: int = 0) -> dict[str, Any]:
+    """Return the values of nested tables by their whole names, `a.b`."""
     if depth > _DEEPEST:
         raise ValueError('structs nested too deeply')
     flat: dict[str, Any] = {}
     for key, value in content.items():
         if isinstance(value, dict):
-            flat.update(_flatten(value, f'{prefix}{key}.', depth + 1))
+            flat.update(flatten(value, f'{prefix}{key}.', depth + 1))
         else:
             flat[prefix + key] = value
     return flat

@@ -17,13 +17,11 @@ from robot_id.data.cleaning import clean
 from robot_id.data.dataset import Dataset, Repair, Run
 from robot_id.data.mapping import Mapping, Topics, load_mapping
 from robot_id.data.raw import Raw
+from robot_id.data.resampling import at_one_rate
 from robot_id.exceptions import DataError
 
 if TYPE_CHECKING:
     from robot_id.model import Robot
-
-# Runs of one data set share their rate within this.
-_SAME_RATE = 0.01
 
 
 def load(
@@ -113,7 +111,7 @@ def _cleaned(path: Path, pieces: list[Raw], rate: float | None, notes: list[str]
         found, done = clean(checked(raw, notes, rate), rate, repairs)
         runs += found
         notes += done
-    _check_rates(runs, str(path))
+    runs = at_one_rate(runs, str(path), notes)
     return Dataset(pieces[0].joint_names, tuple(runs), str(path), tuple(notes), tuple(repairs))
 
 
@@ -124,16 +122,7 @@ def _join(sets: list[Dataset]) -> Dataset:
     others = [each.select(first.joint_names) for each in sets[1:]]
     runs = [run for each in (first, *others) for run in each.runs]
     source = ', '.join(each.source for each in sets)
-    _check_rates(runs, source)
-    notes = tuple(note for each in sets for note in each.notes)
+    notes = [note for each in sets for note in each.notes]
+    runs = at_one_rate(runs, source, notes)
     repairs = tuple(repair for each in sets for repair in each.repairs)
-    return replace(first, runs=tuple(runs), source=source, notes=notes, repairs=repairs)
-
-
-def _check_rates(runs: list[Run], source: str) -> None:
-    for number, run in enumerate(runs[1:], start=2):
-        if abs(run.rate / runs[0].rate - 1) > _SAME_RATE:
-            raise DataError(
-                f'{source}: run {number} has {run.rate:.6g} Hz, run 1 has {runs[0].rate:.6g} Hz; '
-                "give 'rate_hz' in a mapping to resample them"
-            )
+    return replace(first, runs=tuple(runs), source=source, notes=tuple(notes), repairs=repairs)

@@ -2,12 +2,46 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 from numpy.typing import NDArray
+
+from robot_id.data.dataset import Run
 
 Array = NDArray[np.float64]
 
 _PIECE = 65536
+# Runs of one data set share their rate within this.
+_SAME_RATE = 0.01
+# Channels without the smoothness that a cubic interpolation needs.
+ROUGH = ('torque', 'control', 'temperature')
+
+
+def at_one_rate(runs: list[Run], source: str, notes: list[str]) -> list[Run]:
+    """
+    Return runs of one rate, that of the slowest; those of another are interpolated.
+
+    :param notes: receives a note if there are such.
+    """
+    slowest = min(runs, key=lambda run: run.rate)
+    same = [abs(run.rate / slowest.rate - 1.0) <= _SAME_RATE for run in runs]
+    if all(same):
+        return runs
+    rates = sorted({f'{run.rate:.6g}' for run in runs}, key=float)
+    notes.append(f'{source}: runs of {", ".join(rates)} Hz, resampled to {slowest.rate:.6g} Hz')
+    return [run if ok else _at_step(run, slowest.step) for run, ok in zip(runs, same)]
+
+
+def _at_step(run: Run, step: float) -> Run:
+    """Return a run with another step [s]."""
+    grid = run.time[0] + step * np.arange(int(run.duration / step + 1e-9) + 1)
+    channels = {
+        field.name: interpolate(run.time, values, grid, cubic=field.name not in ROUGH)
+        for field in fields(run)
+        if field.name != 'time' and (values := getattr(run, field.name)) is not None
+    }
+    return Run(time=grid, **channels)
 
 
 def interpolate(time: Array, values: Array, at: Array, cubic: bool) -> Array:

@@ -1,4 +1,4 @@
-"""Tables of numbers by column or variable name: csv, csv.gz, MATLAB v5 and v7.3, npz."""
+"""Tables of numbers by column or variable name: csv, csv.gz, MATLAB v5 and v7.3, npz, json."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.csv_text import read_csv
+from robot_id.data.json_table import read_json
 from robot_id.data.matlab import read_mat
 from robot_id.data.npz import read_npz
 from robot_id.exceptions import DataError, did_you_mean
@@ -26,7 +27,7 @@ class Table:
     :param path: the file.
     :param header: column names of a csv, None without a header and for other files.
     :param values: (N, c) the columns of a csv, None for other files.
-    :param variables: the variables of a .mat or .npz, parts of structs as `a.b`.
+    :param variables: the variables of a .mat, .npz or .json, parts of structs as `a.b`.
     :param notes: notes on repairs.
     """
 
@@ -104,6 +105,8 @@ def read_table(path: Path) -> Table:
             return Table(path, variables=read_mat(path))
         if name.endswith('.npz'):
             return Table(path, variables=read_npz(path))
+        if name.endswith('.json'):
+            return Table(path, variables=read_json(path))
     except DataError:
         raise
     except MemoryError as error:
@@ -114,4 +117,6 @@ def read_table(path: Path) -> Table:
         raise DataError(
             f'{path}: cannot be read, damaged or not of this format ({reason})'
         ) from error
-    raise DataError(f"{path}: no reader for '{path.suffix}'; use csv, csv.gz, mat, npz or a bag")
+    raise DataError(
+        f"{path}: no reader for '{path.suffix}'; use csv, csv.gz, mat, npz, json or a bag"
+    )

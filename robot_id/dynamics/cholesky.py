@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 
-import numba
-
 from robot_id.dynamics.kernels import INLINED
+from robot_id.kernel_cache import njit
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def cholesky(M):
     """Overwrite M by its Cholesky factor (below the diagonal); return False if not positive."""
     n = M.shape[0]
@@ -29,7 +28,7 @@ def cholesky(M):
     return True
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def cholesky_solve(M, x):
     """
     Overwrite x by M^-1 x; return False if M is not positive definite.

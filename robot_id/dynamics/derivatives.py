@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from robot_id.dynamics import tangent
@@ -10,10 +9,11 @@ from robot_id.dynamics.generated.library import code_for
 from robot_id.dynamics.kernels import FAST
 from robot_id.dynamics.states import Array, as_states, slope_value
 from robot_id.dynamics.tree import split_parameters, tree_of
+from robot_id.kernel_cache import njit
 from robot_id.model import Robot
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def _along(tree, inertia, values, Q, DQ, DDQ, slope, BY_Q, BY_DQ, BY_DDQ):
     gain = np.empty(Q.shape[1])
     for k in range(Q.shape[0]):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from robot_id.dynamics.cholesky import cholesky_solve
@@ -19,10 +18,11 @@ from robot_id.dynamics.kernels import (
 from robot_id.dynamics.states import Array, as_states, slope_value
 from robot_id.dynamics.tree import split_parameters, tree_of
 from robot_id.exceptions import SimulationError
+from robot_id.kernel_cache import njit
 from robot_id.model import Robot
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def scratch(nb, n):
     """Return the work arrays of `acceleration`."""
     return (
@@ -32,7 +32,7 @@ def scratch(nb, n):
     )  # fmt: skip
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def acceleration(tree, inertia, values, q, dq, tau, slope, work, ddq):
     """Fill ddq (n,); return False if M(q) is not positive definite."""
     R, p, w, dw, a, force, moment, C, M, N, still = work
@@ -49,7 +49,7 @@ def acceleration(tree, inertia, values, q, dq, tau, slope, work, ddq):
     return cholesky_solve(M, ddq)
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def _direct(tree, inertia, values, Q, DQ, tau, slope, DDQ):
     work = scratch(tree.parent.shape[0], Q.shape[1])
     for s in range(Q.shape[0]):

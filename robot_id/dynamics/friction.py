@@ -10,19 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 from numba.extending import overload, register_jitable
 
-from robot_id.dynamics.kernel_cache import forget_if_changed
 from robot_id.dynamics.kernels import INLINED
+from robot_id.kernel_cache import njit
 from robot_id.model.friction import COLUMNS, ROTOR, Column, functions
 
-# When a term is added or changed, cached kernels would compute the old friction.
-forget_if_changed('friction', Path(functions.__file__).parent.glob('*.py'))
 # Inlined into its callers: a function made here has no source file to be cached by.
 _ANONYMOUS = {key: value for key, value in INLINED.items() if key != 'cache'}
 # Lower bound of 1 + lambda sign(y): below it the gear locks and the model cannot be simulated.
@@ -33,14 +29,14 @@ overload(functions.exp)(lambda x: lambda x: math.exp(x))
 overload(functions.sign)(lambda x: lambda x: np.sign(x))
 for _name in ('positive', 'negative', 'above', 'below', 'smooth_sign', 'smooth_sign_slope'):
     register_jitable(getattr(functions, _name))
-smooth_sign = numba.njit(**_ANONYMOUS)(functions.smooth_sign)
-smooth_sign_slope = numba.njit(**_ANONYMOUS)(functions.smooth_sign_slope)
+smooth_sign = njit(**_ANONYMOUS)(functions.smooth_sign)
+smooth_sign_slope = njit(**_ANONYMOUS)(functions.smooth_sign_slope)
 
 
 def _link(kind: int, column: Column, rest: Any, slope_wanted: bool) -> Any:
     """Return f(kind, x, slope, c) that answers for one kind and leaves the others to the rest."""
-    value = numba.njit(**_ANONYMOUS)(column.value)
-    slopes = numba.njit(**_ANONYMOUS)(column.slopes)
+    value = njit(**_ANONYMOUS)(column.value)
+    slopes = njit(**_ANONYMOUS)(column.slopes)
     jumps = column.jumps
 
     def of_value(kind_wanted, x, slope, c):  # type: ignore[no-untyped-def]
@@ -57,12 +53,12 @@ def _link(kind: int, column: Column, rest: Any, slope_wanted: bool) -> Any:
             return by_x + by_s * smooth_sign_slope(x, slope)
         return rest(kind_wanted, x, slope, c)
 
-    return numba.njit(**_ANONYMOUS)(of_slope if slope_wanted else of_value)
+    return njit(**_ANONYMOUS)(of_slope if slope_wanted else of_value)
 
 
 def _chain(link: Callable[[int, Column, Any], Any]) -> Any:
     """Return the chain of all columns; an unknown kind is not a number."""
-    last = numba.njit(**_ANONYMOUS)(lambda kind, x, slope, c: np.nan)
+    last = njit(**_ANONYMOUS)(lambda kind, x, slope, c: np.nan)
     for k in range(len(COLUMNS) - 1, -1, -1):
         last = link(k + 1, COLUMNS[k][1], last)
     return last
@@ -70,7 +66,7 @@ def _chain(link: Callable[[int, Column, Any], Any]) -> Any:
 
 def _is_load_chain() -> Any:
     """Return f(kind), which is true if friction of this kind grows with the load."""
-    last = numba.njit(**_ANONYMOUS)(lambda kind: False)
+    last = njit(**_ANONYMOUS)(lambda kind: False)
     for k, (term, _) in enumerate(COLUMNS):
         if term.modulation == 'load':
             last = _is_kind(k + 1, last)
@@ -78,7 +74,7 @@ def _is_load_chain() -> Any:
 
 
 def _is_kind(kind: int, rest: Any) -> Any:
-    return numba.njit(**_ANONYMOUS)(lambda wanted: wanted == kind or rest(wanted))
+    return njit(**_ANONYMOUS)(lambda wanted: wanted == kind or rest(wanted))
 
 
 term_value = _chain(lambda kind, column, rest: _link(kind, column, rest, slope_wanted=False))
@@ -86,7 +82,7 @@ term_slope = _chain(lambda kind, column, rest: _link(kind, column, rest, slope_w
 is_load = _is_load_chain()
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def atom_speed(tree, k, dq):
     """Return x = c . dq of atom k."""
     x = 0.0
@@ -95,7 +91,7 @@ def atom_speed(tree, k, dq):
     return x
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def add_friction(tree, values, dq, slope, factor, tau):
     """Add factor times friction and offset torques at dq (n,) to tau (n,), but not the load's."""
     for k in range(tree.term_kind.shape[0]):
@@ -107,7 +103,7 @@ def add_friction(tree, values, dq, slope, factor, tau):
         tau[tree.term_row[k]] += gain * term_value(kind, x, slope, tree.term_constant[k])
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def has_load(tree):
     """Return whether any friction grows with the load."""
     for k in range(tree.term_kind.shape[0]):  # noqa: SIM110
@@ -116,7 +112,7 @@ def has_load(tree):
     return False
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def load_factor(tree, values, dq, slope, row):
     """Return lambda of a joint: its friction is lambda |y| beside the rest."""
     factor = 0.0
@@ -129,7 +125,7 @@ def load_factor(tree, values, dq, slope, row):
     return factor
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def add_drive_torques(tree, values, dq, ddq, slope, tau):
     """Add rotors and friction to tau (n,), which holds the torques of the rigid bodies."""
     for k in range(tree.term_kind.shape[0]):
@@ -142,7 +138,7 @@ def add_drive_torques(tree, values, dq, ddq, slope, tau):
     add_friction(tree, values, dq, slope, 1.0, tau)
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def remove_friction(tree, values, dq, slope, tau):
     """Turn tau (n,), torques of the drives, into y: what is left for rigid bodies and rotors."""
     add_friction(tree, values, dq, slope, -1.0, tau)
@@ -152,7 +148,7 @@ def remove_friction(tree, values, dq, slope, tau):
             tau[j] /= max(gain, SMALLEST_LOAD_GAIN)
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def add_rotors(tree, values, M):
     """Add the rotor inertias to M (n, n)."""
     for k in range(tree.term_kind.shape[0]):
@@ -162,7 +158,7 @@ def add_rotors(tree, values, M):
                 M[tree.term_row[k], j] += gain * tree.term_direction[k, j]
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def add_friction_slopes(tree, values, dq, slope, y, by_q, by_dq, gain):
     """
     Turn the derivatives of y, rigid bodies and rotors, into those of the whole torque.

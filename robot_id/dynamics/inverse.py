@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from robot_id.dynamics.friction import add_drive_torques, add_rotors
@@ -10,10 +9,11 @@ from robot_id.dynamics.generated.library import code_for
 from robot_id.dynamics.kernels import FAST, composite, motions, newton_euler, poses
 from robot_id.dynamics.states import Array, as_states, slope_value
 from robot_id.dynamics.tree import split_parameters, tree_of
+from robot_id.kernel_cache import njit
 from robot_id.model import Robot
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def _inverse(tree, inertia, values, Q, DQ, DDQ, slope, tau):
     nb = tree.parent.shape[0]
     R, p = np.empty((nb, 3, 3)), np.empty((nb, 3))
@@ -26,7 +26,7 @@ def _inverse(tree, inertia, values, Q, DQ, DDQ, slope, tau):
         add_drive_torques(tree, values, DQ[s], DDQ[s], slope, tau[s])
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def _inertia(tree, inertia, values, Q, M):
     nb = tree.parent.shape[0]
     R, p, C = np.empty((nb, 3, 3)), np.empty((nb, 3)), np.empty((nb, 10))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
+from robot_id.kernel_cache import njit
 
 FAST: dict[str, Any] = {
     'cache': True,
@@ -23,13 +23,13 @@ FAST: dict[str, Any] = {
 INLINED: dict[str, Any] = {**FAST, 'forceinline': True}
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def cross(ax, ay, az, bx, by, bz):
     """Return a x b."""
     return ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def into_body(R, i, x, y, z):
     """Return R_i^T v: a parent-frame vector in the body frame."""
     return (
@@ -39,7 +39,7 @@ def into_body(R, i, x, y, z):
     )
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def into_parent(R, i, x, y, z):
     """Return R_i v: a body-frame vector in the parent frame."""
     return (
@@ -49,7 +49,7 @@ def into_parent(R, i, x, y, z):
     )
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def poses(tree, q, R, p):
     """Fill R (nb, 3, 3) and p (nb, 3): the pose of every body in its parent at q (n,)."""
     for i in range(tree.parent.shape[0]):
@@ -69,7 +69,7 @@ def poses(tree, q, R, p):
                     )
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def motions(tree, R, p, dq, ddq, w, dw, a):
     """Fill w, dw, a (nb, 3): angular velocity and acceleration, acceleration of the origin - g."""
     for i in range(tree.parent.shape[0]):
@@ -105,7 +105,7 @@ def motions(tree, R, p, dq, ddq, w, dw, a):
             dw[i, 2] = dwz + gain * sz + cz
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def axes(parent, ancestor, prismatic, axis, R, p, Z, V):
     """
     Fill Z, V (nb, nb, 3) for the joints j that move body i.
@@ -128,7 +128,7 @@ def axes(parent, ancestor, prismatic, axis, R, p, Z, V):
             V[i, i, r] = axis[i, r] if prismatic[i] else 0.0
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def newton_euler(tree, inertia, R, p, w, dw, a, force, moment, tau):
     """Fill tau (n,) with the rigid-body torques; force, moment (nb, 3) are scratch."""
     nb = tree.parent.shape[0]
@@ -175,7 +175,7 @@ def newton_euler(tree, inertia, R, p, w, dw, a, force, moment, tau):
             moment[u, 2] += mz + cz
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def composite(tree, inertia, R, p, C, M):
     """Fill M (n, n) by composite rigid bodies; C (nb, 10) is scratch."""
     nb, n = tree.parent.shape[0], M.shape[0]
@@ -221,7 +221,7 @@ def composite(tree, inertia, R, p, C, M):
             _add_to_parent(R, p, C, i, u)
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def _add_to_parent(R, p, C, i, u):
     """Add the inertia of body i, moved to the frame of its parent u, to the composite of u."""
     XX, XY, XZ, YY, YZ, ZZ = C[i, 0], C[i, 1], C[i, 2], C[i, 3], C[i, 4], C[i, 5]
@@ -249,7 +249,7 @@ def _add_to_parent(R, p, C, i, u):
     C[u, 9] += m
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def _row_times(XX, XY, XZ, YY, YZ, ZZ, x, y, z):
     """Return I v of a symmetric I."""
     return XX * x + XY * y + XZ * z, XY * x + YY * y + YZ * z, XZ * x + YZ * y + ZZ * z

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import numba
 import numpy as np
 from numba.extending import overload
 
 from robot_id.dynamics.direct import scratch
 from robot_id.dynamics.friction import add_drive_torques
 from robot_id.dynamics.kernels import FAST, INLINED, motions, newton_euler, poses
+from robot_id.kernel_cache import njit
 
 Kernel = TypeVar('Kernel', bound=Callable[..., Any])
 _kernels: dict[type, Callable[..., Any]] = {}
@@ -57,13 +57,13 @@ def _by_type(law, tree, memory, work, qr, dqr, ddqr, q, h, tau):  # type: ignore
     )
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def control_work(nb, n):
     """Return the work arrays of a law: those of the rigid bodies, and (6, n)."""
     return scratch(nb, n), np.empty((6, n))
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def own_velocity(before, averaged, dqr, q, h, j):
     """
     Return the controller's velocity of joint j, and remember its position.
@@ -84,7 +84,7 @@ def own_velocity(before, averaged, dqr, q, h, j):
     return speed
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def model_torque(tree, inertia, values, q, dq, ddq, slope, work, tau):
     """Fill tau (n,) with the inverse model at one state (the computed torque)."""
     R, p, w, dw, a, force, moment = work[0], work[1], work[2], work[3], work[4], work[5], work[6]

@@ -9,17 +9,17 @@ the rows of rigid bodies and rotors times 1 + lambda sign(y).
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from robot_id.dynamics.friction import atom_speed, has_load, is_load, load_factor, term_value
 from robot_id.dynamics.kernels import FAST
 from robot_id.dynamics.states import Array
+from robot_id.kernel_cache import njit
 from robot_id.model import Robot
 from robot_id.model.friction import COLUMNS, ROTOR
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def load_kernel(tree, term_columns, reference, values, jacobian, DQ, slope, W):
     """
     Fill the load's columns of W (N, n, columns), whose other columns are filled.

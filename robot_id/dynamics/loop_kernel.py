@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,6 +20,7 @@ from robot_id.dynamics.direct import acceleration, scratch
 from robot_id.dynamics.generated.pointer import state_at
 from robot_id.dynamics.kernels import FAST, INLINED
 from robot_id.dynamics.law import control_torque, control_work
+from robot_id.kernel_cache import njit
 
 Array = NDArray[np.float64]
 DONE, DIVERGED, NOT_POSITIVE = 0, 1, 2
@@ -81,7 +81,7 @@ class Records(NamedTuple):
     measured: Array
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def generated_step(body, q, dq, tau, stage, first):
     """
     `plant_step` by generated code.
@@ -119,7 +119,7 @@ def generated_step(body, q, dq, tau, stage, first):
     return True
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def plant_step(tree, body, q, dq, tau, work, stage, first):
     """
     Move q, dq (n,) on by one sample under a held torque; False if M(q) is not positive definite.
@@ -151,7 +151,7 @@ def plant_step(tree, body, q, dq, tau, work, stage, first):
     return True
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def measure(q, noise, k, encoder, measured):
     """Fill measured (n,) with the position plus row k of the noise, quantised."""
     for j in range(q.shape[0]):
@@ -163,7 +163,7 @@ def measure(q, noise, k, encoder, measured):
         measured[j] = x
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def advance(tree, body, q, dq, tau, first):
     """One step, to be called from Python."""
     n = q.shape[0]
@@ -174,7 +174,7 @@ def advance(tree, body, q, dq, tau, first):
     return plant_step(tree, body, q, dq, tau, work, stage, first)
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def one_torque(tree, law, memory, inputs, h, tau):
     """
     `control_torque` for a call from Python, inputs (4, n): qr, dqr, ddqr, q.
@@ -185,7 +185,7 @@ def one_torque(tree, law, memory, inputs, h, tau):
     control_torque(law, tree, memory, work, inputs[0], inputs[1], inputs[2], inputs[3], h, tau)
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def closed_loop(tree, body, law, memory, motion, world, q, dq, records):
     """
     Run N samples of plant and controller and fill the records.

@@ -8,7 +8,6 @@ the ten parameters of the body.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,11 +17,12 @@ from robot_id.dynamics.kernels import FAST, axes, cross, motions, poses
 from robot_id.dynamics.load import load_kernel, rigid_parameters, takes_load
 from robot_id.dynamics.states import Array, as_states, slope_value
 from robot_id.dynamics.tree import split_parameters, tree_of
+from robot_id.kernel_cache import njit
 from robot_id.model import Robot
 from robot_id.model.friction import ROTOR
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def regressor_kernel(tree, body_columns, term_columns, Q, DQ, DDQ, slope, W):
     """Fill W (N, n, columns); a column of -1 is left out, so are those that take the load."""
     nb = tree.parent.shape[0]

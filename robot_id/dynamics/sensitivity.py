@@ -13,17 +13,17 @@ is stable at any step.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from robot_id.dynamics.derivatives import derivatives
 from robot_id.dynamics.kernels import FAST, INLINED
 from robot_id.dynamics.regressor import parameter_jacobian
 from robot_id.dynamics.states import Array
+from robot_id.kernel_cache import njit
 from robot_id.model import Robot
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def _solve(A, X):
     """Overwrite X (n, b) by A^-1 X and A (n, n) by its factors, rows exchanged for the pivots."""
     n, b = X.shape
@@ -52,7 +52,7 @@ def _solve(A, X):
             X[i, c] /= A[i, i]
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def _average_acceleration(M, C, K, F, h, Kp, Kv, S, T):
     """
     Fill S (N, n, b) with the response of M ddS + C dS + K S = F from rest.

@@ -7,29 +7,29 @@ A name with a bar is df over that quantity. Of y = R(theta)^T x, theta feels -s 
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from robot_id.dynamics.friction import atom_speed, is_load, term_slope
 from robot_id.dynamics.kernels import FAST, INLINED, axes, cross, into_parent, motions, poses
+from robot_id.kernel_cache import njit
 from robot_id.model.friction import ROTOR
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def _triple(s, i, x, y, z, bx, by, bz):
     """Return s_i . (y x b): minus the slope of b . R^T x in the angle."""
     cx, cy, cz = cross(x, y, z, bx, by, bz)
     return s[i, 0] * cx + s[i, 1] * cy + s[i, 2] * cz
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def _add(out, i, x, y, z):
     out[i, 0] += x
     out[i, 1] += y
     out[i, 2] += z
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def _times_inertia(g, x, y, z):
     """Return S v, S = [g0 g1 g2; g1 g3 g4; g2 g4 g5]."""
     return (
@@ -43,7 +43,7 @@ def _times_inertia(g, x, y, z):
 # with m = g6..g8 and M = g9; z, v: axis of the joint and velocity per unit of its speed.
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def _row_to_motion(i, g, z, v, w, w_bar, dw_bar, a_bar):
     """Add the slopes of one row of body i to the bars of its motion."""
     zx, zy, zz = z
@@ -67,7 +67,7 @@ def _row_to_motion(i, g, z, v, w, w_bar, dw_bar, a_bar):
     _add(a_bar, i, cx + mass * vx, cy + mass * vy, cz + mass * vz)
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def _row_to_axes(i, g, w, dw, a):
     """Return z_bar and v_bar of one row of body i."""
     wx, wy, wz = w[i, 0], w[i, 1], w[i, 2]
@@ -88,7 +88,7 @@ def _row_to_axes(i, g, w, dw, a):
     return zx_bar, zy_bar, zz_bar, vx_bar, vy_bar, vz_bar
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def _axes_back(tree, i, R, p, Z, V, Z_bar, V_bar, columns, G, g, motion, bars):
     """
     Go back through the rows of body i to the axes of its parent; return angle_bar and p_bar.
@@ -126,7 +126,7 @@ def _axes_back(tree, i, R, p, Z, V, Z_bar, V_bar, columns, G, g, motion, bars):
     return angle_bar, px_bar, py_bar, pz_bar
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def _motion_back(tree, i, speed, gain, motion, bars):
     """
     Go back through the joint of body i; return angle_bar, speed_bar, gain_bar.
@@ -164,7 +164,7 @@ def _motion_back(tree, i, speed, gain, motion, bars):
     return angle_bar, speed_bar, gain_bar
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def _parent_back(tree, i, R, p, motion, bars):
     """Hand the bars of body i over to its parent; return p_bar of w (w.p) - p (w.w) + dw x p."""
     w, dw, _ = motion
@@ -189,7 +189,7 @@ def _parent_back(tree, i, R, p, motion, bars):
     return cx + wx * wa - ax_bar * ww, cy + wy * wa - ay_bar * ww, cz + wz * wa - az_bar * ww
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def _terms_back(tree, columns, dq, slope, G, by_dq, by_ddq):
     """Add the slopes of rotor inertia and friction, those that take the load left out."""
     n = by_dq.shape[0]
@@ -209,7 +209,7 @@ def _terms_back(tree, columns, dq, slope, G, by_dq, by_ddq):
                 by_dq[j] += weight * tree.term_direction[k, j]
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def slopes_kernel(tree, body_columns, term_columns, Q, DQ, DDQ, slope, G, by_q, by_dq, by_ddq):
     """Fill by_q, by_dq, by_ddq (N, n) from G (N, n, columns)."""
     nb = tree.parent.shape[0]

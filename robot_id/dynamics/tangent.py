@@ -9,7 +9,6 @@ which refuses such inertias. Tests hold it to pinocchio on physical sets.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from robot_id.dynamics.friction import add_friction_slopes, add_rotors, atom_speed
@@ -23,30 +22,31 @@ from robot_id.dynamics.kernels import (
     newton_euler,
     poses,
 )
+from robot_id.kernel_cache import njit
 from robot_id.model.friction import ROTOR
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def _x(a, b):
     return cross(a[0], a[1], a[2], b[0], b[1], b[2])
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def _in(R, i, v):
     return into_body(R, i, v[0], v[1], v[2])
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def _out(R, i, v):
     return into_parent(R, i, v[0], v[1], v[2])
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def _row(X, i):
     return X[i, 0], X[i, 1], X[i, 2]
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def _forward(tree, R, p, w, dw, a, speed, dangle, dspeed, tw, tdw, ta):
     """Fill the tangents tw, tdw, ta (nb, 3) of the body motions."""
     for i in range(tree.parent.shape[0]):
@@ -99,7 +99,7 @@ def _forward(tree, R, p, w, dw, a, speed, dangle, dspeed, tw, tdw, ta):
                 tdw[i, r] = xdw[r] + c[r]
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def _times(I, x):
     return (
         I[0] * x[0] + I[1] * x[1] + I[2] * x[2],
@@ -108,7 +108,7 @@ def _times(I, x):
     )
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def _backward(tree, inertia, R, p, w, force, moment, dangle, tw, tdw, ta, tf, tm, dtau):
     """Fill dtau (n,) from the tangents of the motions; force and moment are accumulated ones."""
     nb = tree.parent.shape[0]
@@ -155,7 +155,7 @@ def _backward(tree, inertia, R, p, w, force, moment, dangle, tw, tdw, ta, tf, tm
                 tm[u, r] += c[r]
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def derivatives(tree, inertia, values, q, dq, ddq, slope, by_q, by_dq, M, gain):
     """
     Fill d tau/d q, d tau/d dq and M(q), (n, n) each, and gain (n,), for one state.

@@ -19,6 +19,7 @@ from robot_id.dynamics.inverse import _inertia, _inverse, inertia_matrix, invers
 from robot_id.dynamics.regressor import regressor, regressor_kernel
 from robot_id.dynamics.regressor_slopes import regressor_slopes
 from robot_id.dynamics.slopes_kernel import slopes_kernel
+from robot_id.kernel_cache import kinds_on_disk
 from robot_id.model import Robot, RobotDescription, build_robot
 from robot_id.progress import Progress, silent
 
@@ -83,7 +84,4 @@ def _ready(kernel: Kernel) -> bool:
     function = kernel.function
     if len(function.signatures) >= kernel.kinds:
         return True
-    try:
-        return len(function._cache._cache_file._load_index()) >= kernel.kinds
-    except (AttributeError, OSError):
-        return False
+    return kinds_on_disk(function) >= kernel.kinds

@@ -14,13 +14,13 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from robot_id.dynamics.acting_rows import ActingRows
 from robot_id.dynamics.warm_up import KERNELS, Kernel
 from robot_id.excitation.given_signs import slopes_of_sign, value_of_sign
 from robot_id.excitation.kernels import ANY_ORDER
+from robot_id.kernel_cache import njit
 from robot_id.model.friction import COLUMNS, ROTOR
 from robot_id.trajectory.trajectory import Array
 
@@ -62,7 +62,7 @@ class Averaged(NamedTuple):
     rms: Any
 
 
-@numba.njit(**ANY_ORDER)
+@njit(**ANY_ORDER)
 def along(direction, states, out):
     """Fill out (N,) = direction (n,) . states (n, N)."""
     out[:] = 0.0
@@ -72,7 +72,7 @@ def along(direction, states, out):
                 out[k] += direction[j] * states[j, k]
 
 
-@numba.njit(**ANY_ORDER)
+@njit(**ANY_ORDER)
 def average_signs(atoms, half, dq, ddq, found, rows):
     """
     Fill `found`, and overwrite the entries of the atoms among the rows (A, N).
@@ -109,7 +109,7 @@ def average_signs(atoms, half, dq, ddq, found, rows):
             row[k] += atoms.gain[a] * value
 
 
-@numba.njit(**ANY_ORDER)
+@njit(**ANY_ORDER)
 def add_average_slopes(atoms, found, G, by_dq, by_ddq):
     """Add the effect of the atoms on the slopes by_dq, by_ddq (n, N), from G (A, N)."""
     N = G.shape[1]

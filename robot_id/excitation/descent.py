@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 
 from robot_id.dynamics.warm_up import KERNELS, Kernel
 from robot_id.excitation.kernels import ANY_ORDER
 from robot_id.excitation.objective import Objective
 from robot_id.excitation.quasi_newton import minimize
+from robot_id.kernel_cache import njit
 from robot_id.trajectory.trajectory import Array
 
 _MEMORY = 60
@@ -38,7 +38,7 @@ IMPROVE = (Stage(16.0, 150.0, 200),)
 POLISH = (Stage(64.0, 400.0, 2000),)
 
 
-@numba.njit(**ANY_ORDER)
+@njit(**ANY_ORDER)
 def solve_joints(C, x, transposed):
     """
     Overwrite x_j by C_j^-1 x_j, or by C_j^-T x_j.

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
 from robot_id.dynamics import friction  # noqa: F401 - makes the functions of a term known to numba
 from robot_id.dynamics.kernels import INLINED
+from robot_id.kernel_cache import njit
 from robot_id.model.friction import COLUMNS, Column
 
 # Inlined into its callers: a function made here has no source file to be cached by.
@@ -20,18 +20,18 @@ _INLINED = {key: value for key, value in INLINED.items() if key != 'cache'}
 
 
 def _value(kind: int, column: Column, rest: Any) -> Any:
-    value = numba.njit(**_INLINED)(column.value)
+    value = njit(**_INLINED)(column.value)
 
     def link(wanted, x, s, c):  # type: ignore[no-untyped-def]
         if wanted == kind:
             return float(value(x, s, c))
         return rest(wanted, x, s, c)
 
-    return numba.njit(**_INLINED)(link)
+    return njit(**_INLINED)(link)
 
 
 def _slopes(kind: int, column: Column, rest: Any) -> Any:
-    slopes = numba.njit(**_INLINED)(column.slopes)
+    slopes = njit(**_INLINED)(column.slopes)
 
     def link(wanted, x, s, c):  # type: ignore[no-untyped-def]
         if wanted == kind:
@@ -39,11 +39,11 @@ def _slopes(kind: int, column: Column, rest: Any) -> Any:
             return float(by_x), float(by_s)
         return rest(wanted, x, s, c)
 
-    return numba.njit(**_INLINED)(link)
+    return njit(**_INLINED)(link)
 
 
-value_of_sign = numba.njit(**_INLINED)(lambda kind, x, s, c: np.nan)
-slopes_of_sign = numba.njit(**_INLINED)(lambda kind, x, s, c: (np.nan, np.nan))
+value_of_sign = njit(**_INLINED)(lambda kind, x, s, c: np.nan)
+slopes_of_sign = njit(**_INLINED)(lambda kind, x, s, c: (np.nan, np.nan))
 for _k, (_term, _column) in enumerate(COLUMNS):
     if _column.jumps:
         value_of_sign = _value(_k + 1, _column, value_of_sign)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
 from robot_id.dynamics.kernels import FAST
 from robot_id.dynamics.warm_up import KERNELS, Kernel
+from robot_id.kernel_cache import njit
 
 # Sums may be taken in any order, which lets a processor take eight terms at once; NaN stays NaN.
 ANY_ORDER = {**FAST, 'fastmath': {'reassoc', 'contract', 'nsz'}}
 _PIECE = 400  # samples that are taken at once: the rows of one joint stay in the cache
 
 
-@numba.njit(**ANY_ORDER)
+@njit(**ANY_ORDER)
 def reflection(before, below):
     """
     Return (after, first, scale) of the reflection that turns (before, v) into (after, 0).
@@ -31,7 +31,7 @@ def reflection(before, below):
     return after, first, -1.0 / (after * first)
 
 
-@numba.njit(**ANY_ORDER)
+@njit(**ANY_ORDER)
 def add_rows(R, columns, rows):
     """
     Update the triangular factor R (p, p) by N more rows, one Householder reflection per column.
@@ -78,7 +78,7 @@ def add_rows(R, columns, rows):
                 x[s] -= along_v * v[s] + along_w * w[s]
 
 
-@numba.njit(**ANY_ORDER)
+@njit(**ANY_ORDER)
 def factor_of_rows(rows, scale, changed, ends, own, R):
     """
     Fill R (p, p), which is zero, with the triangular factor of all joints' rows.
@@ -103,7 +103,7 @@ def factor_of_rows(rows, scale, changed, ends, own, R):
             add_rows(R, columns, work)
 
 
-@numba.njit(**ANY_ORDER)
+@njit(**ANY_ORDER)
 def pull_back_rows(rows, inward, scale, places, ends, slope):
     """
     Fill the slope (A, N) in the entries of the rows where that in Phi is Phi @ inward.

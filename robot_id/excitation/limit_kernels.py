@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
 from robot_id.dynamics.warm_up import KERNELS, Kernel
 from robot_id.excitation.kernels import ANY_ORDER
+from robot_id.kernel_cache import njit
 
 _NEAR = 0.97  # share of a torque limit from which on a motion is pushed away from it
 _BLOCK = 64  # samples that are looked at together
 _NOTHING = 1e-20  # share of the norm that is lost in rounding, however many such samples
 
 
-@numba.njit(**ANY_ORDER)
+@njit(**ANY_ORDER)
 def share_weights(motion, by_bound, exponent, weights, top, total):
     """
     Fill the weights sign(x) (|x| / top)^exponent / limit, with x the shares of the limits.
@@ -68,7 +68,7 @@ def share_weights(motion, by_bound, exponent, weights, top, total):
         total[j] = summed
 
 
-@numba.njit(**ANY_ORDER)
+@njit(**ANY_ORDER)
 def scaled_states(motion, gauge, middle, states):
     """
     Fill states (3, n, N) = motion / gauge, the positions about the middle.
@@ -86,7 +86,7 @@ def scaled_states(motion, gauge, middle, states):
                 states[i, j, k] = motion[j, i, every * k] / gauge[j] + offset
 
 
-@numba.njit(**ANY_ORDER)
+@njit(**ANY_ORDER)
 def slopes_before_scaling(slopes, motion, gauge, weights, factor, whole):
     """
     Fill the slopes of f over the motion (n, 3, K) from those over motion / gauge at some samples.
@@ -111,7 +111,7 @@ def slopes_before_scaling(slopes, motion, gauge, weights, factor, whole):
                 whole[j, i, every * k] += slopes[i, j, k] / gauge[j]
 
 
-@numba.njit(**ANY_ORDER)
+@njit(**ANY_ORDER)
 def torque_penalty(rows, chi, ends, limit, scale, slope):
     """
     Return scale times the sum of (|tau| / limit - 0.97)^2 where that is positive.

@@ -9,12 +9,12 @@ is taken as it is.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.dynamics.warm_up import KERNELS, Kernel
 from robot_id.excitation.kernels import ANY_ORDER
+from robot_id.kernel_cache import njit
 from robot_id.trajectory.trajectory import Array
 
 Flags = NDArray[np.bool_]
@@ -73,7 +73,7 @@ def _even(whole: Array) -> Flags | None:
     return even if np.all(even | odd) else None
 
 
-@numba.njit(**ANY_ORDER)
+@njit(**ANY_ORDER)
 def product(X, own, part):
     """Return (n, 3 H) the motion of the coefficients X (P, n) of some columns."""
     mine = np.empty((X.shape[1], len(own)))
@@ -83,7 +83,7 @@ def product(X, own, part):
     return np.dot(mine, part)
 
 
-@numba.njit(**ANY_ORDER)
+@njit(**ANY_ORDER)
 def unfold(X, even, odd, even_part, odd_part, out):
     """
     Fill the motion out (n, 3, N) of X (P, n) from its values on the first half of the grid.
@@ -107,7 +107,7 @@ def unfold(X, even, odd, even_part, odd_part, out):
                 out[j, i, N - k] = sign * (same[j, i, k] - other[j, i, k])
 
 
-@numba.njit(**ANY_ORDER)
+@njit(**ANY_ORDER)
 def fold(slopes, even, odd, even_part, odd_part, out):
     """Fill out (P, n), the slopes in X, from those in the motion, see `unfold`."""
     n, _, N = slopes.shape

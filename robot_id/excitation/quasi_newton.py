@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numba
 import numpy as np
 
 from robot_id.dynamics.warm_up import KERNELS, Kernel
 from robot_id.excitation.kernels import ANY_ORDER
 from robot_id.excitation.line_search import line_search
+from robot_id.kernel_cache import njit
 from robot_id.trajectory.trajectory import Array
 
 Function = Callable[[Array], tuple[float, Array]]
@@ -27,7 +27,7 @@ SMALLEST_GAIN = 1e7 * _EPS
 SMALLEST_SLOPE = 1e-5
 
 
-@numba.njit(**ANY_ORDER)
+@njit(**ANY_ORDER)
 def newton_direction(S, Y, rho, newest, count, g, d):
     """
     Fill d = -H g, with H the inverse Hessian that the last `count` steps tell of.

@@ -173,8 +173,8 @@ class RobotDescription(_Strict):
     :param coupling: (n, n) motor speeds = coupling * joint speeds; joint torques by its transpose.
     :param snap: correct rounded angles (1.5708), axes and lengths to the exact values.
     :param dh: a standard (distal) Denavit-Hartenberg table, in place of `mdh`.
-    :param locked: joints of the URDF that do not move, with their position; 'others': all that
-        are not under `joints`, at zero or the nearest limit.
+    :param locked: joints of the URDF, or of the table, that do not move, with their position;
+        'others': all of the URDF that are not under `joints`, at zero or the nearest limit.
     :param renamed: base parameters that carry another name (LMX2 = L * MX2).
     :param loops: control loops by name; 'default' is the one of the robot.
     :param a_priori: known values of standard parameters before any identification.
@@ -232,7 +232,7 @@ class RobotDescription(_Strict):
             for name in names:
                 if names.count(name) > 1:
                     raise ValueError(f"joints: '{name}' appears more than once")
-            self.check_sizes(len(names))
+            self.check_sizes(len(names) - len(self.locked_rows))
         elif self.table is not None:
             key = 'mdh' if self.dh is None else 'dh'
             raise ValueError(f"an '{key}' table needs 'joints' with one entry per row")
@@ -243,11 +243,20 @@ class RobotDescription(_Strict):
         """The modified-DH table, also of a standard one."""
         return self.mdh if self.dh is None else modified(self.dh)
 
+    @property
+    def locked_rows(self) -> dict[str, float]:
+        """Joints that `joints` names as rows of a table and that do not move."""
+        if self.urdf is not None or isinstance(self.locked, str):
+            return {}
+        named = {joint.name for joint in self.joints or ()}
+        return {name: q for name, q in self.locked.items() if name in named}
+
     def check_sizes(self, n: int) -> None:
-        """Refuse lists that do not have one entry per joint."""
-        if self.table is not None and len(self.table) != n:
+        """Refuse lists that do not have one entry per moving joint, or per row of the table."""
+        rows = n + len(self.locked_rows)
+        if self.table is not None and len(self.table) != rows:
             key = 'mdh' if self.dh is None else 'dh'
-            raise ValueError(f'{key} has {len(self.table)} rows for {n} joints')
+            raise ValueError(f'{key} has {len(self.table)} rows for {rows} joints')
         if self.coupling is not None and (
             len(self.coupling) != n or any(len(row) != n for row in self.coupling)
         ):

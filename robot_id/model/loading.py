@@ -12,6 +12,7 @@ from robot_id.exceptions import DescriptionError, did_you_mean
 from robot_id.model.description import RobotDescription
 from robot_id.model.files import robot_files
 from robot_id.model.kinematics import Kinematics, from_mdh
+from robot_id.model.locking import lock_chain
 from robot_id.model.reading import parse_description, read_description
 from robot_id.model.robot import Robot
 from robot_id.model.snapping import snap_mdh
@@ -69,6 +70,8 @@ def build_robot(description: RobotDescription, folder: Path) -> Robot:
         table = from_mdh(snap_mdh(rows) if description.snap else rows, names)
         if kinematics is not None:
             _check_agreement(kinematics, table)
+        elif description.locked and not isinstance(description.locked, str):
+            kinematics = lock_chain(table, description.locked)
         else:
             kinematics = table
     assert kinematics is not None

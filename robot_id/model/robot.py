@@ -39,9 +39,9 @@ class Robot:
         self.description = description
         self.kinematics = kinematics
         self.urdf = urdf
-        self.joints: tuple[Joint, ...] = description.joints or tuple(
-            Joint(name=name) for name in kinematics.joint_names
-        )
+        self.joints: tuple[Joint, ...] = tuple(
+            joint for joint in description.joints or () if joint.name in kinematics.joint_names
+        ) or tuple(Joint(name=name) for name in kinematics.joint_names)
         self.coupling: Array | None = (
             None if description.coupling is None else np.array(description.coupling, float)
         )

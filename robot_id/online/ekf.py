@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id.kernel_cache import njit
 from robot_id.online import state_kernels, state_step, ud, ud_prediction
 from robot_id.online.kalman import KalmanFilter
 
@@ -51,7 +51,7 @@ class ExtendedKalmanFilter(KalmanFilter):
         return ud.compose(self._L[n2:, n2:], self._d[n2:])
 
 
-@numba.njit(cache=True, nogil=True, error_model='numpy')
+@njit(cache=True, nogil=True, error_model='numpy')
 def _run(model, z, good, L, d, Q, acting, guard, noise, r, slope, step, order, counters):  # type: ignore[no-untyped-def]
     """Filter a block; return the number of samples that went well."""
     n, size = Q.shape[1], z.shape[0]

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import scipy
-from numba import njit
 from numpy.typing import NDArray
 
 from robot_id.exceptions import OptionError
+from robot_id.kernel_cache import njit
 
 Array = NDArray[np.float64]
 

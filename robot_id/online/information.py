@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import deque
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from robot_id.kernel_cache import njit
 from robot_id.online.memory import Memory
 from robot_id.online.ud import KERNEL
 

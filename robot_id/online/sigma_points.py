@@ -19,9 +19,9 @@ from __future__ import annotations
 from abc import abstractmethod
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from robot_id.kernel_cache import njit
 from robot_id.online import state_step
 from robot_id.online.square_root import (
     CORRECTIONS,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import abstractmethod
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from robot_id.kernel_cache import njit
 from robot_id.online.kalman import KalmanFilter
 from robot_id.online.state_kernels import step_back
 from robot_id.online.ud import KERNEL

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from robot_id.kernel_cache import njit
 from robot_id.online import state_step
 from robot_id.online.square_root import SquareRootFilter, reflect, take_sample
 from robot_id.online.ud import KERNEL

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +17,7 @@ from robot_id.dynamics.kernels import FAST, composite, poses
 from robot_id.dynamics.load import load_kernel, rigid_parameters, takes_load
 from robot_id.dynamics.regressor import column_maps, regressor_kernel
 from robot_id.dynamics.tree import Tree, tree_of
+from robot_id.kernel_cache import njit
 from robot_id.model import Robot
 
 Array = NDArray[np.float64]
@@ -86,7 +86,7 @@ def regressor(model: Model, q: Array, dq: Array, ddq: Array, slope: float) -> Ar
     return W
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def _parameters(model, chi):  # type: ignore[no-untyped-def]
     """Return the inertial rows (nb, 10) and the term parameters (e,)."""
     nb = model.tree.parent.shape[0]
@@ -94,7 +94,7 @@ def _parameters(model, chi):  # type: ignore[no-untyped-def]
     return form[: 10 * nb].copy().reshape(nb, 10), form[10 * nb :].copy()
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def _solve_rows(M, X):  # type: ignore[no-untyped-def]
     """Overwrite X (n, m) by M^-1 X with the Cholesky factor of M; False if not positive."""
     n, m = X.shape
@@ -115,7 +115,7 @@ def _solve_rows(M, X):  # type: ignore[no-untyped-def]
     return True
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def linearise(model, z, tau, slope, ddq, J):  # type: ignore[no-untyped-def]
     """
     Fill ddq (n,) and its derivative J (n, 2n + b) by [dq q chi]; False if M(q) is not positive.
@@ -138,12 +138,12 @@ def linearise(model, z, tau, slope, ddq, J):  # type: ignore[no-untyped-def]
     return _linearise_generic(model, q, dq, chi, tau, slope, ddq, by_q, by_dq, M, J)
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def _finite(x):  # type: ignore[no-untyped-def]
     return np.isfinite(x).all()
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def _linearise_generic(model, q, dq, chi, tau, slope, ddq, by_q, by_dq, M, J):  # type: ignore[no-untyped-def]
     """`linearise` by the generic kernels; by_q, by_dq, M (n, n) are scratch."""
     n, total = J.shape
@@ -169,7 +169,7 @@ def _linearise_generic(model, q, dq, chi, tau, slope, ddq, by_q, by_dq, M, J):  
     return _solve_rows(M, J)
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def accelerations(model, Z, tau, slope, out):  # type: ignore[no-untyped-def]
     """Fill out (P, n), each state with its own parameters; False if an M(q) is not positive."""
     if model.code[DIRECT] == 0:
@@ -183,7 +183,7 @@ def accelerations(model, Z, tau, slope, out):  # type: ignore[no-untyped-def]
     return True
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def _accelerations_generic(model, Z, tau, slope, out):  # type: ignore[no-untyped-def]
     """`accelerations` by the generic kernels."""
     n = out.shape[1]
@@ -197,7 +197,7 @@ def _accelerations_generic(model, Z, tau, slope, out):  # type: ignore[no-untype
     return True
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def positive(model, chi, configurations):  # type: ignore[no-untyped-def]
     """Return whether M(q) of chi is positive definite in all (K, n) configurations."""
     nb, n = model.tree.parent.shape[0], configurations.shape[1]
@@ -217,7 +217,7 @@ def positive(model, chi, configurations):  # type: ignore[no-untyped-def]
     return True
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def step_back(model, chi, good, configurations):  # type: ignore[no-untyped-def]
     """Halve the way from good to chi, in place, until M(q) is positive; False if chi was."""
     if positive(model, chi, configurations):

@@ -14,10 +14,10 @@ borders and F is its exact derivative. With sign(dq), which has no slope, at mos
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from robot_id.dynamics.kernels import FAST
+from robot_id.kernel_cache import njit
 from robot_id.online.state_kernels import accelerations, linearise
 
 # Largest number of parts, as powers of two.
@@ -27,13 +27,13 @@ STEEP, STIFFEST = 20.0, 0.5
 EULER, MIDPOINT, CUT = range(3)
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def _near_rest(z, n, slope):  # type: ignore[no-untyped-def]
     """Tell whether a joint is so slow that its friction is steep."""
     return slope > 0.0 and slope * np.min(np.abs(z[:n])) < STEEP
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def _halvings(z, ddq, K, steep, slope, step):  # type: ignore[no-untyped-def]
     """Return how often a period must be halved for the part that begins with z."""
     n = ddq.shape[0]
@@ -54,7 +54,7 @@ def _halvings(z, ddq, K, steep, slope, step):  # type: ignore[no-untyped-def]
     return count
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def _next_part(done, count):  # type: ignore[no-untyped-def]
     """
     Return the length of the next part in shortest parts.
@@ -67,7 +67,7 @@ def _next_part(done, count):  # type: ignore[no-untyped-def]
     return part
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def advance(model, z, torques, slope, step, order, ahead, F):  # type: ignore[no-untyped-def]
     """
     Fill f(z, tau) and the first 2n rows of its Jacobian; False if M(q) is not positive.
@@ -101,7 +101,7 @@ def advance(model, z, torques, slope, step, order, ahead, F):  # type: ignore[no
     return True
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def _part(model, z, tau, slope, step, order, done, G):  # type: ignore[no-untyped-def]
     """
     Advance z in place by the next part; return its length in shortest parts, 0 if M(q) is lost.
@@ -135,7 +135,7 @@ def _part(model, z, tau, slope, step, order, done, G):  # type: ignore[no-untype
     return part
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def _part_slopes(h, J, K, midpoint, F):  # type: ignore[no-untyped-def]
     """
     Fill F (2n, 2n + b) of one part from the slopes of ddq at its beginning J and its middle K.
@@ -159,7 +159,7 @@ def _part_slopes(h, J, K, midpoint, F):  # type: ignore[no-untyped-def]
         F[n + i, n + i] += 1.0
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def advance_many(model, Z, torques, slope, step, order, out):  # type: ignore[no-untyped-def]
     """Fill f(z, tau) of each of the (P, 2n + b) states Z; False if an M(q) is not positive."""
     held = step / torques.shape[0]
@@ -176,7 +176,7 @@ def advance_many(model, Z, torques, slope, step, order, out):  # type: ignore[no
     return True
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def _part_alone(model, Z, tau, slope, step, order, done):  # type: ignore[no-untyped-def]
     """`_part` without the Jacobian, of the one state in Z (1, 2n + b)."""
     n, z = tau.shape[0], Z[0]

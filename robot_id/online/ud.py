@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from robot_id.exceptions import IdentificationError
+from robot_id.kernel_cache import njit
 
 Array = NDArray[np.float64]
 

@@ -7,9 +7,9 @@ As in `ud`, the kernels keep the transposes `Lu = U'` and `Lv = V'` and work in 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from robot_id.kernel_cache import njit
 from robot_id.online.ud import KERNEL
 
 Array = NDArray[np.float64]

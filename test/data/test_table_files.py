@@ -225,8 +225,9 @@ def test_several_files_become_several_runs(tmp_path):
     assert slow.rate_hz == 50.0
     fast = tmp_path / 'd.npz'
     np.savez(fast, time=t, position=q[:, :1], torque=tau[:, :1])
-    with pytest.raises(DataError, match='run 2 has 50 Hz, run 1 has 100 Hz'):
-        data.load([fast, other])
+    both = data.load([fast, other])
+    assert [round(run.rate, 6) for run in both.runs] == [50.0, 50.0]
+    assert 'runs of 50, 100 Hz, resampled to 50 Hz' in both.notes[-1]
 
 
 def test_the_command_line_prints_one_line_and_exits_with_2(tmp_path, monkeypatch, capsys):

@@ -127,6 +127,45 @@ def test_cells_that_raise_hang_and_take_too_much_are_failures(tmp_path):
     assert not process.alive
 
 
+def test_compiling_counts_neither_for_the_memory_nor_for_the_time_of_a_cell(tmp_path, monkeypatch):
+    monkeypatch.setenv('NUMBA_CACHE_DIR', str(tmp_path / 'kernels'))
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
+    (cell,) = read_campaign(written(tmp_path)).cells()
+    process = GuardedProcess(NAME)
+    started = time.monotonic()
+    row = row_of(cell, process.answer(request_of(cell, 60.0, 50 << 20)))
+    passed = time.monotonic() - started
+    process.close()
+    assert row['verdict'] == 'converged', row['failure']
+    assert row['cell_seconds'] < 0.5 * passed
+
+
+LIMITED = """
+import time
+import numpy as np
+from numba.core.event import trigger_event
+from robot_id.experiment.campaign.limits import EVENTS, Limits
+limits = Limits()
+limits.begin(0.5, 50 << 20)
+for name in EVENTS:
+    with trigger_event(name), trigger_event(name):
+        kept = np.ones(10 << 20)
+        time.sleep(0.6)
+try:
+    np.ones(10 << 20)
+except MemoryError:
+    print('limited', flush=True)
+time.sleep(5.0)
+"""
+
+
+def test_after_compiling_the_limits_hold_again():
+    done = subprocess.run(
+        [sys.executable, '-c', LIMITED], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.returncode) == ('limited\n', -signal.SIGALRM), done.stderr
+
+
 @pytest.mark.parametrize(
     ('grid', 'line'),
     [

@@ -118,6 +118,6 @@ def _present(venv: Path, environment: dict[str, str]) -> set[str]:
 
 def _pip(venv: Path, title: str, options: list[str], environment: dict[str, str]) -> None:
     command = [str(venv / 'bin/python'), '-m', 'pip', 'install', '--no-input']
-    # Bytecode is written on first use; compiling all of it takes a minute.
+    # Compiling all bytecode takes a minute; that of what is used comes with the kernels.
     command += ['--disable-pip-version-check', '--no-warn-script-location', '--no-compile']
     run(title, command + options, venv / 'log/pip.log', environment, ROOT)

@@ -9,6 +9,9 @@ import os
 import platform
 import shutil
 import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,6 +27,9 @@ VENV = ROOT / '.venv'
 STATE = VENV / 'setup.json'
 REMEMBERED = VENV / 'robot_id_environment.json'
 FORMAT = 1
+NO_BYTECODE = ('PYTHONDONTWRITEBYTECODE', 'PYTHONPYCACHEPREFIX')
+Step = Callable[[Path, Ros, dict[str, str]], None]
+_noting = threading.Lock()
 
 
 def main() -> None:
@@ -47,22 +53,28 @@ def set_up() -> bool:
     state = _read(STATE)
     ros, environment = _choose(python, state)
     changed = False
-    for name, digest, step in (
-        ('environment', _environment_digest(python, ros), _install),
-        ('hook', _files_digest('tools/setup/hook.py'), _install_hook),
-        ('messages', _files_digest('robot_id_msgs'), colcon.build_messages),
-        ('package', _package_digest(), colcon.build_package),
-        ('kernels', _kernels_digest(), _compile_kernels),
-    ):
+
+    def due(name: str, digest: str, step: Step) -> None:
+        nonlocal changed, state
         if state.get(name) == digest:
-            continue
+            return
         changed = True
         if name == 'environment':
             state = _prepare(python, ros, state, digest)
         step(VENV, ros, environment)
-        state[name] = digest
-        state['ros'] = {'distro': ros.distro, 'sourced': ros.sourced, 'prefixes': ros.prefixes}
-        STATE.write_text(json.dumps(state, indent=1) + '\n')
+        with _noting:
+            state[name] = digest
+            state['ros'] = {'distro': ros.distro, 'sourced': ros.sourced, 'prefixes': ros.prefixes}
+            STATE.write_text(json.dumps(state, indent=1) + '\n')
+
+    due('environment', _environment_digest(python, ros), _install)
+    due('hook', _files_digest('tools/setup/hook.py'), _install_hook)
+    # The kernels need the packages only: they are compiled while colcon generates the messages.
+    with ThreadPoolExecutor(1) as beside:
+        kernels = beside.submit(due, 'kernels', _kernels_digest(), _compile_kernels)
+        due('messages', _files_digest('robot_id_msgs'), colcon.build_messages)
+        due('package', _package_digest(), colcon.build_package)
+        kernels.result()
     return changed
 
 
@@ -113,14 +125,12 @@ def _install_hook(venv: Path, ros: Ros, environment: dict[str, str]) -> None:
 
 
 def _compile_kernels(venv: Path, ros: Ros, environment: dict[str, str]) -> None:
-    # numba does not notice that a function in another file has changed: begin with none.
-    for file in (ROOT / 'robot_id').rglob('__pycache__/*.nb[ic]'):
-        file.unlink()
     run(
-        'compiled kernels (1 to 2 minutes)',
+        'compiled kernels and bytecode (1 to 2 minutes)',
         [str(venv / 'bin/python'), 'tools/compile_kernels.py'],
         venv / 'log/kernels.log',
-        environment,
+        # What is imported leaves its bytecode behind, whatever this shell wants for itself.
+        {key: value for key, value in environment.items() if key not in NO_BYTECODE},
         ROOT,
     )
 

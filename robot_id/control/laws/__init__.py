@@ -9,10 +9,11 @@ from importlib import import_module
 from pathlib import Path
 
 from robot_id.dynamics.controller import Law
-from robot_id.dynamics.kernel_cache import forget_if_changed
+from robot_id.dynamics.law import control_torque
+from robot_id.kernel_cache import made_of
 
 # The compiled loop stands in `dynamics`, with the kernels of these files in it.
-forget_if_changed('laws', Path(__file__).parent.glob('*.py'), 'loop_kernel.*')
+made_of(control_torque, Path(__file__).parent.glob('*.py'))
 
 
 def law_named(name: str, **options: bool) -> Law:

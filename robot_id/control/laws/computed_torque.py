@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,6 +21,7 @@ from robot_id.dynamics.friction import add_rotors
 from robot_id.dynamics.kernels import FAST, INLINED, composite, poses
 from robot_id.dynamics.law import model_torque, own_velocity, torque_kernel
 from robot_id.dynamics.tree import split_parameters
+from robot_id.kernel_cache import njit
 from robot_id.model import Loop, Robot
 
 Array = NDArray[np.float64]
@@ -81,7 +81,7 @@ def fresh_memory(robot: Robot, parameters: Array, blend_s: float = 0.0) -> Memor
 
 
 @torque_kernel(ComputedTorqueSettings)
-@numba.njit(**FAST)
+@njit(**FAST)
 def torque(settings, tree, memory, work, qr, dqr, ddqr, q, h, tau):
     """
     Fill tau (n,) with the torque for the measured position q, h seconds after the last one.
@@ -131,7 +131,7 @@ def torque(settings, tree, memory, work, qr, dqr, ddqr, q, h, tau):
         _integrate(tree, settings, memory, rigid, at_q, qr, q, h, saturated, lacking)
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def _integrate(tree, settings, memory, rigid, at_q, qr, q, h, saturated, lacking):
     """
     Move z on: dz = e + dw / (Ki T), dw = M_hat^-1 (tau_limited - tau), T = Kv / Kp.

@@ -9,11 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numba
-
 from robot_id.control.joint_pd import JointPd, JointPdSettings
 from robot_id.dynamics.kernels import FAST
 from robot_id.dynamics.law import own_velocity, torque_kernel
+from robot_id.kernel_cache import njit
 
 
 class PdSettings(JointPdSettings):
@@ -21,7 +20,7 @@ class PdSettings(JointPdSettings):
 
 
 @torque_kernel(PdSettings)
-@numba.njit(**FAST)
+@njit(**FAST)
 def torque(settings, tree, memory, work, qr, dqr, ddqr, q, h, tau):
     """Fill tau (n,) with the torque for the measured position q, h seconds after the last one."""
     kp, kv, limit = settings.kp, settings.kv, settings.limit

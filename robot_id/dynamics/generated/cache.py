@@ -17,35 +17,10 @@ import tempfile
 import time
 from pathlib import Path
 
+from robot_id.user_cache import CacheError, folder, not_kept
+
 HOUR_S, UNUSED_S = 3600.0, 90 * 24 * 3600.0
 REFUSAL_S = 24 * 3600.0
-
-
-class CacheError(Exception):
-    """The folder cannot be used."""
-
-
-def folder() -> Path:
-    """
-    Return the folder of compiled functions; create it if needed.
-
-    :raises CacheError: where it cannot be made, or others could write into it.
-    """
-    base = os.environ.get('XDG_CACHE_HOME', '')
-    try:
-        root = Path(base) if os.path.isabs(base) else Path.home() / '.cache'
-        path = root / 'robot_id'
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = path.lstat()
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
-            raise CacheError(f'{path} is not a folder of this user')
-        if found.st_mode & 0o077:
-            path.chmod(0o700)
-        if not os.access(path, os.W_OK | os.X_OK):
-            raise CacheError(f'{path} cannot be written')
-    except (OSError, RuntimeError) as error:
-        raise CacheError(f'no folder for compiled code: {error}') from error
-    return path
 
 
 def find(key: str) -> bytes | str | None:
@@ -54,7 +29,10 @@ def find(key: str) -> bytes | str | None:
 
     The bytes that were checked are what is loaded, so nothing can change in between or later.
     """
-    home = folder()
+    try:
+        home = folder()
+    except CacheError:
+        return None
     entry = _read(home / f'{key}.json')
     if entry is None:
         return None
@@ -78,33 +56,50 @@ def find(key: str) -> bytes | str | None:
 
 
 def store(key: str, library: Path, compiler: str) -> bytes:
-    """Move a freshly built library into the folder and name it; return its content."""
-    home, content = folder(), library.read_bytes()
-    digest = hashlib.sha256(content).hexdigest()
-    place = home / f'{key}-{digest[:16]}.so'
-    library.chmod(0o600)
-    os.replace(library, place)
-    _write(home, key, {'library': place.name, 'sha256': digest, 'compiler': compiler})
+    """Put a freshly built library into the folder, where there is one; return its content."""
+    content = library.read_bytes()
+    try:
+        home = folder()
+        digest = hashlib.sha256(content).hexdigest()
+        place = home / f'{key}-{digest[:16]}.so'
+        _write(place, content)
+        entry = {'library': place.name, 'sha256': digest, 'compiler': compiler}
+        _write(home / f'{key}.json', json.dumps(entry).encode())
+    except OSError as error:
+        not_kept(error)
     return content
 
 
 def refuse(key: str, why: str) -> None:
     """Remember for a day that a function cannot be built, so that it is not tried again."""
-    _write(folder(), key, {'refused': why, 'time': time.time()})
+    try:
+        entry = {'refused': why, 'time': time.time()}
+        _write(folder() / f'{key}.json', json.dumps(entry).encode())
+    except OSError as error:
+        not_kept(error)
 
 
 def workplace() -> tempfile.TemporaryDirectory[str]:
-    """Return a new private folder inside the cache to build in, on the same file system."""
+    """
+    Return a new private folder inside the cache to build in, on the same file system.
+
+    :raises OSError: where the cache cannot be written.
+    """
     home = folder()
     _tidy(home)
     return tempfile.TemporaryDirectory(prefix='building-', dir=home)
 
 
-def _write(home: Path, key: str, content: dict[str, object]) -> None:
-    handle, name = tempfile.mkstemp(prefix='building-', dir=home)
-    with os.fdopen(handle, 'w') as file:
-        json.dump(content, file)
-    os.replace(name, home / f'{key}.json')
+def _write(path: Path, content: bytes) -> None:
+    """Write a private file in one step."""
+    handle, name = tempfile.mkstemp(prefix='building-', dir=path.parent)
+    try:
+        with os.fdopen(handle, 'wb') as file:
+            file.write(content)
+        os.replace(name, path)
+    except OSError:
+        os.unlink(name)
+        raise
 
 
 def _read(path: Path) -> bytes | None:

@@ -19,6 +19,10 @@ class CompileError(Exception):
     """The code was not compiled; the message says why."""
 
 
+class TooSlow(CompileError):
+    """Compiling took longer than it may."""
+
+
 @lru_cache
 def compiler() -> tuple[str, ...] | None:
     """Return the command of the C compiler ($CC, cc, gcc or clang), None where there is none."""
@@ -50,7 +54,7 @@ def compile_library(source: str, place: Path, longest_s: float = LONGEST_S) -> N
         os.killpg(process.pid, signal.SIGKILL)  # the compiler proper is a child of the driver
         process.communicate()
         if isinstance(error, subprocess.TimeoutExpired):
-            raise CompileError(f'compiling takes longer than {longest_s:g} s') from error
+            raise TooSlow(f'compiling takes longer than {longest_s:g} s') from error
         raise
     if process.returncode != 0:
         lines = errors.decode(errors='replace').strip().splitlines()

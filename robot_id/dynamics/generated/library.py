@@ -13,6 +13,7 @@ import hashlib
 import logging
 import os
 import platform
+import tempfile
 import threading
 from functools import lru_cache
 from pathlib import Path
@@ -21,11 +22,18 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from llvmlite import binding  # type: ignore[import-untyped]
+from numba.core.event import trigger_event
 from numpy.typing import NDArray
 
 import robot_id
 from robot_id.dynamics.generated import cache
-from robot_id.dynamics.generated.compiler import FLAGS, CompileError, compile_library, compiler
+from robot_id.dynamics.generated.compiler import (
+    FLAGS,
+    CompileError,
+    TooSlow,
+    compile_library,
+    compiler,
+)
 from robot_id.dynamics.tree import tree_of
 from robot_id.model import Robot
 
@@ -34,6 +42,8 @@ Array = NDArray[np.float64]
 ENOUGH_STATES = 500  # fewer do not pay for a compilation
 MOST_OPERATIONS = 60_000  # more take a compiler longer than a minute
 SWITCH = 'ROBOT_ID_GENERATED'
+# Event of numba's kind, while a compiler works.
+COMPILING = 'robot_id:compile'
 ACTING = 'acting_'  # before the name of a function over the acting entries alone, see `lanes`
 
 _log = logging.getLogger('robot_id')
@@ -81,8 +91,15 @@ def _open(content: bytes) -> ctypes.CDLL:
     """Load a library from memory; its calls release the GIL."""
     # The descriptor stays open: the loader knows a library by its name, which is its number.
     handle = os.memfd_create('robot_id', os.MFD_CLOEXEC)
-    os.write(handle, content)
-    return ctypes.CDLL(f'/proc/self/fd/{handle}')
+    try:
+        # A write may take a part only, as where a limit on the size of files is in the way.
+        left = memoryview(content)
+        while left:
+            left = left[os.write(handle, left) :]
+        return ctypes.CDLL(f'/proc/self/fd/{handle}')
+    except OSError:
+        os.close(handle)
+        raise
 
 
 def code_for(robot: Robot, name: str, slope: float, states: int = ENOUGH_STATES) -> Code | None:
@@ -116,11 +133,12 @@ def _load(robot: Robot, name: str, smooth: bool) -> Code | None:
         if found is None:
             if compiler() is None:
                 raise CompileError('there is no C compiler')
-            found = _build(robot, name, smooth, key)
+            with trigger_event(COMPILING, data={'function': name}):
+                found = _build(robot, name, smooth, key)
         if isinstance(found, bytes):
             return Code(found)
         raise CompileError(found)
-    except (CompileError, cache.CacheError, OSError, AttributeError) as error:
+    except (CompileError, OSError, AttributeError) as error:
         _say(f'{robot.name}: generic kernels instead of generated code: {error}')
         return None
 
@@ -137,18 +155,24 @@ def _build(robot: Robot, name: str, smooth: bool, key: str) -> bytes | str:
     size = len(operations_in_order(formula))
     if size > MOST_OPERATIONS:
         return f'{name} takes {size} operations, over {MOST_OPERATIONS}'
-    with cache.workplace() as place:
-        library = Path(place) / 'function.so'
+    if name.startswith(ACTING):
+        source = lanes_source(formula, ActingRows(robot).flat)
+    else:
+        source = batch_source(formula)
+    why = ''
+    # A cache that is full or cannot be written fails; the code is then built for this run alone.
+    for workplace in (cache.workplace, tempfile.TemporaryDirectory):
         try:
-            if name.startswith(ACTING):
-                source = lanes_source(formula, ActingRows(robot).flat)
-            else:
-                source = batch_source(formula)
-            compile_library(source, library)
-        except CompileError as error:
+            with workplace() as place:
+                library = Path(place) / 'function.so'
+                compile_library(source, library)
+                return cache.store(key, library, ' '.join(compiler() or ()))
+        except TooSlow as error:
             cache.refuse(key, f'{name}: {error}')
             return f'{name}: {error}'
-        return cache.store(key, library, ' '.join(compiler() or ()))
+        except (CompileError, OSError) as error:
+            why = f'{name}: {error}'
+    return why
 
 
 def _say(line: str) -> None:

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from robot_id.dynamics.kernels import FAST, INLINED
+from robot_id.kernel_cache import njit
 
 _DOUBLE, _COUNT = ir.DoubleType(), ir.IntType(64)
 _POINTER = _DOUBLE.as_pointer()
@@ -54,7 +54,7 @@ def _call(context: Any, address: Any, count: Any, chi: Any, slope: Any, inputs: 
     return signature, generate
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def state_at(address, chi, slope, q, dq, x, out):
     """
     Fill out with a function of one state; False where it has no value (M(q) is not positive).
@@ -65,13 +65,13 @@ def state_at(address, chi, slope, q, dq, x, out):
     return _call(address, 1, chi, slope, (q, dq, x), (out,)) < 0  # type: ignore[call-arg]
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def derivatives_at(address, chi, slope, q, dq, ddq, by_q, by_dq, by_ddq):
     """Fill the derivatives of the torque by q, dq and ddq, (n, n) each."""
     _call(address, 1, chi, slope, (q, dq, ddq), (by_q, by_dq, by_ddq))  # type: ignore[call-arg]
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def rows_at(address, states, rows):
     """Fill the acting entries of the regressor, rows (A, N), at states (3, n, N)."""
     if address:
@@ -79,7 +79,7 @@ def rows_at(address, states, rows):
         _call(address, rows.shape[1], rows, 0.0, inputs, (rows,))  # type: ignore[call-arg]
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def slopes_at(address, states, G, slopes):
     """Fill the slopes (3, n, N) of a function of the acting entries from its slopes G (A, N)."""
     if address:

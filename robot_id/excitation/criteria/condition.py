@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from robot_id.dynamics.warm_up import KERNELS, Kernel
 from robot_id.excitation.criteria.criterion import Criterion
 from robot_id.excitation.kernels import ANY_ORDER
+from robot_id.kernel_cache import njit
 from robot_id.trajectory.trajectory import Array
 
 # Powers of a matrix whose trace is one stay far above the smallest number.
@@ -35,7 +35,7 @@ def smooth_log_condition(singular: Array, power: float) -> tuple[float, Array]:
     return float(value), slope
 
 
-@numba.njit(**ANY_ORDER)
+@njit(**ANY_ORDER)
 def trace_of_product(A, B):
     """Return the trace of A B, both (p, p) symmetric."""
     summed = 0.0
@@ -45,7 +45,7 @@ def trace_of_product(A, B):
     return summed
 
 
-@numba.njit(**ANY_ORDER)
+@njit(**ANY_ORDER)
 def matrix_power(A, exponent):
     """Return A^exponent, (p, p)."""
     if exponent == 0:
@@ -63,7 +63,7 @@ def matrix_power(A, exponent):
     return found
 
 
-@numba.njit(**ANY_ORDER)
+@njit(**ANY_ORDER)
 def log_condition(R, inverse, h, S):
     """Return the value of `log_condition_of_factor` for p = 2h and fill S."""
     M, K = np.dot(R.T, R), np.dot(inverse, inverse.T)

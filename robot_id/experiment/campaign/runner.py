@@ -4,20 +4,19 @@ The process that runs cells one after another, and may be killed by one.
 `python -m robot_id.experiment.campaign.runner` reads one JSON line a cell from its input and
 answers with one JSON line a row. The time limit is the alarm of the system, which ends the process
 wherever it is, and so also ends a process that nobody waits for any more; the memory limit is that
-of the system too. What talks to it is `robot_id.guarded`.
+of the system too (`limits`). What talks to it is `robot_id.guarded`.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import resource
-import signal
 import sys
 from typing import TextIO
 
 from robot_id.experiment.campaign.cell import Row, empty_row, run_cell
 from robot_id.experiment.campaign.grid import Cell
+from robot_id.experiment.campaign.limits import Limits
 from robot_id.guarded import Answer, Request
 
 NAME = 'robot_id.experiment.campaign.runner'
@@ -36,14 +35,15 @@ def row_of(cell: Cell, answer: Answer) -> Row:
 
 def main() -> None:
     """Answer requests until the input ends."""
+    limits = Limits()
     with _answers() as answers:
         print('ready', file=answers, flush=True)
         for line in sys.stdin:
             request = json.loads(line)
-            _limit_memory(request['memory'])
-            signal.setitimer(signal.ITIMER_REAL, request['seconds'])
+            limits.begin(request['seconds'], request['memory'])
             row = run_cell(request['cell'])
-            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            limits.end()
+            row['cell_seconds'] -= limits.compiling_s
             print(json.dumps(row), file=answers, flush=True)
 
 
@@ -53,17 +53,6 @@ def _answers() -> TextIO:
     os.dup2(2, 1)
     return channel
 
-
-def _limit_memory(size: int) -> None:
-    """Limit what the process may allocate, in bytes above what it had at the first call."""
-    global _at_rest
-    if _at_rest is None:
-        with open('/proc/self/statm', encoding='ascii') as file:
-            _at_rest = int(file.read().split()[5]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_DATA, (_at_rest + size, resource.RLIM_INFINITY))
-
-
-_at_rest: int | None = None
 
 if __name__ == '__main__':
     main()
