@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numba
-
 from robot_id.control.soft_start_kernel import say
 from robot_id.control.supervision_rows import (
     ACCELERATED,
@@ -36,6 +34,7 @@ from robot_id.control.supervision_rows import (
     WORK,
 )
 from robot_id.dynamics.kernels import INLINED
+from robot_id.kernel_cache import njit
 
 # Two samples in a row: a single wrong measurement is no motion.
 IN_A_ROW = 2
@@ -46,7 +45,7 @@ GLITCH = 10.0
 LEAVING_SPEED = 0.2
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def limits(bounds, state, scalars, event, inputs, speed, ddq, filtered, h, j):
     """Position, velocity, acceleration and tracking error of joint j, each twice in a row."""
     q, error = inputs[3, j], abs(inputs[0, j] - inputs[3, j])
@@ -81,7 +80,7 @@ def limits(bounds, state, scalars, event, inputs, speed, ddq, filtered, h, j):
     return FINE
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def _row(count, value, bound):
     """Return how many times in a row a value was beyond its bound, with its direction."""
     if abs(value) <= bound:
@@ -91,7 +90,7 @@ def _row(count, value, bound):
     return count - 1.0 if count < 0.0 else -1.0
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def power(bounds, state, scalars, event, inputs, speed, bias, inertia, h, j):
     """Work that the torque does on joint j while it leaves its reference, over the last window."""
     leaving = speed[j] - inputs[1, j]

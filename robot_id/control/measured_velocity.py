@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.dynamics.kernels import FAST
+from robot_id.kernel_cache import njit
 from robot_id.model import Robot
 
 Array = NDArray[np.float64]
@@ -63,7 +63,7 @@ class MeasuredVelocity:
         return self._state[USED] != 0.0
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def _choose(state, least, position, velocity, h, out):
     a, b = 1.0 - math.exp(-h / FILTER_S), 1.0 - math.exp(-h / WINDOW_S)
     for j in range(position.shape[0]):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
 from robot_id.control.supervision_rows import (
@@ -28,6 +27,7 @@ from robot_id.control.supervision_rows import (
     WINDOW_S,
 )
 from robot_id.dynamics.kernels import INLINED
+from robot_id.kernel_cache import njit
 
 # Correlation that is believed.
 CORRELATED = 0.8
@@ -41,13 +41,13 @@ SMALLEST_GRAVITY = 0.02
 LEAST_CARRIED, MOST_CARRIED = 0.7, 1.4
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def say(event, kind, j, value, bound):
     event[0], event[1], event[2] = j, value, bound
     return kind
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def soften(bounds, state, scalars, gravity, friction, inertia, h, tau, j):
     """
     Limit the torque of joint j beyond the gravity of the model, until it has agreed.
@@ -75,7 +75,7 @@ def soften(bounds, state, scalars, gravity, friction, inertia, h, tau, j):
     tau[j] = held
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def judge_gravity(bounds, state, scalars, event, gravity, h):
     """
     Whether the robot carries its gravity itself: then v - u = -g, over the last window.

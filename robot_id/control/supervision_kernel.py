@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-import numba
 import numpy as np
 
 from robot_id.control import limits_kernel, soft_start_kernel, supervision_rows
@@ -61,6 +60,7 @@ from robot_id.dynamics.friction import add_rotors
 from robot_id.dynamics.kernel_cache import forget_if_changed
 from robot_id.dynamics.kernels import FAST, INLINED, composite, poses
 from robot_id.dynamics.law import control_work, model_torque
+from robot_id.kernel_cache import njit
 
 # Compiled with the rows as constants.
 forget_if_changed(
@@ -86,7 +86,7 @@ REVERSED_GAIN, REVERSED_GAIN_WITHOUT = 0.03, 0.3
 RECOVERY = 0.5
 
 
-@numba.njit(**FAST)
+@njit(**FAST)
 def supervise(table, flags, bounds, state, scalars, event, history, inputs, h, tau):
     """
     Take in one sample, limit tau (n,) where the start is soft; return what is violated.
@@ -148,7 +148,7 @@ def supervise(table, flags, bounds, state, scalars, event, history, inputs, h, t
     return kind
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def _differences(state, inputs, filtered, h, speed, ddq, still):
     """Fill velocity and acceleration (n,) from the last positions, and remember this one."""
     q = inputs[3]
@@ -168,7 +168,7 @@ def _differences(state, inputs, filtered, h, speed, ddq, still):
         still[j] = 0.0
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def _remember(history, sample, inputs, tau):
     at = sample % history.shape[0]
     for j in range(tau.shape[0]):
@@ -176,7 +176,7 @@ def _remember(history, sample, inputs, tau):
         history[at, 2, j], history[at, 3, j] = inputs[0, j], inputs[1, j]
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def _begin(state, q, inputs):
     """Begin at the first sample after a pause: as fast as its reference."""
     for i in range(FORGOTTEN):
@@ -186,7 +186,7 @@ def _begin(state, q, inputs):
         state[BEFORE, j] = state[BEFORE_THAT, j] = q[j]
 
 
-@numba.njit(**INLINED)
+@njit(**INLINED)
 def _compare(
     bounds, state, scalars, event, moved, left, friction, fed, inertia, leaves, filtered, h, j
 ):
