@@ -57,7 +57,7 @@ def _nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         told = given.parameters(mapping=str, real_time_priority=int)
         found.append(given.node('effort_relay', told))
     if given.on('composed'):
-        told = given.parameters(**CONTROLLER, **GENERATOR, autostart=bool)
+        told = given.parameters(**{**CONTROLLER, **GENERATOR}, autostart=bool)
         found.append(given.node('control_loop', told, defaults, to_robot, composed=True))
         return found
     told = given.parameters(**CONTROLLER)
@@ -105,6 +105,13 @@ def _declared() -> list[DeclareLaunchArgument]:
             'trajectory',
             f"Motion: a standard one, 'lively' or a file. {FROM_FILE}, else the robot file's.",
         ),
+        *_starting(),
+    ]
+
+
+def _starting() -> list[DeclareLaunchArgument]:
+    """Return the arguments that say what happens to the robot."""
+    return [
         switch(
             'autostart',
             '',

@@ -192,10 +192,7 @@ def run(*make: Callable[[], Node], executor: Callable[[], Executor] = fastest_ex
     def ask(number: int, _: object) -> None:
         asked.append(number)
         if len(nodes) < len(make) or any(node.building for node in nodes):
-            # Nothing moves yet, and what is being built may be compiled for a minute.
-            last = threading.Timer(PATIENCE_S, os._exit, (0,))
-            last.daemon = True
-            last.start()
+            _end_at_last()
             raise Interrupted
 
     for number in SIGNALS:
@@ -260,6 +257,13 @@ def end(code: int) -> NoReturn:
 
 class Interrupted(BaseException):
     """A signal came while a node was being built."""
+
+
+def _end_at_last() -> None:
+    """End soon in any case: nothing moves yet, and a compiler may be at work for a minute."""
+    last = threading.Timer(PATIENCE_S, os._exit, (0,))
+    last.daemon = True
+    last.start()
 
 
 def _close(nodes: list[Any], loop: Executor) -> None:
