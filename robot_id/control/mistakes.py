@@ -135,8 +135,8 @@ def _wrong_unit(robot: Robot, q: Array) -> str:
     large, unit = zip(*(next(iter(units.items())) for units in _units(robot)))
     scaled = q / np.array(large)
     if np.all((scaled >= limits.lower) & (scaled <= limits.upper)):
-        return f'{unit[0]}, or the zero of the joint is elsewhere'
-    return 'the zero of the joint is elsewhere, or the robot file is of another robot'
+        return f'{unit[0]}, or its zero or sign is another one'
+    return 'its zero or sign is another one, or the robot file is of another robot'
 
 
 def _units(robot: Robot) -> list[dict[float, str]]:

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_id.control import limits_kernel, soft_start_kernel, supervision_rows
 from robot_id.control.bound_torque import memory_at, tree_at
 from robot_id.control.laws.computed_torque import NOW
 from robot_id.control.limits_kernel import limits, power
@@ -63,10 +62,9 @@ from robot_id.dynamics.law import control_work, model_torque
 from robot_id.kernel_cache import njit
 
 # Compiled with the rows as constants.
+_FILES = ('supervision_rows.py', 'soft_start_kernel.py', 'limits_kernel.py')
 forget_if_changed(
-    'supervision',
-    [Path(each.__file__) for each in (supervision_rows, soft_start_kernel, limits_kernel)],
-    'supervision_kernel.*',
+    'supervision', [Path(__file__).parent / each for each in _FILES], 'supervision_kernel.*'
 )
 # Time constants after which the filters have forgotten how they began.
 SETTLED = 5.0
