@@ -15,7 +15,6 @@ from pathlib import Path
 import numba
 import numpy as np
 
-from robot_id.control import limits_kernel, soft_start_kernel, supervision_rows
 from robot_id.control.bound_torque import memory_at, tree_at
 from robot_id.control.laws.computed_torque import NOW
 from robot_id.control.limits_kernel import limits, power
@@ -63,10 +62,9 @@ from robot_id.dynamics.kernels import FAST, INLINED, composite, poses
 from robot_id.dynamics.law import control_work, model_torque
 
 # Compiled with the rows as constants.
+_FILES = ('supervision_rows.py', 'soft_start_kernel.py', 'limits_kernel.py')
 forget_if_changed(
-    'supervision',
-    [Path(each.__file__) for each in (supervision_rows, soft_start_kernel, limits_kernel)],
-    'supervision_kernel.*',
+    'supervision', [Path(__file__).parent / each for each in _FILES], 'supervision_kernel.*'
 )
 # Time constants after which the filters have forgotten how they began.
 SETTLED = 5.0
@@ -80,9 +78,9 @@ LOW_SHARE, STUCK_SHARE = 0.005, 1.5
 # After its start a joint has more ways to be disturbed: only large torques are judged.
 LATER_SHARE = 0.05
 # Measured over predicted motion: a start model may be crude, but not by a unit or a gear.
-LEAST_GAIN, LEAST_GAIN_WITHOUT, MOST_GAIN = 0.2, 0.05, 4.0
-# Of a joint that moves against its torque; the creep of an unknown friction is below it.
-REVERSED_GAIN = 0.03
+LEAST_GAIN, MOST_GAIN = 0.2, 4.0
+# Of a joint that moves against its torque; creep is below it, more of it by unknown friction.
+REVERSED_GAIN, REVERSED_GAIN_WITHOUT = 0.03, 0.3
 # A saturated sample counts once, another one takes back half.
 RECOVERY = 0.5
 
@@ -237,8 +235,7 @@ def _compare(
         return FINE
     state[GAIN_SEEN, j] = correlation * gain
     # A friction that the model does not know takes most of a small torque.
-    least_gain = LEAST_GAIN if known else LEAST_GAIN_WITHOUT
-    good = correlation > 0.0 and (agreed or least_gain <= gain <= MOST_GAIN)
+    good = correlation > 0.0 and (agreed or LEAST_GAIN <= gain <= MOST_GAIN)
     if good:
         state[GOOD_COUNT, j] += h
         state[BAD_COUNT, j] = 0.0
@@ -246,13 +243,14 @@ def _compare(
             state[AGREED, j] = 1.0
         return FINE
     state[GOOD_COUNT, j] = 0.0
-    if gain < least_gain and (agreed or not known or vv <= expected * expected):
+    if gain < LEAST_GAIN and (agreed or not known or vv <= expected * expected):
         return FINE
-    if correlation < 0.0 and (gain < REVERSED_GAIN or not leaves):
+    reversed_gain = REVERSED_GAIN if known else REVERSED_GAIN_WITHOUT
+    if correlation < 0.0 and (gain < reversed_gain or not leaves):
         return FINE
     state[BAD_COUNT, j] += h
     if state[BAD_COUNT, j] < needed:
         return FINE
     if correlation < 0.0:
-        return say(event, SIGN, j, correlation * gain, least_gain)
-    return say(event, GAIN, j, gain, MOST_GAIN if gain > 1.0 else least_gain)
+        return say(event, SIGN, j, correlation * gain, LEAST_GAIN)
+    return say(event, GAIN, j, gain, MOST_GAIN if gain > 1.0 else LEAST_GAIN)
