@@ -72,8 +72,9 @@ SETTLED = 5.0
 SMALLEST_SHARE, SMALLEST_SIGMAS = 0.002, 4.0
 # Share of the friction of the model below which its error may be all of v.
 FRICTION_SHARE = 0.2
-# Variation of v, as a share of the torque limit, that must move a joint.
-LOW_SHARE = 0.005
+# Variation of v that must move a joint: as a share of the torque limit, and of the friction of the
+# model, which a joint that sticks may exceed by half.
+LOW_SHARE, STUCK_SHARE = 0.005, 1.5
 # After its start a joint has more ways to be disturbed: only large torques are judged.
 LATER_SHARE = 0.05
 # Measured over predicted motion: a start model may be crude, but not by a unit or a gear.
@@ -217,10 +218,10 @@ def _compare(
     share = LATER_SHARE if agreed else SMALLEST_SHARE
     least = max(share * limit if limit < np.inf else 0.0, FRICTION_SHARE * friction)
     known = bounds[FRICTION, j] != 0.0
+    expected = max(noise / LEAST_GAIN, LOW_SHARE * limit, STUCK_SHARE * max(fed, friction))
     if uu <= noise * noise or vv <= least * least or vv == 0.0:
         state[GOOD_COUNT, j] = 0.0
         # Not even noise hides a motion that the torque should have made.
-        expected = max(noise / LEAST_GAIN, LOW_SHARE * limit, fed)
         lame = known and not agreed and uu < LEAST_GAIN**2 * vv and vv > expected * expected
         state[BAD_COUNT, j] = state[BAD_COUNT, j] + h if lame else 0.0
         if state[BAD_COUNT, j] < scalars[WINDOW_S]:
@@ -242,7 +243,7 @@ def _compare(
             state[AGREED, j] = 1.0
         return FINE
     state[GOOD_COUNT, j] = 0.0
-    if gain < LEAST_GAIN and (agreed or not known):
+    if gain < LEAST_GAIN and (agreed or not known or vv <= expected * expected):
         return FINE
     reversed_gain = REVERSED_GAIN if known else REVERSED_GAIN_WITHOUT
     if correlation < 0.0 and (gain < reversed_gain or not leaves):
