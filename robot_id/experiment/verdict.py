@@ -79,7 +79,7 @@ class Case:
     :param dataset: the measurements, columns in the order of the robot's joints.
     :param result: the parameters.
     :param prediction: torques along these measurements.
-    :param holdout: errors on the last part of a fit without it, None if there is none.
+    :param holdout: errors of a fit on what was kept back from it, None if there is none.
     :param unseen_percent: error on other data, NaN without any.
     """
 

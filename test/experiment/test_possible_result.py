@@ -48,6 +48,9 @@ def test_a_mistake_in_the_data_is_not_covered_up(recording):
     run = data.runs[0]
     wrong = replace(data, runs=(replace(run, torque=-run.torque),))
     found = identify(Request(robot, wrong))
+    # It is tried in spite of the finding, which may be wrong, and explains less.
+    assert found.result.findings
+    assert any('physical=true' in line for line in found.result.warnings)
     assert found.result.physical is None
     assert found.result.verdict == 'do_not_use'
 
