@@ -75,6 +75,9 @@ def test_shreds_of_a_recording_are_too_short_to_check(tmp_path: Path) -> None:
         ('rest', 'icub'),
         ('currents', 'ur3'),
         ('noise', 'a1'),
+        ('unsigned', 'ur5'),
+        ('held', 'z1'),
+        ('position_factor', 'panda'),
     ],
 )
 def test_a_planted_mistake_is_named(mistake: str, arm: str, tmp_path: Path) -> None:
@@ -105,6 +108,22 @@ def test_several_wrong_signs_are_one_finding(tmp_path: Path) -> None:
     (finding,) = check(load_robot(planted.robot_file), replace(planted.dataset, runs=runs))
     assert finding.code == 'torque_sign'
     assert '[1, -1, 1, 1, -1, 1]' in finding.fix
+
+
+@pytest.mark.parametrize('sign', [1.0, -1.0])
+def test_reversed_torques_show_without_friction_and_inertias(sign: float, tmp_path: Path) -> None:
+    """Torques behind the gears: nothing but the bodies tells their sign."""
+    conditions = replace(USUAL, placeholders=True, friction=0.0)
+    planted = plant('clean', 'ur5', tmp_path, np.random.default_rng(4), conditions)
+    runs = tuple(replace(run, torque=sign * run.torque) for run in planted.dataset.runs)
+    findings = check(load_robot(planted.robot_file), replace(planted.dataset, runs=runs))
+    assert findings.codes == (('torque_sign',) if sign < 0 else ())
+
+
+@pytest.mark.parametrize('kind', ['elastic', 'sticky', 'quantised', 'files'])
+def test_a_robot_that_no_model_describes_well_has_no_mistake(kind: str, tmp_path: Path) -> None:
+    planted = plant(kind, 'ur3', tmp_path, np.random.default_rng(6), USUAL)
+    assert check(load_robot(planted.robot_file), planted.dataset).codes == ()
 
 
 @pytest.mark.parametrize(('arm', 'seed'), [('ur5', 1), ('panda', 2), ('so100', 3)])

@@ -42,8 +42,8 @@ def choose(speeds: list[Array], shortest: int) -> list[tuple[int, int, int]]:
     inside = np.array([[own == place for place in places] for own in section], float)
     adds = np.hstack([rms / np.maximum(rms.max(axis=0), 1e-300), inside])
     count = max(LARGEST // size, min(len(speeds), FILES))
-    seen, chosen = np.full(adds.shape[1], SEEN), []
-    left = np.ones(len(blocks), bool)
+    seen, left = np.full(adds.shape[1], SEEN), np.ones(len(blocks), bool)
+    chosen: list[tuple[int, int, int]] = []
     while len(chosen) < count and left.any():
         gain = np.log1p(adds / seen).sum(axis=1)
         best = int(np.argmax(np.where(left, gain, -1.0)))

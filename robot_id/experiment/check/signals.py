@@ -170,7 +170,7 @@ def prepare(dataset: Dataset, slides: NDArray[np.bool_]) -> Signals:
 
 def _content(run: Run) -> tuple[int, bytes]:
     """Return a key by which runs are put in an order of their own."""
-    return len(run), blake2b(np.ascontiguousarray(run.position)).digest()
+    return len(run), blake2b(run.position.tobytes()).digest()
 
 
 def _active(dq: Array, slow: Array, samples: int) -> NDArray[np.bool_]:

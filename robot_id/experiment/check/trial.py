@@ -35,7 +35,7 @@ def helps(before: Explanation, after: Explanation, joints: tuple[int, ...]) -> b
     held_out = _ratios(before.held_out, after.held_out, named, before.moving)
     if min(*fit, *held_out) * CHANCE < 1.0:
         return False
-    if min(fit[0], held_out[0]) > CLEAR and min(fit[1], held_out[1]) > 1.0:
+    if held_out[0] > CLEAR and min(*fit, *held_out) > 1.0:
         return True
     if before.prior is None or after.prior is None:
         return False
