@@ -10,15 +10,15 @@ import pinocchio as pin
 from bench.figure import Figure, generic, in_turns
 from robot_id.control import tune
 from robot_id.data import Dataset
-from robot_id.data.processing import Processing
+from robot_id.data.signals.processing import Processing
 from robot_id.dynamics import Controller, simulate
-from robot_id.dynamics.simulation import stable_substeps
-from robot_id.estimation.cloe import Cloe
-from robot_id.estimation.didim import Didim
-from robot_id.experiment import record
-from robot_id.model import Robot, load_robot
+from robot_id.dynamics.simulation.disturbances import stable_substeps
+from robot_id.methods.closed_loop.cloe import Cloe
+from robot_id.methods.closed_loop.didim import Didim
+from robot_id.robot import Robot, load_robot
+from robot_id.tasks import record
 from robot_id.trajectory import Reference
-from robot_id.trajectory.lively import lively_motion
+from robot_id.trajectory.random import lively_motion
 
 PAPER_SECONDS, PAPER_SIMULATIONS, PAPER_RATIO = 18.0, 9428, 3000.0
 

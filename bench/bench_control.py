@@ -14,9 +14,9 @@ import pinocchio as pin
 from bench.figure import Figure, compare, in_turns
 from robot_id.control import ComputedTorque, Ilic
 from robot_id.dynamics import inverse_dynamics
-from robot_id.experiment import run_ilic
-from robot_id.model import Robot, load_robot
-from robot_id.model.friction import ROTOR, kind_of
+from robot_id.robot import Robot, load_robot
+from robot_id.robot.friction import ROTOR, kind_of
+from robot_id.tasks import run_ilic
 from robot_id.trajectory import Fourier
 
 LARGEST_STEP_US = 50.0

@@ -16,7 +16,7 @@ from scipy import signal
 
 from bench.figure import Figure, in_turns
 from robot_id import data
-from robot_id.data.decimation import decimate, stages
+from robot_id.data.signals.decimation import decimate, stages
 from tools.running.typestore import typestore
 
 ROWS = 50_000

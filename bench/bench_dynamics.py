@@ -9,7 +9,7 @@ import pinocchio as pin
 
 from bench.figure import Figure, compare
 from robot_id import dynamics
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 
 SAMPLES = 4000
 

@@ -14,9 +14,9 @@ from robot_id.excitation.clearance import Clearance, clearance_of
 from robot_id.excitation.criteria.criterion import by_singular_values
 from robot_id.excitation.design import ExcitationOptions, make_objective
 from robot_id.excitation.objective import Objective
-from robot_id.excitation.random_motion import draw
 from robot_id.excitation.search import search
-from robot_id.model import Robot, load_robot
+from robot_id.excitation.worker import draw
+from robot_id.robot import Robot, load_robot
 from robot_id.trajectory.trajectory import Array
 
 BUDGET_S = 60.0

@@ -11,9 +11,9 @@ from bench.figure import Figure, generic, in_turns
 from robot_id import dynamics
 from robot_id.control import tune
 from robot_id.dynamics import simulate
-from robot_id.model import load_robot
-from robot_id.online.state_model import StateModel
-from robot_id.trajectory.lively import lively_motion
+from robot_id.methods.kalman.filter import StateModel
+from robot_id.robot import load_robot
+from robot_id.trajectory.random import lively_motion
 
 SAMPLES = 4000
 # us a sample on a quiet machine

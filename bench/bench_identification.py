@@ -7,8 +7,8 @@ from pathlib import Path
 
 from bench.figure import Figure, in_turns
 from robot_id import data
-from robot_id.estimation.idim_wls import IdimWls
-from robot_id.model import load_robot
+from robot_id.methods.idim.idim_wls import IdimWls
+from robot_id.robot import load_robot
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get('ROBOT_ID_SHARED', ROOT.parent / 'shared')) / 'data/tx40'

@@ -17,17 +17,18 @@ import numpy as np
 from bench.figure import Figure, generic
 from robot_id import dynamics
 from robot_id.dynamics import Simulation
-from robot_id.experiment import perform
-from robot_id.model import Robot, load_robot
-from robot_id.online import ud, ud_prediction
-from robot_id.online.ekf import ExtendedKalmanFilter
-from robot_id.online.identifier import OnlineIdentifier
-from robot_id.online.kalman import KalmanFilter
-from robot_id.online.memory import Memory
-from robot_id.online.recursive_iv import RecursiveInstrumentalVariables
-from robot_id.online.recursive_ls import RecursiveLeastSquares
-from robot_id.online.supervision import CheapRule, EigenvalueRule
-from robot_id.online.ukf import UnscentedKalmanFilter
+from robot_id.methods.kalman import ud_prediction
+from robot_id.methods.kalman.ekf import ExtendedKalmanFilter
+from robot_id.methods.kalman.filter import KalmanFilter
+from robot_id.methods.kalman.ukf import UnscentedKalmanFilter
+from robot_id.methods.recursive import ud
+from robot_id.methods.recursive.identifier import OnlineIdentifier
+from robot_id.methods.recursive.memory import Memory
+from robot_id.methods.recursive.recursive_iv import RecursiveInstrumentalVariables
+from robot_id.methods.recursive.recursive_ls import RecursiveLeastSquares
+from robot_id.methods.recursive.supervision import CheapRule, EigenvalueRule
+from robot_id.robot import Robot, load_robot
+from robot_id.tasks import perform
 from robot_id.trajectory import Fourier
 
 SAMPLES, WARM = 3000, 600

@@ -10,11 +10,11 @@ import pinocchio as pin
 from bench.bench_scaling import arm, plausible
 from bench.figure import Figure, in_turns
 from robot_id import dynamics
-from robot_id.model import Robot, RobotDescription
-from robot_id.model.inertia import inertia_row
-from robot_id.model.kinematics import Kinematics
-from robot_id.regression.physical import Fitter
-from robot_id.regression.physical.conic import available
+from robot_id.regression.consistency import Fitter
+from robot_id.regression.consistency.conic import available
+from robot_id.robot import Robot, RobotDescription
+from robot_id.robot.kinematics import Kinematics
+from robot_id.robot.parameters.inertia import inertia_row
 
 Array = np.ndarray
 STUDY = 1000

@@ -22,8 +22,8 @@ from running.played_robot import MS
 from running.robot_graph import START_S
 
 from bench.figure import Figure
-from robot_id.control.torque_control import error_limits
-from robot_id.model import load_robot
+from robot_id.control.runtime.torque_control import error_limits
+from robot_id.robot import load_robot
 
 # A robot that is held where it stands needs next to no torque [N m]; one that follows does.
 HELD = 0.05

@@ -15,8 +15,8 @@ import pinocchio as pin
 
 from bench.figure import Figure, compare
 from robot_id import dynamics
-from robot_id.model import Robot, load_robot
-from robot_id.model.inertia import FROM_PINOCCHIO
+from robot_id.robot import Robot, load_robot
+from robot_id.robot.parameters.inertia import FROM_PINOCCHIO
 
 SAMPLES = 4000
 

@@ -30,7 +30,7 @@ from running.simulated_bag import simulated_bag  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
 from bench.figure import Figure  # noqa: E402
-from robot_id.model import load_robot  # noqa: E402
+from robot_id.robot import load_robot  # noqa: E402
 from robot_id_msgs.action import Identify  # noqa: E402
 from robot_id_msgs.msg import Option  # noqa: E402
 

@@ -12,15 +12,15 @@ from bench.figure import Figure, in_turns, processor_seconds
 from robot_id import data, dynamics
 from robot_id.control import tune
 from robot_id.data import Dataset, Run
-from robot_id.data.processing import Processing
+from robot_id.data.signals.processing import Processing
 from robot_id.dynamics import simulate
-from robot_id.estimation.didim import Didim
-from robot_id.estimation.idim_wls import IdimWls
-from robot_id.experiment import record
-from robot_id.model import Robot, RobotDescription, build_robot, load_robot
-from robot_id.online.ekf import ExtendedKalmanFilter
-from robot_id.online.recursive_ls import RecursiveLeastSquares
-from robot_id.trajectory.lively import lively_motion
+from robot_id.methods.closed_loop.didim import Didim
+from robot_id.methods.idim.idim_wls import IdimWls
+from robot_id.methods.kalman.ekf import ExtendedKalmanFilter
+from robot_id.methods.recursive.recursive_ls import RecursiveLeastSquares
+from robot_id.robot import Robot, RobotDescription, build_robot, load_robot
+from robot_id.tasks import record
+from robot_id.trajectory.random import lively_motion
 
 COUNTS = (1_000, 10_000, 100_000, 1_000_000)
 JOINTS = (1, 2, 3, 4, 6, 8, 10, 12)

@@ -4,7 +4,7 @@ from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 
-from robot_id.data.driver_mapping import topics_of
+from robot_id.ros.driver_mapping import topics_of
 from robot_id.ros.effort_commands import COMMANDS
 from robot_id.ros.launch_checks import check_and_show
 from robot_id.ros.launch_support import (

@@ -36,11 +36,11 @@ from plants.recording_conditions import hard, poor, usual  # noqa: E402
 
 from robot_id import data  # noqa: E402
 from robot_id.exceptions import RobotIdError  # noqa: E402
-from robot_id.experiment.check import check  # noqa: E402
-from robot_id.experiment.gate import FATAL  # noqa: E402
-from robot_id.experiment.identify import Request, identify  # noqa: E402
-from robot_id.experiment.measurements import load_for  # noqa: E402
-from robot_id.model import load_robot  # noqa: E402
+from robot_id.robot import load_robot  # noqa: E402
+from robot_id.tasks.checks import check  # noqa: E402
+from robot_id.tasks.checks.gate import FATAL  # noqa: E402
+from robot_id.tasks.identify import Request, identify  # noqa: E402
+from robot_id.tasks.measurements import load_for  # noqa: E402
 
 # Recordings without any mistake.
 SOUND = ('clean', *POOR)

@@ -21,15 +21,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import robot_id
 from robot_id import dynamics
-from robot_id.estimation import registry
 from robot_id.exceptions import RobotIdError
-from robot_id.experiment import record, run_ilic
 from robot_id.extras import EXTRAS
-from robot_id.model import load_robot
-from robot_id.online.identifier import OnlineIdentifier
-from robot_id.online.memory import KINDS, Memory
-from robot_id.online.supervision import CheapRule, EigenvalueRule
-from robot_id.trajectory.lively import lively_motion
+from robot_id.methods import registry
+from robot_id.methods.recursive.identifier import OnlineIdentifier
+from robot_id.methods.recursive.memory import KINDS, Memory
+from robot_id.methods.recursive.supervision import CheapRule, EigenvalueRule
+from robot_id.robot import load_robot
+from robot_id.tasks import record, run_ilic
+from robot_id.trajectory.random import lively_motion
 
 
 def import_all() -> None:

@@ -25,9 +25,9 @@ from plants.mujoco_arms import ARMS, make_arm  # noqa: E402
 from plants.mujoco_recordings import Motion  # noqa: E402
 from plants.mujoco_truth import true_parameters, truthful  # noqa: E402
 
-from robot_id.estimation import registry  # noqa: E402
 from robot_id.exceptions import RobotIdError  # noqa: E402
-from robot_id.model import load_robot  # noqa: E402
+from robot_id.methods import registry  # noqa: E402
+from robot_id.robot import load_robot  # noqa: E402
 
 Array = NDArray[np.float64]
 # Parameters count whose deviation is below this share of their estimate.

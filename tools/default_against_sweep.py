@@ -27,9 +27,9 @@ from plants.mujoco_arms import ARMS, make_arm  # noqa: E402
 from plants.recording_conditions import Conditions, recorded  # noqa: E402
 
 from robot_id.exceptions import RobotIdError  # noqa: E402
-from robot_id.experiment.identify import Request, identify  # noqa: E402
-from robot_id.experiment.measurements import load_for  # noqa: E402
-from robot_id.model import load_robot  # noqa: E402
+from robot_id.robot import load_robot  # noqa: E402
+from robot_id.tasks.identify import Request, identify  # noqa: E402
+from robot_id.tasks.measurements import load_for  # noqa: E402
 
 CUTOFFS_HZ = (2.0, 4.0, 7.0, 12.0, 20.0, 40.0, 80.0)
 BANDS_HZ = (1.0, 2.0, 4.0, 8.0, 16.0)

@@ -32,10 +32,10 @@ from std_srvs.srv import Trigger  # noqa: E402
 
 from robot_id import data  # noqa: E402
 from robot_id.cli.console import output  # noqa: E402
-from robot_id.estimation.result import Result  # noqa: E402
 from robot_id.exceptions import RobotIdError  # noqa: E402
-from robot_id.model import Robot, load_robot  # noqa: E402
+from robot_id.methods.result import Result  # noqa: E402
 from robot_id.report.tables import parameter_table, result_lines  # noqa: E402
+from robot_id.robot import Robot, load_robot  # noqa: E402
 from robot_id.ros.durations import to_seconds  # noqa: E402
 from robot_id_msgs.action import Identify  # noqa: E402
 from robot_id_msgs.msg import Option  # noqa: E402

@@ -22,11 +22,11 @@ import yaml
 
 from robot_id import data
 from robot_id.exceptions import RobotIdError
-from robot_id.experiment import record
-from robot_id.experiment.drive_gains import identify_drive_gains
-from robot_id.experiment.identify import Request, identify
-from robot_id.experiment.payload import identify_payload
-from robot_id.model import Payload, Robot, load_robot, payload_parameters
+from robot_id.robot import Payload, Robot, load_robot, payload_parameters
+from robot_id.tasks import record
+from robot_id.tasks.drive_gains import identify_drive_gains
+from robot_id.tasks.identify import Request, identify
+from robot_id.tasks.payload import identify_payload
 from robot_id.trajectory.default import motion_of
 
 Array = np.ndarray

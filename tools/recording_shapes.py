@@ -32,8 +32,8 @@ from plants.recording_shapes import SHAPES, Plan, play  # noqa: E402
 
 from robot_id.data.dataset import Dataset  # noqa: E402
 from robot_id.exceptions import RobotIdError  # noqa: E402
-from robot_id.experiment.identify import Request, identify  # noqa: E402
-from robot_id.model import Robot, load_robot  # noqa: E402
+from robot_id.robot import Robot, load_robot  # noqa: E402
+from robot_id.tasks.identify import Request, identify  # noqa: E402
 
 Array = NDArray[np.float64]
 # Parameters count whose standard deviation is below this share of their estimate.

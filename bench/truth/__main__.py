@@ -21,7 +21,7 @@ import click
 
 from bench.truth.experiments import read, rows
 from bench.truth.page import tables, write
-from robot_id.estimation import registry
+from robot_id.methods import registry
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / 'doc' / 'truth.md'

@@ -12,10 +12,10 @@ from typing import Any
 
 import robot_id
 from robot_id.dynamics import Disturbances
-from robot_id.estimation import registry
 from robot_id.exceptions import RobotIdError
-from robot_id.experiment.recording import record
-from robot_id.model import load_robot
+from robot_id.methods import registry
+from robot_id.robot import load_robot
+from robot_id.tasks.recording import record
 
 Row = dict[str, Any]
 # The rooms that an estimate depends on.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.estimation.outcome import INTERVAL
+from robot_id.methods.outcome import INTERVAL
 
 Array = NDArray[np.float64]
 # A parameter counts as known where its reported deviation is below this share of the estimate.

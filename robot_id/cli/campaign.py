@@ -10,11 +10,11 @@ from robot_id import files
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import output, print_whole, progress_bar, save
 from robot_id.exceptions import DataError, OptionError
-from robot_id.experiment.campaign import Summary, summarise
-from robot_id.experiment.campaign.engine import run_campaign
-from robot_id.experiment.campaign.store import SUMMARY, Store
-from robot_id.report.campaign import advice, to_html, to_markdown
-from robot_id.report.campaign.terminal import to_table
+from robot_id.studies.campaign import Summary, summarise
+from robot_id.studies.campaign.engine import run_campaign
+from robot_id.studies.campaign.report import advice, to_html, to_markdown
+from robot_id.studies.campaign.report.terminal import to_table
+from robot_id.studies.campaign.store import SUMMARY, Store
 
 
 @click.command()

@@ -16,10 +16,10 @@ from robot_id.cli.console import (
     save,
 )
 from robot_id.cli.shared_options import data_option, mapping_option, robot_option
-from robot_id.experiment.check import check
-from robot_id.experiment.check.fixing import save_corrected
-from robot_id.experiment.measurements import load_for
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
+from robot_id.tasks.checks import check
+from robot_id.tasks.checks.fixing import save_corrected
+from robot_id.tasks.measurements import load_for
 
 # What --fix writes.
 CORRECTED = ('data.npz', 'robot.yaml')

@@ -7,9 +7,9 @@ import json
 import click
 
 from robot_id.cli.console import check_writable, output, print_whole, save, warn
-from robot_id.estimation.result import Result
 from robot_id.exceptions import OptionError
 from robot_id.files import write_text
+from robot_id.methods.result import Result
 from robot_id.report.compare import comparison_table, side_by_side
 from robot_id.report.compare_plot import plot_comparison
 from robot_id.report.tables import judged_unfit

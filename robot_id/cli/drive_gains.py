@@ -14,13 +14,13 @@ from robot_id.cli.console import (
     warn,
 )
 from robot_id.cli.shared_options import mapping_option, robot_option
-from robot_id.experiment.drive_gains import identify_drive_gains
-from robot_id.experiment.gate import is_fatal, look
-from robot_id.experiment.measurements import load_for
-from robot_id.experiment.payload.attachment import at_link
-from robot_id.model import load_robot
-from robot_id.model.drive_file import write_drive_gains
 from robot_id.report.html.load_page import write_gain_report
+from robot_id.robot import load_robot
+from robot_id.robot.files.drive_gains import write_drive_gains
+from robot_id.tasks.checks.gate import is_fatal, look
+from robot_id.tasks.drive_gains import identify_drive_gains
+from robot_id.tasks.measurements import load_for
+from robot_id.tasks.payload.attachment import at_link
 
 
 @click.command()

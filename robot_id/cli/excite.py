@@ -17,9 +17,9 @@ from robot_id.excitation import design as excitation
 from robot_id.excitation.clearance import Clearance, clearance_of
 from robot_id.excitation.criteria import CRITERIA
 from robot_id.excitation.family import FAMILIES
-from robot_id.experiment.rehearsal import rehearsed
-from robot_id.model import load_robot
 from robot_id.report.excitation import criterion_table, expected_table, not_excited
+from robot_id.robot import load_robot
+from robot_id.tasks.rehearsal import rehearsed
 from robot_id.trajectory import Trajectory, blend
 from robot_id.trajectory.plot import plot_motion
 from robot_id.trajectory.reference_bag import write_reference_bag

@@ -11,12 +11,12 @@ import click
 
 from robot_id import files
 from robot_id.cli.console import check_writable, messages, save, warn
-from robot_id.estimation.result import Result
 from robot_id.exceptions import DataError, DescriptionError
-from robot_id.model import load_robot
-from robot_id.report.export import FORMATS, export
-from robot_id.report.export.parts import Exported
+from robot_id.export import FORMATS, export
+from robot_id.export.parts import Exported
+from robot_id.methods.result import Result
 from robot_id.report.tables import judged_unfit
+from robot_id.robot import load_robot
 
 
 @click.command()

@@ -18,8 +18,6 @@ from robot_id.cli.console import (
     warn,
 )
 from robot_id.cli.shared_options import data_option, mapping_option, robot_option
-from robot_id.experiment.friction import selection_lines
-from robot_id.experiment.identify import Identification, Request, identify
 from robot_id.report.html import write_report
 from robot_id.report.html.provenance import Provenance, provenance
 from robot_id.report.plots import plot_prediction
@@ -31,6 +29,8 @@ from robot_id.report.tables import (
     validation_table,
     verdict_lines,
 )
+from robot_id.tasks.friction.preparation import selection_lines
+from robot_id.tasks.identify import Identification, Request, identify
 
 STYLES = {'care': 'yellow', 'do_not_use': 'bold red'}
 

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from robot_id import files, options
 from robot_id.cli.console import check_writable, output, save
-from robot_id.estimation import registry
+from robot_id.methods import registry
 
 
 @click.command()

@@ -7,15 +7,15 @@ import click
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, output, progress_bar, save, warn
 from robot_id.cli.shared_options import mapping_option, robot_option
-from robot_id.estimation.model_file import load_result_or_model
 from robot_id.exceptions import OptionError
-from robot_id.experiment.measurements import implausible, load_for
-from robot_id.experiment.payload import PayloadRequest, weigh
-from robot_id.experiment.payload.attachment import POSE, at_link, at_pose
-from robot_id.experiment.payload.known import FORM, known_part
-from robot_id.model import load_robot
+from robot_id.methods.model_file import load_result_or_model
 from robot_id.report.html.load_page import write_load_report
 from robot_id.report.tables import judged_unfit
+from robot_id.robot import load_robot
+from robot_id.tasks.measurements import implausible, load_for
+from robot_id.tasks.payload import PayloadRequest, weigh
+from robot_id.tasks.payload.attachment import POSE, at_link, at_pose
+from robot_id.tasks.payload.known import FORM, known_part
 
 
 @click.command()

@@ -12,8 +12,8 @@ from rich.table import Table
 from robot_id import files
 from robot_id.cli.console import check_writable, output, print_whole, progress_bar, save
 from robot_id.exceptions import OptionError, did_you_mean
-from robot_id.report.reproduce import TABLES, Comparison, reproduce
-from robot_id.report.reproduce.markdown import to_markdown
+from robot_id.studies.papers import TABLES, Comparison, reproduce
+from robot_id.studies.papers.markdown import to_markdown
 
 
 @click.command()

@@ -14,9 +14,9 @@ from robot_id import files
 from robot_id.cli.console import check_writable, output, print_whole, save, warn
 from robot_id.dynamics.generated.operations import operation_counts
 from robot_id.exceptions import RobotIdError
-from robot_id.model import Robot, load_robot
-from robot_id.model.files import robot_files
-from robot_id.model.summary import summarise
+from robot_id.robot import Robot, load_robot
+from robot_id.robot.files.shipped import robot_files
+from robot_id.robot.summary import summarise
 
 
 @click.command()

@@ -11,14 +11,14 @@ from robot_id import data, files
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, output, progress_bar, save, warn
 from robot_id.cli.shared_options import robot_option
-from robot_id.control.loops import loop_setting
+from robot_id.control.tuning import loop_setting
 from robot_id.dynamics import Disturbances, Simulation
-from robot_id.estimation.parameters import load_for_robot
 from robot_id.exceptions import OptionError
-from robot_id.experiment import dataset_of, perform
-from robot_id.experiment.payload.attachment import at_link, last_link
-from robot_id.experiment.payload.known import FORM, carrying, known_part
-from robot_id.model import Robot, load_robot
+from robot_id.methods.parameters import load_for_robot
+from robot_id.robot import Robot, load_robot
+from robot_id.tasks import dataset_of, perform
+from robot_id.tasks.payload.attachment import at_link, last_link
+from robot_id.tasks.payload.known import FORM, carrying, known_part
 from robot_id.trajectory.default import motion_of
 
 MOST_EVERY = 1_000_000

@@ -16,13 +16,13 @@ from robot_id.cli.console import (
     warn,
 )
 from robot_id.cli.shared_options import data_option, mapping_option, robot_option
-from robot_id.estimation.model_file import is_model, load_result_or_model
-from robot_id.experiment.measurements import implausible, load_for
-from robot_id.experiment.validation import Conditions, validate
-from robot_id.experiment.verdict import NONSENSE_PERCENT
-from robot_id.model import load_robot
+from robot_id.methods.model_file import is_model, load_result_or_model
 from robot_id.report.plots import plot_prediction
 from robot_id.report.tables import judged_unfit, validation_table
+from robot_id.robot import load_robot
+from robot_id.tasks.measurements import implausible, load_for
+from robot_id.tasks.validation import Conditions, validate
+from robot_id.tasks.verdict.verdict import NONSENSE_PERCENT
 
 
 @click.command()

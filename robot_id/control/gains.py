@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from robot_id.dynamics.inverse import inertia_matrix
 from robot_id.dynamics.regressor import regressor
-from robot_id.dynamics.simulation import sample_configurations
+from robot_id.dynamics.simulation.disturbances import sample_configurations
 from robot_id.exceptions import SimulationError
-from robot_id.model import Loop, Robot
+from robot_id.robot import Loop, Robot
 
 Array = NDArray[np.float64]
 

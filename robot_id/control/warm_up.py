@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.control.laws import law_named
-from robot_id.dynamics.closed_loop import simulate
-from robot_id.dynamics.controller import Controller
-from robot_id.dynamics.loop_kernel import closed_loop
+from robot_id.dynamics.kernels.closed_loop import closed_loop
+from robot_id.dynamics.simulation.closed_loop import simulate
+from robot_id.dynamics.simulation.controller import Controller
 from robot_id.dynamics.warm_up import KERNELS, Kernel
-from robot_id.model import Robot
-from robot_id.model.description import LawName
+from robot_id.robot import Robot
+from robot_id.robot.files.description import LawName
 from robot_id.trajectory.reference import Reference
 
 LAW_NAMES: tuple[str, ...] = get_args(LawName)

@@ -1,17 +1,17 @@
 """Measurements: the Dataset, its readers and writers, filtering and decimation."""
 
+from robot_id.data.cleaning.plausibility import check_plausible
 from robot_id.data.dataset import Dataset, Run
+from robot_id.data.io.reading import load
+from robot_id.data.io.writing import save
 from robot_id.data.mapping import Mapping, load_mapping, shipped_mappings
-from robot_id.data.plausibility import check_plausible
-from robot_id.data.processing import (
+from robot_id.data.signals.processing import (
     Decimator,
     Processing,
     decimate,
     differentiate,
     resolve,
 )
-from robot_id.data.reading import load
-from robot_id.data.writing import save
 
 __all__ = [
     'Dataset',

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id import budget
-from robot_id.data.cleaning import Raw
+from robot_id.data.cleaning.cleaning import Raw
 from robot_id.exceptions import DataError
 
 Array = NDArray[np.float64]

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.data.kept import Kept
+from robot_id.data.cache import Kept
 from robot_id.data.uniform_time import UniformTime
 from robot_id.exceptions import DataError
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.dynamics.regressor import regressor
-from robot_id.model import Robot
+from robot_id.robot import Robot
 
 Indices = NDArray[np.intp]
 

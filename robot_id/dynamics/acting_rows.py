@@ -17,7 +17,7 @@ from robot_id.dynamics.load import takes_load
 from robot_id.dynamics.regressor import regressor
 from robot_id.dynamics.regressor_slopes import regressor_slopes
 from robot_id.dynamics.states import Array
-from robot_id.model import Robot
+from robot_id.robot import Robot
 
 
 class ActingRows:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from robot_id.dynamics.cholesky import cholesky_solve
-from robot_id.dynamics.friction import add_rotors, remove_friction
 from robot_id.dynamics.generated.library import code_for
-from robot_id.dynamics.kernels import (
+from robot_id.dynamics.kernels.cholesky import cholesky_solve
+from robot_id.dynamics.kernels.friction import add_rotors, remove_friction
+from robot_id.dynamics.kernels.rigid_body import (
     FAST,
     INLINED,
     composite,
@@ -15,11 +15,11 @@ from robot_id.dynamics.kernels import (
     newton_euler,
     poses,
 )
+from robot_id.dynamics.kernels.tree import split_parameters, tree_of
 from robot_id.dynamics.states import Array, as_states, slope_value
-from robot_id.dynamics.tree import split_parameters, tree_of
 from robot_id.exceptions import SimulationError
 from robot_id.kernel_cache import njit
-from robot_id.model import Robot
+from robot_id.robot import Robot
 
 
 @njit(**FAST)

@@ -11,12 +11,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from robot_id.dynamics.friction import atom_speed, has_load, is_load, load_factor, term_value
-from robot_id.dynamics.kernels import FAST
+from robot_id.dynamics.kernels.friction import (
+    atom_speed,
+    has_load,
+    is_load,
+    load_factor,
+    term_value,
+)
+from robot_id.dynamics.kernels.rigid_body import FAST
 from robot_id.dynamics.states import Array
 from robot_id.kernel_cache import njit
-from robot_id.model import Robot
-from robot_id.model.friction import COLUMNS, ROTOR
+from robot_id.robot import Robot
+from robot_id.robot.friction import COLUMNS, ROTOR
 
 
 @njit(**FAST)

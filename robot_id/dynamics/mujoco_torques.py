@@ -9,7 +9,7 @@ import numpy as np
 
 from robot_id.dynamics.states import Array
 from robot_id.exceptions import DataError
-from robot_id.model import Robot
+from robot_id.robot import Robot
 
 
 class MujocoTorques(NamedTuple):

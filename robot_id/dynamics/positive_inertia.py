@@ -9,7 +9,7 @@ import numpy as np
 
 from robot_id.dynamics.inverse import inertia_matrix
 from robot_id.dynamics.states import Array
-from robot_id.model import Robot
+from robot_id.robot import Robot
 
 # Number of positions of a motion at which M(q) is checked.
 MOST_POSITIONS = 400

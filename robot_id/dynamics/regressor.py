@@ -11,15 +11,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.dynamics.friction import atom_speed, is_load, term_value
 from robot_id.dynamics.generated.library import code_for
-from robot_id.dynamics.kernels import FAST, axes, cross, motions, poses
+from robot_id.dynamics.kernels.friction import atom_speed, is_load, term_value
+from robot_id.dynamics.kernels.rigid_body import FAST, axes, cross, motions, poses
+from robot_id.dynamics.kernels.tree import split_parameters, tree_of
 from robot_id.dynamics.load import load_kernel, rigid_parameters, takes_load
 from robot_id.dynamics.states import Array, as_states, slope_value
-from robot_id.dynamics.tree import split_parameters, tree_of
 from robot_id.kernel_cache import njit
-from robot_id.model import Robot
-from robot_id.model.friction import ROTOR
+from robot_id.robot import Robot
+from robot_id.robot.friction import ROTOR
 
 
 @njit(**FAST)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.model import Robot
+from robot_id.robot import Robot
 
 Array = NDArray[np.float64]
 

@@ -11,8 +11,8 @@ import numpy as np
 from robot_id.dynamics.inverse import inverse_dynamics
 from robot_id.dynamics.regressor import regressor
 from robot_id.dynamics.states import Array
-from robot_id.model import Robot
-from robot_id.model.friction import COLUMNS, ROTOR
+from robot_id.robot import Robot
+from robot_id.robot.friction import COLUMNS, ROTOR
 
 
 def feels_temperature(robot: Robot) -> bool:

@@ -16,12 +16,12 @@ import numpy as np
 from robot_id.dynamics.direct import _direct, direct_dynamics
 from robot_id.dynamics.generated.pointer import rows_at, slopes_at
 from robot_id.dynamics.inverse import _inertia, _inverse, inertia_matrix, inverse_dynamics
+from robot_id.dynamics.kernels.regressor_slopes import slopes_kernel
 from robot_id.dynamics.regressor import regressor, regressor_kernel
 from robot_id.dynamics.regressor_slopes import regressor_slopes
-from robot_id.dynamics.slopes_kernel import slopes_kernel
 from robot_id.kernel_cache import kinds_on_disk
-from robot_id.model import Robot, RobotDescription, build_robot
 from robot_id.progress import Progress, silent
+from robot_id.robot import Robot, RobotDescription, build_robot
 
 
 def _regressor_slopes(robot: Robot, chi: np.ndarray, x: np.ndarray) -> None:

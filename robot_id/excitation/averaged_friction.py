@@ -17,21 +17,56 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robot_id.dynamics.acting_rows import ActingRows
+from robot_id.dynamics.kernels.rigid_body import INLINED
 from robot_id.dynamics.warm_up import KERNELS, Kernel
-from robot_id.excitation.given_signs import slopes_of_sign, value_of_sign
 from robot_id.excitation.kernels import ANY_ORDER
 from robot_id.kernel_cache import njit
-from robot_id.model.friction import COLUMNS, ROTOR
+from robot_id.robot.friction import COLUMNS, ROTOR, Column
 from robot_id.trajectory.trajectory import Array
 
 _AT_REST = 1e-4
+# Inlined into its callers: a function made here has no source file to be cached by.
+_INLINED = {key: value for key, value in INLINED.items() if key != 'cache'}
+
+
+def _value(kind: int, column: Column, rest: Any) -> Any:
+    value = njit(**_INLINED)(column.value)
+
+    def link(wanted, x, s, c):  # type: ignore[no-untyped-def]
+        if wanted == kind:
+            return float(value(x, s, c))
+        return rest(wanted, x, s, c)
+
+    return njit(**_INLINED)(link)
+
+
+def _slopes(kind: int, column: Column, rest: Any) -> Any:
+    slopes = njit(**_INLINED)(column.slopes)
+
+    def link(wanted, x, s, c):  # type: ignore[no-untyped-def]
+        if wanted == kind:
+            by_x, by_s = slopes(x, s, c)
+            return float(by_x), float(by_s)
+        return rest(wanted, x, s, c)
+
+    return njit(**_INLINED)(link)
+
+
+value_of_sign = njit(**_INLINED)(lambda kind, x, s, c: np.nan)
+slopes_of_sign = njit(**_INLINED)(lambda kind, x, s, c: (np.nan, np.nan))
+
+
+for _k, (_term, _column) in enumerate(COLUMNS):
+    if _column.jumps:
+        value_of_sign = _value(_k + 1, _column, value_of_sign)
+        slopes_of_sign = _slopes(_k + 1, _column, slopes_of_sign)
 
 
 class Atoms(NamedTuple):
     """
     The friction that jumps with the sign of a speed, a of them.
 
-    :param kind: (a,) what they are, see `model.friction`; constant (a,) theirs.
+    :param kind: (a,) what they are, see `robot.friction`; constant (a,) theirs.
     :param row: (a,) entry of W that each adds to, by its number among the acting ones.
     :param direction: (a, n) their speeds are direction . dq.
     :param gain: (a,) factor of their value in W.
@@ -194,4 +229,3 @@ def _both(robot: Any, chi: Any, x: Array) -> None:
 
 
 KERNELS['average_signs'] = Kernel(average_signs, _both)
-KERNELS['add_average_slopes'] = Kernel(add_average_slopes, _both)

@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from robot_id.exceptions import DescriptionError
-from robot_id.model import Robot
+from robot_id.robot import Robot
 from robot_id.trajectory.trajectory import Array
 
 _POSTURES = 200

@@ -17,10 +17,10 @@ from robot_id.excitation.load import deviations_for, load_columns
 from robot_id.excitation.objective import Figures, Objective
 from robot_id.excitation.parameter_weights import expected_values, weights_of_parameters
 from robot_id.excitation.search import SearchResult, search
-from robot_id.model import Robot
-from robot_id.model.json_numbers import finite_or_none
+from robot_id.json_numbers import finite_or_none
 from robot_id.progress import Progress, silent
 from robot_id.ranges import Frequency, check
+from robot_id.robot import Robot
 from robot_id.trajectory.limits import MotionLimits, motion_limits
 from robot_id.trajectory.trajectory import Array, Trajectory
 

@@ -9,7 +9,7 @@ import scipy.linalg
 
 from robot_id import dynamics
 from robot_id.exceptions import OptionError
-from robot_id.model import Robot
+from robot_id.robot import Robot
 from robot_id.trajectory.reference import Reference
 from robot_id.trajectory.trajectory import Array
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from robot_id.dynamics.kernels import FAST
+from robot_id.dynamics.kernels.rigid_body import FAST
 from robot_id.dynamics.warm_up import KERNELS, Kernel
 from robot_id.kernel_cache import njit
 

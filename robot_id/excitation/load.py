@@ -13,10 +13,10 @@ import scipy.linalg
 
 from robot_id.exceptions import DescriptionError
 from robot_id.excitation.deviations import Deviations, predict_deviations
-from robot_id.model import Robot
-from robot_id.model.friction_columns import friction_parameters
-from robot_id.model.inertia import INERTIAL
-from robot_id.model.payload import payload_columns
+from robot_id.robot import Robot
+from robot_id.robot.friction.columns import friction_parameters
+from robot_id.robot.parameters.inertia import INERTIAL
+from robot_id.robot.payload import payload_columns
 from robot_id.trajectory.reference import Reference
 from robot_id.trajectory.trajectory import Array
 

@@ -16,7 +16,7 @@ from robot_id.excitation.family import Family
 from robot_id.excitation.feasible import Gauge
 from robot_id.excitation.limit_kernels import torque_penalty
 from robot_id.excitation.weighted_rows import WeightedRows
-from robot_id.model import Robot
+from robot_id.robot import Robot
 from robot_id.trajectory.limits import MotionLimits
 from robot_id.trajectory.trajectory import Array, Trajectory
 

@@ -7,8 +7,8 @@ import re
 import numpy as np
 
 from robot_id.exceptions import DescriptionError
-from robot_id.model import Robot
-from robot_id.model.friction import COLUMNS
+from robot_id.robot import Robot
+from robot_id.robot.friction import COLUMNS
 from robot_id.trajectory.trajectory import Array
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 
-from robot_id.control.commissioning import Commissioning
-from robot_id.control.torque_control import Command, Mode, TorqueControl
+from robot_id.control.runtime.torque_control import Command, Mode, TorqueControl
+from robot_id.control.supervision.commissioning import Commissioning
 from robot_id_msgs.action import Commission
 from robot_id_msgs.msg import ErrorCode, JointFinding
 

@@ -11,14 +11,14 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_id.control import ComputedTorque, Ilic
-from robot_id.control.compensation import Compensation
-from robot_id.control.ilic_options import IlicOptions
-from robot_id.control.learner_process import LearnerProcess
-from robot_id.control.learning import Learning
-from robot_id.control.loops import loop_setting
-from robot_id.control.torque_control import Mode
+from robot_id.control.learning.beside_loop import Learning
+from robot_id.control.learning.options import IlicOptions
+from robot_id.control.learning.process import LearnerProcess
+from robot_id.control.runtime.compensation import Compensation
+from robot_id.control.runtime.torque_control import Mode
+from robot_id.control.tuning import loop_setting
+from robot_id.data.cleaning.stamps import SECOND, Order, RateWatch
 from robot_id.data.joint_order import joint_order
-from robot_id.data.stamps import SECOND, Order, RateWatch
 from robot_id.exceptions import DataError, shorten
 from robot_id.nodes.ctc_commission import CommissionAction
 from robot_id.nodes.ctc_model import ControllerModel

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.control import Update
-from robot_id.control.blend_rate import blend_rate
-from robot_id.control.guards import NOT_PROVEN
-from robot_id.control.learning import Learning
-from robot_id.control.torque_control import Command, TorqueControl
+from robot_id.control.learning.beside_loop import Learning
+from robot_id.control.runtime.blend_rate import blend_rate
+from robot_id.control.runtime.guards import NOT_PROVEN
+from robot_id.control.runtime.torque_control import Command, TorqueControl
 from robot_id.exceptions import shorten
 from robot_id.nodes.ctc_payload import CarriedLoad
 from robot_id.nodes.hand_over import Asked, HandOver

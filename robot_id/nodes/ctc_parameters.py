@@ -1,7 +1,7 @@
 """The parameters of the node `ctc_controller`."""
 
-from robot_id.control.computed_torque import BLEND_S, INTEGRAL
-from robot_id.control.ilic_options import IlicOptions
+from robot_id.control.learning.options import IlicOptions
+from robot_id.control.runtime.computed_torque import BLEND_S, INTEGRAL
 from robot_id.ros.data_directory import DATA_DIRECTORY
 from robot_id.ros.option_rows import rows_of
 from robot_id.ros.parameter_table import MAPPING, REAL_TIME_PRIORITY, Row

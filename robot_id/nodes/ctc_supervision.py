@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from std_srvs.srv import Trigger
 
 from robot_id.control import ComputedTorque
-from robot_id.control.learning import Learning
-from robot_id.control.loop_margin import check_rate
-from robot_id.control.start_rate import StartRate
-from robot_id.control.supervisor import Kind, Trip
-from robot_id.control.torque_control import Mode, TorqueControl
+from robot_id.control.learning.beside_loop import Learning
+from robot_id.control.runtime.torque_control import Mode, TorqueControl
+from robot_id.control.supervision.loop_margin import check_rate
+from robot_id.control.supervision.start_rate import StartRate
+from robot_id.control.supervision.supervisor import Kind, Trip
 from robot_id.ros.parameter_table import ParameterTable
 from robot_id.ros.qos import SERVICE
 

@@ -12,13 +12,13 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
-from robot_id.data.bag_thread import BagThread, Limits
-from robot_id.data.bag_types import channel
-from robot_id.data.driver_mapping import topics_of
+from robot_id.data.io.bags.logging_thread import BagThread, Limits
+from robot_id.data.io.bags.types import channel
 from robot_id.exceptions import OptionError, RobotIdError
 from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.data_directory import DATA_DIRECTORY, shortened
 from robot_id.ros.diagnostics import ERROR, OK, WARN, Report
+from robot_id.ros.driver_mapping import topics_of
 from robot_id.ros.durations import to_duration, to_seconds
 from robot_id.ros.listener import Listener
 from robot_id.ros.messages import ForbiddenPath, WrongState

@@ -11,18 +11,18 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
-from robot_id.control.loops import loop_setting
-from robot_id.control.simulated_robot import SimulatedRobot
+from robot_id.control.runtime.simulated_robot import SimulatedRobot
+from robot_id.control.tuning import loop_setting
 from robot_id.data.joint_order import JointMatcher, joint_order
-from robot_id.dynamics.pacer import Pacer
-from robot_id.dynamics.simulation import Disturbances
-from robot_id.estimation.parameters import load_for_robot
+from robot_id.dynamics.simulation.disturbances import Disturbances
+from robot_id.dynamics.simulation.pacer import Pacer
 from robot_id.exceptions import (
     DataError,
     OptionError,
     SimulationError,
     did_you_mean,
 )
+from robot_id.methods.parameters import load_for_robot
 from robot_id.nodes.ddm_parameters import TABLE
 from robot_id.ros.base import end, run
 from robot_id.ros.diagnostics import ERROR, OK, WARN, LatencyMeter, RateMeter, Report

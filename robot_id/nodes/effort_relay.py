@@ -8,10 +8,10 @@ import numpy as np
 from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray, MultiArrayLayout
 
-from robot_id.data.driver_mapping import topics_of
 from robot_id.exceptions import DataError
 from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.diagnostics import OK, WARN, RateMeter, Report
+from robot_id.ros.driver_mapping import topics_of
 from robot_id.ros.effort_commands import COMMANDS
 from robot_id.ros.listener import hear
 from robot_id.ros.parameter_table import MAPPING, REAL_TIME_PRIORITY, Row

@@ -14,12 +14,12 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 
-from robot_id.estimation import registry
-from robot_id.estimation.result import Result
 from robot_id.exceptions import DescriptionError, OptionError, RobotIdError, did_you_mean
-from robot_id.model.files import robot_files
+from robot_id.methods import registry
+from robot_id.methods.result import Result
 from robot_id.nodes.payload_service import PayloadService
 from robot_id.progress import Cancelled, IterationText
+from robot_id.robot.files.shipped import robot_files
 from robot_id.ros.bag_names import newest, recording_below
 from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.data_directory import DATA_DIRECTORY, LONGEST, below, shortened

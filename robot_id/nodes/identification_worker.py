@@ -18,16 +18,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from robot_id.estimation.model_file import load_result_or_model
-from robot_id.estimation.result import Result
 from robot_id.exceptions import RobotIdError
-from robot_id.experiment.identify import Request, identify
-from robot_id.experiment.measurements import load_for
-from robot_id.experiment.payload import PayloadRequest, weigh
-from robot_id.experiment.payload.attachment import at_link, link_frame
-from robot_id.model import load_robot
+from robot_id.methods.model_file import load_result_or_model
+from robot_id.methods.result import Result
 from robot_id.progress import Progress, part_of, to_message
 from robot_id.report.plots import plot_prediction
+from robot_id.robot import load_robot
+from robot_id.tasks.identify import Request, identify
+from robot_id.tasks.measurements import load_for
+from robot_id.tasks.payload import PayloadRequest, weigh
+from robot_id.tasks.payload.attachment import at_link, link_frame
 
 Send = Callable[[str, dict[str, Any]], None]
 

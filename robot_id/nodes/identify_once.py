@@ -16,7 +16,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 
-from robot_id.data.stamps import SECOND, header_stamp_ns, to_ns
+from robot_id.data.cleaning.stamps import SECOND, header_stamp_ns, to_ns
 from robot_id.exceptions import DataError
 from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.durations import to_duration

@@ -10,18 +10,17 @@ from numpy.typing import NDArray
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
+from robot_id.control.runtime.reference_buffer import ReferenceBuffer
+from robot_id.data.cleaning.stamps import SECOND
 from robot_id.data.joint_order import OtherJoints
-from robot_id.data.stamps import SECOND
-from robot_id.estimation.added_load import added_load
-from robot_id.estimation.parameters import load_for_robot
-from robot_id.estimation.result import Result
 from robot_id.exceptions import DataError, RobotIdError
-from robot_id.experiment.payload.attachment import link_frame
+from robot_id.methods.parameters import added_load, load_for_robot
+from robot_id.methods.recursive.identifier import OnlineIdentifier
+from robot_id.methods.recursive.recent_error import recent_error
+from robot_id.methods.recursive.sample_stream import Block, SampleStream
+from robot_id.methods.recursive.status import Status
+from robot_id.methods.result import Result
 from robot_id.nodes.online_settings import TABLE, a_priori_or_none, make_identifier
-from robot_id.online.identifier import OnlineIdentifier
-from robot_id.online.recent_error import recent_error
-from robot_id.online.sample_stream import Block, SampleStream
-from robot_id.online.status import Status
 from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.diagnostics import ERROR, OK, WARN, RateMeter, Report
 from robot_id.ros.durations import to_duration
@@ -33,7 +32,7 @@ from robot_id.ros.qos import LATCHED
 from robot_id.ros.refusal import code_of
 from robot_id.ros.stamps import to_stamp
 from robot_id.ros.wire import POINT
-from robot_id.trajectory.reference_buffer import ReferenceBuffer
+from robot_id.tasks.payload.attachment import link_frame
 from robot_id_msgs.msg import DynamicParameters, OnlineStatus, PayloadEstimate
 from robot_id_msgs.srv import ResetEstimate
 

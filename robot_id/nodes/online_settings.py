@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.exceptions import DescriptionError
-from robot_id.model import Robot
-from robot_id.online.identifier import METHODS, OnlineIdentifier
-from robot_id.online.settings import RUNNING_ROBOT, OnlineSettings
+from robot_id.methods.recursive.identifier import METHODS, OnlineIdentifier
+from robot_id.methods.recursive.settings import RUNNING_ROBOT, OnlineSettings
+from robot_id.robot import Robot
 from robot_id.ros.option_rows import rows_of, values_of
 from robot_id.ros.parameter_table import MAPPING, ROBOT, Row
 

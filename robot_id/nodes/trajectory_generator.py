@@ -12,7 +12,7 @@ from std_msgs.msg import Header
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from robot_id.data.stamps import SECOND, Order
+from robot_id.data.cleaning.stamps import SECOND, Order
 from robot_id.exceptions import RobotIdError
 from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.diagnostics import OK, WARN, RateMeter, Report

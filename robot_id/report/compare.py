@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
-from robot_id.estimation.result import Result
 from robot_id.exceptions import DataError
-from robot_id.model.json_numbers import finite_or_none
+from robot_id.json_numbers import finite_or_none
+from robot_id.methods.result import Result
 from robot_id.report.tables import number
 
 Array = NDArray[np.float64]

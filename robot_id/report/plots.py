@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from robot_id.exceptions import DataError
-from robot_id.regression.prediction import Prediction
+from robot_id.regression.rows.prediction import Prediction
 
 
 def plot_prediction(prediction: Prediction, directory: str | Path, title: str = '') -> list[Path]:

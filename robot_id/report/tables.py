@@ -8,8 +8,8 @@ from pathlib import Path
 
 from rich.table import Table
 
-from robot_id.estimation.result import Result
-from robot_id.experiment.validation import Validation
+from robot_id.methods.result import Result
+from robot_id.tasks.validation import Validation
 
 
 def parameter_table(result: Result) -> Table:

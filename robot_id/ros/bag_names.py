@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from robot_id.data.bag_messages import is_bag
+from robot_id.data.io.bags.messages import is_bag
 from robot_id.exceptions import DataError
 from robot_id.ros.data_directory import below
 from robot_id.ros.messages import ForbiddenPath

@@ -32,8 +32,8 @@ from robot_id.ros.parameter_table import (
 from robot_id.ros.real_time import ask_for_real_time, fastest_executor
 
 if TYPE_CHECKING:
-    from robot_id.data.driver_mapping import DriverMapping
-    from robot_id.model import Robot
+    from robot_id.robot import Robot
+    from robot_id.ros.driver_mapping import DriverMapping
 
 SPIN_S = 0.05
 # After a signal: time for requests to be answered, and for the answers to leave.
@@ -95,7 +95,7 @@ class NodeBase:
     def robot_setting(self: Any) -> Robot:
         """Return the robot that the parameter names."""
         # Imported here, so that nodes without a robot start without pinocchio.
-        from robot_id.model import load_robot
+        from robot_id.robot import load_robot
 
         name = self.settings['robot']
         if not name:
@@ -106,7 +106,7 @@ class NodeBase:
 
     def driver_setting(self: Any, robot: Robot) -> DriverMapping:
         """Return topics, names and units of the driver, from the parameter `mapping`."""
-        from robot_id.data.driver_mapping import DriverMapping
+        from robot_id.ros.driver_mapping import DriverMapping
 
         return DriverMapping(self.settings[MAPPING.name], robot.joint_names, robot.drive_gains)
 

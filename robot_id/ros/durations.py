@@ -6,7 +6,7 @@ import math
 
 from builtin_interfaces.msg import Duration
 
-from robot_id.data.stamps import SECOND
+from robot_id.data.cleaning.stamps import SECOND
 
 _LARGEST = 2**31 - 1
 

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
-from robot_id.data.driver_mapping import Conversion
 from robot_id.data.joint_order import JointMatcher
 from robot_id.exceptions import DataError
+from robot_id.ros.driver_mapping import Conversion
 from robot_id.ros.wire import EFFORTS, Layout
 
 Array = NDArray[np.float64]

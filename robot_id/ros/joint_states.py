@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sensor_msgs.msg import JointState
 
-from robot_id.data.driver_mapping import DriverMapping
+from robot_id.data.cleaning.stamps import Order, StampWatch, to_ns
 from robot_id.data.joint_order import JointMatcher
-from robot_id.data.stamps import Order, StampWatch, to_ns
 from robot_id.exceptions import DataError
+from robot_id.ros.driver_mapping import DriverMapping
 from robot_id.ros.listener import Listener, hear
 from robot_id.ros.qos import DEPTH
 from robot_id.ros.wire import STATE, Layout, Stream

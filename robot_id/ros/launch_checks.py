@@ -17,7 +17,7 @@ from robot_id.ros.enclave import missing_enclave
 from robot_id.ros.launch_support import Given, in_enclave, package_file
 
 if TYPE_CHECKING:
-    from robot_id.model import Robot
+    from robot_id.robot import Robot
 
 VIEWERS = ('robot_state_publisher', 'rviz2')
 
@@ -25,8 +25,8 @@ VIEWERS = ('robot_state_publisher', 'rviz2')
 def check_and_show(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Refuse what cannot run before any node starts; show the robot with `rviz:=true`."""
     from robot_id.exceptions import RobotIdError
-    from robot_id.model.files import robot_files
-    from robot_id.model.loading import load_robot
+    from robot_id.robot.files.loading import load_robot
+    from robot_id.robot.files.shipped import robot_files
 
     given = Given(context)
     line = missing_enclave(f'{given["enclaves"]}/operator')
@@ -59,7 +59,7 @@ def check_and_show(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 
 def _check_mapping(given: Given, robot: Robot) -> None:
-    from robot_id.data.driver_mapping import DriverMapping
+    from robot_id.ros.driver_mapping import DriverMapping
 
     mapping = given.mapping
     if mapping and given.simulates:

@@ -9,9 +9,9 @@ from typing import Any
 from rclpy._rclpy_pybind11 import RCLError
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
-from robot_id.data.driver_mapping import DriverMapping
 from robot_id.exceptions import RobotIdError
 from robot_id.ros.base import Interrupted, NodeBase
+from robot_id.ros.driver_mapping import DriverMapping
 from robot_id.ros.joint_states import JointStates, OnPosition
 from robot_id.ros.listener import Listener, hear
 from robot_id.ros.parameter_table import AUTOSTART, ROBOT, Row

@@ -24,7 +24,7 @@ from robot_id.exceptions import (
 from robot_id_msgs.msg import DynamicParameters, ErrorCode, Verdict
 
 if TYPE_CHECKING:
-    from robot_id.model import Robot
+    from robot_id.robot import Robot
 
 Array = NDArray[np.float64]
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.estimation.parameters import load_for_robot, parameters_for
-from robot_id.estimation.result import Result
 from robot_id.exceptions import DataError, DescriptionError, OptionError, shorten
-from robot_id.model import Robot
+from robot_id.methods.parameters import load_for_robot, parameters_for
+from robot_id.methods.result import Result
+from robot_id.robot import Robot
 from robot_id.ros.data_directory import below
 from robot_id.ros.messages import parameters_from, verdict_message
 from robot_id.ros.refusal import Refusal

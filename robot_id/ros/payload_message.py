@@ -10,9 +10,9 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Inertia, Vector3
 from numpy.typing import NDArray
 
-from robot_id.control.payload import PayloadEstimate as Change
-from robot_id.experiment.payload.attachment import at_link
-from robot_id.model import Payload, Robot
+from robot_id.control.runtime.payload import PayloadEstimate as Change
+from robot_id.robot import Payload, Robot
+from robot_id.tasks.payload.attachment import at_link
 from robot_id_msgs.msg import PayloadEstimate
 
 Array = NDArray[np.float64]

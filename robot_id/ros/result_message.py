@@ -8,8 +8,8 @@ import numpy as np
 from builtin_interfaces.msg import Time
 
 from robot_id import options
-from robot_id.estimation import registry
-from robot_id.estimation.result import Result
+from robot_id.methods import registry
+from robot_id.methods.result import Result
 from robot_id.ros.durations import to_duration
 from robot_id.ros.messages import verdict_message
 from robot_id_msgs.msg import (

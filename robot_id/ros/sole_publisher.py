@@ -11,7 +11,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import Header
 
-from robot_id.data.stamps import to_ns
+from robot_id.data.cleaning.stamps import to_ns
 from robot_id.ros.messages import WrongState
 from robot_id.ros.qos import LATCHED
 from robot_id.ros.stamps import to_stamp

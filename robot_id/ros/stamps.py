@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from builtin_interfaces.msg import Time
 
-from robot_id.data.stamps import SECOND
+from robot_id.data.cleaning.stamps import SECOND
 
 
 def to_stamp(ns: int) -> Time:

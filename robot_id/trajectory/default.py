@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 from robot_id.exceptions import TrajectoryError
-from robot_id.model import Robot
-from robot_id.trajectory.lively import lively_motion
+from robot_id.robot import Robot
+from robot_id.trajectory.random import lively_motion
 from robot_id.trajectory.sampled_motion import SampledMotion
 from robot_id.trajectory.standard import STANDARD, standard_trajectory
 from robot_id.trajectory.store import load_trajectory, make_trajectory

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_id.exceptions import OptionError, TrajectoryError, did_you_mean
-from robot_id.model import Robot
-from robot_id.model.limits import Limits
+from robot_id.robot import Robot
+from robot_id.robot.limits import Limits
 from robot_id.trajectory.trajectory import Array, Trajectory
 
 QUANTITIES = ('lower', 'upper', 'velocity', 'acceleration', 'torque')

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_id.data import bag_types
-from robot_id.data.growing_bag import GrowingBag
+from robot_id.data.io.bags import types as bag_types
+from robot_id.data.io.bags.growing import GrowingBag
 from robot_id.trajectory.reference import Reference
 
 

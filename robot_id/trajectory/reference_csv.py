@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from robot_id import files
-from robot_id.data.csv_text import LONGEST_LINE, read_csv
+from robot_id.data.io.csv import LONGEST_LINE, read_csv
 from robot_id.exceptions import RobotIdError, TrajectoryError, did_you_mean
 from robot_id.trajectory.reference import Reference
 

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.exceptions import TrajectoryError
-from robot_id.model import Robot
+from robot_id.robot import Robot
 from robot_id.trajectory.blend import approach
 from robot_id.trajectory.concatenate import Concatenation
 from robot_id.trajectory.limits import refuse_excess
-from robot_id.trajectory.lively import USUAL_ACCELERATION, USUAL_VELOCITY
+from robot_id.trajectory.random import USUAL_ACCELERATION, USUAL_VELOCITY
 from robot_id.trajectory.trajectory import Trajectory
 
 Array = NDArray[np.float64]

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from robot_id import data, dynamics
 from robot_id.cli.check import command
 from robot_id.data.dataset import Dataset, Run
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 
 
 @pytest.fixture(scope='module')

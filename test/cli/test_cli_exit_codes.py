@@ -10,10 +10,10 @@ from click.testing import CliRunner
 from robot_id import data, dynamics, files
 from robot_id.cli.main import cli
 from robot_id.data import Dataset, Run
-from robot_id.estimation.result import Result
 from robot_id.exceptions import DataError, OptionError
-from robot_id.experiment.payload.known import known_part
-from robot_id.model import load_robot
+from robot_id.methods.result import Result
+from robot_id.robot import load_robot
+from robot_id.tasks.payload.known import known_part
 
 LONG = 'é' * 125 + '.json'
 

@@ -14,11 +14,11 @@ import pytest
 from robot_id import budget
 from robot_id.cli.main import cli
 from robot_id.data import Dataset, Run
-from robot_id.estimation.result import Result
 from robot_id.exceptions import RobotIdError
-from robot_id.experiment import record
-from robot_id.experiment.identify import Request, identify
-from robot_id.model import load_robot
+from robot_id.methods.result import Result
+from robot_id.robot import load_robot
+from robot_id.tasks import record
+from robot_id.tasks.identify import Request, identify
 from robot_id.trajectory.default import motion_of
 
 COMMAND = [sys.executable, '-m', 'robot_id.cli.main']

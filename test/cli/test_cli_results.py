@@ -15,8 +15,8 @@ from click.testing import CliRunner
 from robot_id import __version__
 from robot_id.cli import main as entry
 from robot_id.cli.main import cli
-from robot_id.estimation.result import Result
-from robot_id.model import load_robot
+from robot_id.methods.result import Result
+from robot_id.robot import load_robot
 
 
 def made(robot='scara', method='idim_wls', shift=0.0, **changes):

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from robot_id.cli.main import cli
 from robot_id.exceptions import DescriptionError
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 
 
 def run(*arguments):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 from robot_id.trajectory import Fourier
 
 

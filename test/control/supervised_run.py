@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from robot_id.control import ComputedTorque
-from robot_id.control.torque_control import TorqueControl
+from robot_id.control.runtime.torque_control import TorqueControl
 from robot_id.dynamics import Disturbances, Plant
 from robot_id.dynamics.inverse import bias
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 from robot_id.trajectory import Quintic
 
 RATE = 1000

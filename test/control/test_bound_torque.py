@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from robot_id.control import ComputedTorque
-from robot_id.control.bound_torque import BoundTorque
 from robot_id.control.laws.computed_torque import Memory
-from robot_id.dynamics.loop_kernel import one_torque
-from robot_id.dynamics.tree import tree_of
-from robot_id.model import load_robot
+from robot_id.control.runtime.bound_torque import BoundTorque
+from robot_id.dynamics.kernels.closed_loop import one_torque
+from robot_id.dynamics.kernels.tree import tree_of
+from robot_id.robot import load_robot
 
 
 def inputs_of(robot, count, seed=3):

@@ -7,14 +7,14 @@ import pinocchio
 import pytest
 
 from robot_id.control import ComputedTorque
-from robot_id.control.compensation import Compensation
-from robot_id.control.simulated_robot import SimulatedRobot
-from robot_id.data.driver_mapping import DriverMapping
+from robot_id.control.runtime.compensation import Compensation
+from robot_id.control.runtime.simulated_robot import SimulatedRobot
 from robot_id.data.mapping import load_mapping
 from robot_id.dynamics import Disturbances
 from robot_id.dynamics.inverse import inverse_dynamics
 from robot_id.exceptions import DataError
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
+from robot_id.ros.driver_mapping import DriverMapping
 from robot_id.trajectory.default import motion_of
 
 ROOT = Path(__file__).resolve().parents[2]

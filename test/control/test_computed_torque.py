@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from robot_id.control import ComputedTorque, tune
 from robot_id.dynamics import Disturbances, Plant, simulate
 from robot_id.exceptions import ControlError, OptionError
-from robot_id.model import load_robot
-from robot_id.model.friction import ROTOR, kind_of
+from robot_id.robot import load_robot
+from robot_id.robot.friction import ROTOR, kind_of
 from robot_id.trajectory import Reference, emps_cycle
 
 

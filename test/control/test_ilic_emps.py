@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robot_id.dynamics import Disturbances
-from robot_id.experiment import run_ilic
+from robot_id.tasks import run_ilic
 from robot_id.trajectory import cycle, emps_cycle
 
 TRUTH = np.array([95.0, 200.0, 20.0])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from robot_id.dynamics import Disturbances
-from robot_id.experiment import run_ilic
-from robot_id.model import Payload, payload_parameters
+from robot_id.robot import Payload, payload_parameters
+from robot_id.tasks import run_ilic
 
 
 @pytest.mark.parametrize('seed', [0, 1])

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robot_id.control import Ilic
-from robot_id.control.window import MovingWindow, closes
+from robot_id.control.learning.window import MovingWindow, closes
 from robot_id.dynamics import inertia_matrix, inverse_dynamics
 from robot_id.exceptions import ControlError, OptionError
 from robot_id.trajectory import emps_cycle

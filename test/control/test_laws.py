@@ -11,10 +11,10 @@ from numba.core.caching import NullCache
 from robot_id.control import tune
 from robot_id.control.laws import law_named
 from robot_id.dynamics import Controller, Law, simulate
-from robot_id.dynamics.kernels import FAST
-from robot_id.dynamics.law import torque_kernel
-from robot_id.dynamics.loop_kernel import closed_loop
-from robot_id.model.description import LawName
+from robot_id.dynamics.kernels.closed_loop import closed_loop
+from robot_id.dynamics.kernels.rigid_body import FAST
+from robot_id.dynamics.simulation.law import torque_kernel
+from robot_id.robot.files.description import LawName
 from robot_id.trajectory import Reference
 
 

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from robot_id.control import Ilic
-from robot_id.control.learner_process import LearnerProcess
-from robot_id.control.learning import Learning
-from robot_id.control.torque_control import Command
-from robot_id.control.window import Window
+from robot_id.control.learning.beside_loop import Learning
+from robot_id.control.learning.process import LearnerProcess
+from robot_id.control.learning.window import Window
+from robot_id.control.runtime.torque_control import Command
 from robot_id.dynamics import inverse_dynamics
 from robot_id.exceptions import ControlError
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 from robot_id.trajectory.default import motion_of
 
 RATE = 200.0
@@ -67,8 +67,8 @@ def test_kill_9_costs_one_window(options, process, window):
 START = """
 import sys
 from robot_id.control import Ilic
-from robot_id.control.learner_process import rest_window
-from robot_id.model import load_robot
+from robot_id.control.learning.process import rest_window
+from robot_id.robot import load_robot
 robot = load_robot('emps')
 ilic = Ilic(robot, robot.truth(), 200.0, 2.0)
 ilic.identify(rest_window(ilic))

@@ -8,9 +8,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from robot_id.control import ComputedTorque
-from robot_id.control.blend_rate import BLEND_SHARE, blend_rate
-from robot_id.control.guards import check_model
-from robot_id.control.model_bounds import (
+from robot_id.control.runtime.blend_rate import BLEND_SHARE, blend_rate
+from robot_id.control.runtime.guards import check_model
+from robot_id.control.runtime.model_bounds import (
     IDENTIFIED,
     NOMINAL,
     Other,
@@ -20,7 +20,7 @@ from robot_id.control.model_bounds import (
 )
 from robot_id.dynamics import Plant
 from robot_id.exceptions import ControlError
-from robot_id.model import Payload, load_robot, payload_parameters
+from robot_id.robot import Payload, load_robot, payload_parameters
 
 URDF = Path(__file__).resolve().parents[2] / 'urdf/tx40.urdf'
 ROBOTS = 'emps', 'scara', 'tx40'

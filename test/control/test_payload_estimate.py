@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from robot_id.control.payload import estimate_payload
-from robot_id.model import Payload, payload_parameters
+from robot_id.control.runtime.payload import estimate_payload
+from robot_id.robot import Payload, payload_parameters
 
 
 @pytest.mark.parametrize('name', ['emps', 'scara', 'tx40'])

@@ -6,12 +6,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from robot_id.control.payload_watch import PayloadWatch
+from robot_id.control.runtime.payload_watch import PayloadWatch
 from robot_id.data import load
-from robot_id.data.processing import Processing
-from robot_id.model import Payload, load_robot, payload_parameters
-from robot_id.regression.derivation import derive
-from robot_id.regression.observation import Observation
+from robot_id.data.signals.processing import Processing
+from robot_id.regression.preprocessing.options import derive
+from robot_id.regression.rows.observation import Observation
+from robot_id.robot import Payload, load_robot, payload_parameters
 
 # Robot, recording, mapping, windows, a load that the robot may carry [kg].
 RECORDINGS = [

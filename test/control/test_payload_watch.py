@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from robot_id.control.payload_watch import PayloadWatch
+from robot_id.control.runtime.payload_watch import PayloadWatch
 from robot_id.dynamics import Disturbances
-from robot_id.experiment import run_ilic
-from robot_id.model import Loop, Payload, load_robot, payload_parameters
+from robot_id.robot import Loop, Payload, load_robot, payload_parameters
+from robot_id.tasks import run_ilic
 from robot_id.trajectory import SampledMotion
 from robot_id.trajectory.default import motion_of
-from robot_id.trajectory.lively import lively_motion
+from robot_id.trajectory.random import lively_motion
 
 CYCLE_S = 8.0
 PENDULUM = """

@@ -5,14 +5,14 @@ import pytest
 
 from bench.bench_physical import random_arm
 from robot_id.control import ComputedTorque
-from robot_id.control.essential import WindowFit, possible_window
-from robot_id.control.guards import check_model, proven_positive
-from robot_id.control.posture_search import possible_robot, weakest_posture
+from robot_id.control.learning.essential import WindowFit, possible_window
+from robot_id.control.runtime.guards import check_model, proven_positive
+from robot_id.control.runtime.posture_search import possible_robot, weakest_posture
 from robot_id.dynamics import inertia_matrix
 from robot_id.exceptions import ControlError
-from robot_id.model import Payload, load_robot, payload_parameters
-from robot_id.regression.physical import Fitter
-from robot_id.regression.physical.witness import witness
+from robot_id.regression.consistency import Fitter
+from robot_id.regression.consistency.membership import witness
+from robot_id.robot import Payload, load_robot, payload_parameters
 
 
 @pytest.mark.parametrize('name', ['scara', 'emps', 'tx40'])

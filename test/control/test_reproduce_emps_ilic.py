@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from robot_id.cli import main as entry
-from robot_id.report.reproduce import TABLES, emps_ilic
+from robot_id.studies.papers import TABLES, emps_ilic
 
 
 @pytest.fixture(scope='module')

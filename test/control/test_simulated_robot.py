@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robot_id.control.simulated_robot import SimulatedRobot
+from robot_id.control.runtime.simulated_robot import SimulatedRobot
 from robot_id.dynamics import Disturbances
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 
 
 @given(

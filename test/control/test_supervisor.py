@@ -5,9 +5,9 @@ import pytest
 from supervised_run import SupervisedRun
 
 from robot_id.control import ComputedTorque
-from robot_id.control.supervisor import Kind, start_errors
-from robot_id.control.torque_control import Mode, TorqueControl
-from robot_id.model import load_robot
+from robot_id.control.runtime.torque_control import Mode, TorqueControl
+from robot_id.control.supervision.supervisor import Kind, start_errors
+from robot_id.robot import load_robot
 
 BENT = (0.3, 0.8, 0.7, 0.2, 0.5, 0.1)
 MOVES = {

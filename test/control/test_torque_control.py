@@ -5,8 +5,8 @@ import pytest
 from reference_message import point
 
 from robot_id.control import ComputedTorque
-from robot_id.control.torque_control import Mode, TorqueControl
-from robot_id.model import load_robot
+from robot_id.control.runtime.torque_control import Mode, TorqueControl
+from robot_id.robot import load_robot
 
 MS = 1_000_000
 

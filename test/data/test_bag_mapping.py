@@ -7,7 +7,7 @@ import yaml
 from robot_id import data
 from robot_id.data import Dataset, Run
 from robot_id.exceptions import DataError
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 
 N, RATE = 300, 100.0
 RECORDED = ('axis_1', 'axis_2')

@@ -2,7 +2,7 @@
 
 from library_bag import Bag
 
-from robot_id.data.bag_replay import BagReplay
+from robot_id.data.io.bags.replay import BagReplay
 
 SECOND = 10**9
 MILLI = 10**6

@@ -14,7 +14,9 @@ from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, W
 from running.typestore import typestore
 
 from robot_id import data
-from robot_id.data import bag_storage, bag_types, cdr
+from robot_id.data.io.bags import cdr
+from robot_id.data.io.bags import storage as bag_storage
+from robot_id.data.io.bags import types as bag_types
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ('a', 'b')

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from robot_id.data.cleaning import Raw, clean
-from robot_id.data.resampling import interpolate
+from robot_id.data.cleaning.cleaning import Raw, clean
+from robot_id.data.cleaning.resampling import interpolate
 from robot_id.exceptions import DataError
 
 

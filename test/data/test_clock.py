@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.data.clipping import clipped
-from robot_id.data.clock import rebuild
+from robot_id.data.cleaning.clipping import clipped
+from robot_id.data.cleaning.clock import rebuild
+from robot_id.data.cleaning.unwrapping import unwrap
 from robot_id.data.dataset import Run
-from robot_id.data.unwrapping import unwrap
 
 Array = NDArray[np.float64]
 

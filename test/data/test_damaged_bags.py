@@ -11,7 +11,7 @@ from running.typestore import typestore
 
 from robot_id import data
 from robot_id.data import Dataset, Run
-from robot_id.data.mcap_scan import McapScan
+from robot_id.data.io.bags.mcap_scan import McapScan
 from robot_id.exceptions import DataError
 
 N = 500

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import ndimage, signal
 
-from robot_id.data.chebyshev import chebyshev
-from robot_id.data.decimation import (
+from robot_id.data.signals.decimation import (
     LARGEST_STAGE,
     Decimator,
+    chebyshev,
     decimate,
     design,
     kept_samples,

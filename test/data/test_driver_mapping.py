@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from robot_id.data.driver_mapping import DriverMapping
 from robot_id.exceptions import DataError, OptionError
-from robot_id.experiment.measurements import load_for
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
+from robot_id.ros.driver_mapping import DriverMapping
+from robot_id.tasks.measurements import load_for
 
 JOINTS = ('shoulder', 'elbow')
 RAW = np.array([3.0, -5.0])

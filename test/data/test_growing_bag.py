@@ -15,12 +15,11 @@ from rosbags.rosbag2 import Reader, StoragePlugin, Writer
 from running.typestore import typestore
 
 from robot_id.data import Mapping, load
-from robot_id.data.bag_thread import BagThread, Limits
-from robot_id.data.bag_types import channel
-from robot_id.data.growing_bag import GrowingBag
+from robot_id.data.io.bags.growing import GrowingBag
+from robot_id.data.io.bags.logging_thread import BagThread, Limits, StampStatistics
+from robot_id.data.io.bags.mcap_scan import McapScan
+from robot_id.data.io.bags.types import channel
 from robot_id.data.mapping import Topics
-from robot_id.data.mcap_scan import McapScan
-from robot_id.data.stamp_statistics import StampStatistics
 
 STATES, COMMANDS = 'sensor_msgs/msg/JointState', 'std_msgs/msg/Float64MultiArray'
 START = 1_700_000_000_000_000_000

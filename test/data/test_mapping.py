@@ -7,7 +7,7 @@ from mapped_files import samples, table
 from robot_id import data
 from robot_id.data import load_mapping, shipped_mappings
 from robot_id.exceptions import DataError
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 
 
 def test_shipped_mappings_are_valid():

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robot_id.data import Processing, Run, differentiate, resolve
-from robot_id.data.filters import settling
-from robot_id.data.processing import dropped, usable
+from robot_id.data.signals.filters import settling
+from robot_id.data.signals.processing import dropped, usable
 from robot_id.exceptions import DataError, OptionError
 
 
@@ -59,7 +59,7 @@ def test_rows_are_those_of_the_whole_run(kind):
 
 
 def test_settling_is_where_the_impulse_response_has_decayed():
-    from robot_id.data.filters import zero_phase
+    from robot_id.data.signals.filters import zero_phase
 
     x = np.zeros((4001, 1))
     x[2000] = 1.0

@@ -5,7 +5,7 @@ import yaml
 
 from robot_id import data
 from robot_id.data import Processing, decimate, differentiate, resolve
-from robot_id.data.processing import dropped, usable
+from robot_id.data.signals.processing import dropped, usable
 
 
 def test_emps_with_the_authors_processing(shared):

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robot_id.data.stamp_statistics import StampStatistics
-from robot_id.data.stamps import Order, StampWatch, header_stamp_ns
+from robot_id.data.cleaning.stamps import Order, StampWatch, header_stamp_ns
+from robot_id.data.io.bags.logging_thread import StampStatistics
 
 MS = 1_000_000
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.io import savemat
 
 from robot_id import data
-from robot_id.data.csv_text import read_csv
+from robot_id.data.io.csv import read_csv
 from robot_id.exceptions import DataError
 
 MAPPING = data.Mapping.model_validate(

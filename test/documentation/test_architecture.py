@@ -42,14 +42,14 @@ def test_the_house_as_it_is_keeps_every_contract(house):
 @pytest.mark.parametrize(
     ('file', 'line'),
     [
-        ('model/inertia.py', 'from robot_id.data.dataset import Dataset'),
+        ('robot/parameters/inertia.py', 'from robot_id.data.dataset import Dataset'),
         ('trajectory/fourier.py', 'import robot_id.dynamics.regressor'),
-        ('control/gains.py', 'def lazy():\n    from robot_id.estimation.result import Result'),
-        ('regression/triangular.py', 'from robot_id import online'),
+        ('control/gains.py', 'def lazy():\n    from robot_id.methods.result import Result'),
+        ('regression/solvers/triangular.py', 'from robot_id import online'),
         ('excitation/search.py', 'from robot_id.regression import triangular'),
-        ('estimation/result.py', 'from robot_id.cli.console import output'),
+        ('methods/result.py', 'from robot_id.cli.console import output'),
         ('cli/console.py', 'def lazy():\n    from robot_id.ros import qos'),
-        ('experiment/validation.py', 'import rclpy'),
+        ('tasks/validation.py', 'import rclpy'),
     ],
 )
 def test_a_line_against_the_order_is_found(house, file, line):

@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from robot_id.cli.main import VERBS
-from robot_id.estimation import registry
-from robot_id.estimation.result import Result
-from robot_id.model import load_robot
+from robot_id.methods import registry
+from robot_id.methods.result import Result
+from robot_id.robot import load_robot
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPERS = [ROOT / f'{name}.md' for name in ('CONTRIBUTING', 'QUALITY_DECLARATION', 'SECURITY')]

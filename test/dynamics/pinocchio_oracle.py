@@ -4,8 +4,8 @@ import numpy as np
 import pinocchio as pin
 from random_robots import random_robot, random_states
 
-from robot_id.model import Robot, RobotDescription
-from robot_id.model.oracle import standard_regressor
+from robot_id.robot import Robot, RobotDescription
+from robot_id.robot.robot import standard_regressor
 
 
 def tied_robot(rng, n, bodies, coupled):

@@ -4,9 +4,9 @@ import numpy as np
 import pinocchio as pin
 from hypothesis import strategies as st
 
-from robot_id.model import Robot, RobotDescription
-from robot_id.model.inertia import inertia_row
-from robot_id.model.kinematics import Kinematics
+from robot_id.robot import Robot, RobotDescription
+from robot_id.robot.kinematics import Kinematics
+from robot_id.robot.parameters.inertia import inertia_row
 
 SHIPPED = ('emps', 'scara', 'tx40')
 

@@ -7,7 +7,7 @@ from random_robots import SHIPPED, random_robot
 from robot_id import dynamics
 from robot_id.dynamics.generated import compiler, library
 from robot_id.dynamics.generated.lanes import LANES
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 
 MANY = library.ENOUGH_STATES
 needs_compiler = pytest.mark.skipif(compiler.compiler() is None, reason='no C compiler')

@@ -8,8 +8,8 @@ from random_robots import SHIPPED, random_parameters, random_states, robots
 
 from robot_id import dynamics
 from robot_id.exceptions import SimulationError
-from robot_id.model import load_robot
-from robot_id.model.oracle import standard_regressor
+from robot_id.robot import load_robot
+from robot_id.robot.robot import standard_regressor
 
 
 def joint_terms(robot, chi_st, dq, ddq, slope=None):

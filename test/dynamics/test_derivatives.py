@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from random_robots import SHIPPED, random_robot, random_states
 
 from robot_id import dynamics
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 
 
 def check(robot, chi, q, dq, ddq, slope):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from random_robots import random_robot
 
 from robot_id import dynamics
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 
 SLOPE = 20.0
 

@@ -9,10 +9,10 @@ from robot_id import dynamics
 from robot_id.dynamics.acting_columns import acting_columns
 from robot_id.dynamics.regressor import parameter_jacobian
 from robot_id.exceptions import DescriptionError, OptionError
-from robot_id.model import load_robot
-from robot_id.model.friction import COLUMNS, TERMS, parse_terms
-from robot_id.model.friction.functions import smooth_sign
-from robot_id.model.other_friction import with_friction
+from robot_id.robot import load_robot
+from robot_id.robot.friction import COLUMNS, TERMS, parse_terms
+from robot_id.robot.friction.functions import smooth_sign
+from robot_id.robot.friction.replacement import with_friction
 
 ALL = [pytest.param(term, column, id=column.name) for term, column in COLUMNS]
 STRUCTURES = (

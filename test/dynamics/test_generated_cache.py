@@ -13,7 +13,7 @@ from random_robots import random_states
 
 from robot_id import dynamics
 from robot_id.dynamics.generated import cache, compiler, library
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 
 pytestmark = pytest.mark.skipif(compiler.compiler() is None, reason='no C compiler')
 N = library.ENOUGH_STATES
@@ -119,7 +119,7 @@ def test_code_that_takes_too_long_is_not_tried_again(own_cache, monkeypatch):
 START = """
 import numpy as np
 from robot_id.dynamics.generated.library import code_for
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 robot = load_robot('tx40')
 print('ready', flush=True)
 input()

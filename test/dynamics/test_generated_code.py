@@ -13,10 +13,10 @@ from robot_id.dynamics.generated.batch import batch_source
 from robot_id.dynamics.generated.evaluate import evaluate
 from robot_id.dynamics.generated.functions import trace
 from robot_id.exceptions import SimulationError
-from robot_id.model import load_robot
-from robot_id.online import state_kernels
-from robot_id.online.state_model import StateModel
-from robot_id.trajectory.lively import lively_motion
+from robot_id.methods.kalman import state_kernels
+from robot_id.methods.kalman.filter import StateModel
+from robot_id.robot import load_robot
+from robot_id.trajectory.random import lively_motion
 
 N = library.ENOUGH_STATES
 pytestmark = pytest.mark.skipif(compiler.compiler() is None, reason='no C compiler')

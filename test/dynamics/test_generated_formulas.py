@@ -12,7 +12,7 @@ from robot_id import dynamics
 from robot_id.dynamics.generated.evaluate import evaluate, operations_in_order
 from robot_id.dynamics.generated.functions import FUNCTIONS, trace
 from robot_id.dynamics.generated.symbols import Trace, TraceError
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 
 
 def value(robot, name, smooth=False, **inputs):

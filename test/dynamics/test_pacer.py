@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robot_id.dynamics.pacer import MOST_BEHIND_S, Pacer
+from robot_id.dynamics.simulation.pacer import MOST_BEHIND_S, Pacer
 
 
 class Clock:

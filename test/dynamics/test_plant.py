@@ -8,8 +8,8 @@ import pytest
 from robot_id.control import tune
 from robot_id.dynamics import Disturbances, Plant, RunningController, simulate
 from robot_id.exceptions import SimulationError
-from robot_id.model import load_robot
-from robot_id.trajectory.lively import lively_motion
+from robot_id.robot import load_robot
+from robot_id.trajectory.random import lively_motion
 
 
 def world(robot, reference):

@@ -9,7 +9,7 @@ import pytest
 from random_robots import random_states
 
 from robot_id import dynamics
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 
 
 @pytest.mark.parametrize('standard', [False, True])

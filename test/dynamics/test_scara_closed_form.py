@@ -4,7 +4,7 @@ import numpy as np
 from random_robots import random_states
 
 from robot_id import dynamics
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 
 
 def test_regressor_is_equation_53():

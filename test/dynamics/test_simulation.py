@@ -11,9 +11,9 @@ from robot_id.control import loop_inertia, tune
 from robot_id.control.laws.pd import Pd
 from robot_id.dynamics import Controller, Disturbances, simulate, simulate_many
 from robot_id.exceptions import SimulationError
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 from robot_id.trajectory import Reference
-from robot_id.trajectory.lively import lively_motion
+from robot_id.trajectory.random import lively_motion
 
 
 def motion(robot, loop='default', seconds=2.0, share=0.6, seed=2):
@@ -195,7 +195,7 @@ def test_sensitivities_against_finite_differences():
     law = replace(tune(robot, settings), rate_hz=2000.0)
     chi, slope = robot.truth(), 30.0
     run = simulate(robot, chi, reference, law, coulomb_slope=slope)
-    from robot_id.dynamics.sensitivity import loop_sensitivities
+    from robot_id.dynamics.simulation.sensitivity import loop_sensitivities
 
     S, T = loop_sensitivities(
         robot,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from robot_id.exceptions import RobotIdError
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 from tools.fuzz import inputs, mutate
 from tools.fuzz.targets import Targets
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from robot_id import exceptions, options
-from robot_id.control.ilic_options import IlicOptions
+from robot_id.control.learning.options import IlicOptions
 from robot_id.data import Processing, resolve
 from robot_id.data.joint_order import JointMatcher
-from robot_id.estimation import registry
 from robot_id.exceptions import DataError, OptionError, RobotIdError, TrajectoryError
-from robot_id.model import load_robot
+from robot_id.methods import registry
+from robot_id.robot import load_robot
 from robot_id.trajectory import Quintic
 from robot_id.trajectory.limits import motion_limits
 from robot_id.trajectory.reference_generator import check_limits

@@ -17,7 +17,7 @@ LINE = 'compiled code is not kept'
 WORK = """
 import numpy as np
 from robot_id import dynamics
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 robot = load_robot('emps')
 x = np.linspace(-1.0, 1.0, 600)[:, None]
 print(float(np.sum(dynamics.regressor(robot, x, 2 * x, 3 * x) ** 2)))
@@ -46,7 +46,7 @@ def run(before='true', **environment):
 @pytest.fixture(scope='module')
 def expected():
     from robot_id import dynamics
-    from robot_id.model import load_robot
+    from robot_id.robot import load_robot
 
     x = np.linspace(-1.0, 1.0, 600)[:, None]
     return float(np.sum(dynamics.regressor(load_robot('emps'), x, 2 * x, 3 * x) ** 2))

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from robot_id import budget, files
-from robot_id.estimation.result import Result
 from robot_id.exceptions import DataError, RobotIdError, TimeLimitError
+from robot_id.methods.result import Result
 
 SAVES = """
 import sys
 import numpy as np
-from robot_id.estimation.result import Result
+from robot_id.methods.result import Result
 names = tuple(f'p{i}' for i in range(60))
 print('ready', flush=True)
 for k in range(100000):

@@ -54,7 +54,7 @@ def test_the_block_keeps_ros_out():
 
 def test_all_rooms_but_nodes_import_without_ros():
     found = modules()
-    assert {'robot_id.data.dataset', 'robot_id.estimation.result', 'robot_id.cli.main'} <= {*found}
+    assert {'robot_id.data.dataset', 'robot_id.methods.result', 'robot_id.cli.main'} <= {*found}
     code = """
 import importlib
 for name in sys.argv[1:]:

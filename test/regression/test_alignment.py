@@ -7,10 +7,10 @@ import pytest
 from scipy.signal import savgol_filter
 
 from robot_id.dynamics import Disturbances
-from robot_id.estimation import registry
-from robot_id.experiment.recording import record
-from robot_id.model import load_robot
-from robot_id.regression.alignment import align
+from robot_id.methods import registry
+from robot_id.regression.preprocessing.alignment import align
+from robot_id.robot import load_robot
+from robot_id.tasks.recording import record
 
 
 @pytest.fixture(scope='module')
@@ -89,7 +89,7 @@ def test_a_given_slope_is_kept(emps, recording):
 
 
 def emps_processing():
-    from robot_id.data.processing import Processing
+    from robot_id.data.signals.processing import Processing
 
     return Processing()
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from robot_id.estimation import registry
-from robot_id.experiment.recording import record
-from robot_id.model import load_robot
-from robot_id.regression.bootstrap import bootstrap_covariance
+from robot_id.methods import registry
+from robot_id.regression.uncertainty.bootstrap import bootstrap_covariance
+from robot_id.robot import load_robot
+from robot_id.tasks.recording import record
 
 
 @pytest.mark.parametrize('pole', [0.0, 0.6])

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from robot_id.regression.changing_noise import reach_of
-from robot_id.regression.deviations import least_squares_covariance
+from robot_id.regression.uncertainty.standard_errors import least_squares_covariance, reach_of
 
 ROWS = 1000
 

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from robot_id.data import Processing, Run
-from robot_id.data.derivatives import central_differences
-from robot_id.data.processing import decimate, torque_at_samples
+from robot_id.data.signals.derivatives import central_differences
+from robot_id.data.signals.processing import decimate, torque_at_samples
 from robot_id.dynamics import Disturbances
-from robot_id.estimation import registry
-from robot_id.experiment.recording import record
-from robot_id.model import load_robot
-from robot_id.regression import reversals
-from robot_id.regression.reversals import response_bases, reversal_times, without
+from robot_id.methods import registry
+from robot_id.regression.rows import reversals
+from robot_id.regression.rows.reversals import response_bases, reversal_times, without
+from robot_id.robot import load_robot
+from robot_id.tasks.recording import record
 
 
 def test_differences_are_exact_for_polynomials_of_degree_six():

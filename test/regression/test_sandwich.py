@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from robot_id.regression import sandwich
-from robot_id.regression.deviations import least_squares_covariance
+from robot_id.regression.uncertainty import sandwich
+from robot_id.regression.uncertainty.standard_errors import least_squares_covariance
 
 
 def regression(rng, rows=600, joints=2, parameters=5):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from robot_id.data.dataset import Run
-from robot_id.data.processing import Processing
-from robot_id.regression import shared_reversals
-from robot_id.regression.reversals import response_bases, reversal_times
-from robot_id.regression.shared_reversals import SharedReversals
+from robot_id.data.signals.processing import Processing
+from robot_id.regression.rows import shared_reversals
+from robot_id.regression.rows.reversals import response_bases, reversal_times
+from robot_id.regression.rows.shared_reversals import SharedReversals
 
 PROCESSING = Processing(decimation=8, cutoff_hz=20.0)
 

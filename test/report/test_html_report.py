@@ -14,11 +14,11 @@ from click.testing import CliRunner
 from robot_id import data
 from robot_id.cli.main import cli
 from robot_id.data import Dataset, Run
-from robot_id.estimation.result import Iteration, Result
-from robot_id.experiment import record
-from robot_id.model import load_robot
-from robot_id.regression.prediction import PredictedRun, Prediction
+from robot_id.methods.result import Iteration, Result
+from robot_id.regression.rows.prediction import PredictedRun, Prediction
 from robot_id.report.html import Provenance, series, write_report
+from robot_id.robot import load_robot
+from robot_id.tasks import record
 
 CHROMIUM = next(filter(None, map(shutil.which, ('chromium', 'chromium-browser'))), None)
 
@@ -77,7 +77,7 @@ def test_the_numbers_are_those_of_the_prediction(report):
     robot = load_robot('scara')
     recorded = data.load(report / '1.csv', joint_names=robot.joint_names)
     result = Result.load(report / 'r.json')
-    from robot_id.experiment.validation import validate
+    from robot_id.tasks.validation import validate
 
     torque = validate(robot, result, recorded).prediction.runs[0].measured[:, 0]
     step = joint['measured_step']

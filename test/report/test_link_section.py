@@ -4,10 +4,10 @@ import re
 
 import numpy as np
 
-from robot_id.estimation.physical import project, standard_of
-from robot_id.estimation.result import Result
-from robot_id.model import load_robot
+from robot_id.methods.consistency import project, standard_of
+from robot_id.methods.result import Result
 from robot_id.report.html.links import link_section, view
+from robot_id.robot import load_robot
 
 URDF = """<robot name="r"><link name="base"/>
 <joint name="j" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/>

@@ -18,7 +18,7 @@ from plants.mujoco_arms import robots_folder
 from running.client import Client
 
 from robot_id.dynamics import bias
-from robot_id.estimation.result import Result
+from robot_id.methods.result import Result
 
 # A process that a busy machine stalls is waited for.
 PATIENCE_S = 0.5

@@ -17,7 +17,7 @@ from running.played_robot import MS, PlayedRobot
 from running.robot_graph import Health, bring_up, node
 from sensor_msgs.msg import JointState
 
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 from robot_id.ros.durations import to_duration
 from robot_id.ros.qos import LATCHED, SERVICE
 from robot_id.ros.stamps import to_stamp

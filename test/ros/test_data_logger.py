@@ -54,7 +54,7 @@ def stop(client, node='data_logger'):
 
 
 def stamps_of(path):
-    from robot_id.data.bag_thread import header_stamp_ns
+    from robot_id.data.io.bags.logging_thread import header_stamp_ns
 
     with Reader(path) as reader:
         return [header_stamp_ns(data) for _, _, data in reader.messages()]

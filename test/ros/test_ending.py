@@ -18,8 +18,8 @@ from running.node_process import NodeProcess
 from running.robot_graph import START_S, graph
 from running.simulated_bag import simulated_bag
 
-from robot_id.data.bag_messages import BagMessages
-from robot_id.data.stamps import header_stamp_ns
+from robot_id.data.cleaning.stamps import header_stamp_ns
+from robot_id.data.io.bags.messages import BagMessages
 from robot_id_msgs.msg import ErrorCode
 
 MEMORY = Path('/dev/shm')

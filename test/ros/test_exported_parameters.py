@@ -5,8 +5,8 @@ import pytest
 from click.testing import CliRunner
 
 from robot_id.cli.main import cli
-from robot_id.estimation.result import Result
-from robot_id.model import load_robot
+from robot_id.methods.result import Result
+from robot_id.robot import load_robot
 
 pytestmark = [pytest.mark.ros, pytest.mark.real_processes, pytest.mark.timeout(300)]
 pytest.importorskip('rclpy')

@@ -18,7 +18,7 @@ from running.client import Client
 from running.robot_graph import START_S, Health, graph
 from std_srvs.srv import Trigger
 
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 from robot_id.ros.qos import LATCHED, SERVICE
 from robot_id_msgs.msg import ControllerStatus, ErrorCode, Verdict
 from robot_id_msgs.srv import SetDynamicParameters, SetPayload

@@ -12,7 +12,7 @@ pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is no
 from running.client import Client
 from running.robot_graph import START_S, bring_up, graph
 
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 from robot_id.ros.qos import SERVICE
 from robot_id_msgs.msg import ErrorCode
 from robot_id_msgs.srv import SetDynamicParameters, StartRecording, StopRecording

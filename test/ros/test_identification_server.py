@@ -64,9 +64,9 @@ def test_action_gives_what_the_method_gives(client, folder):
     from action_msgs.msg import GoalStatus
 
     from robot_id.data import load
-    from robot_id.estimation import registry
-    from robot_id.estimation.result import Result
-    from robot_id.model import load_robot
+    from robot_id.methods import registry
+    from robot_id.methods.result import Result
+    from robot_id.robot import load_robot
 
     goal = send(client, method='didim')
     # The first time on a machine the kernels are compiled.
@@ -119,7 +119,7 @@ def test_service_on_the_newest_recording_keeps_earlier_results(client, folder):
 
 def test_methods_are_listed_with_their_options(client):
     from robot_id import options
-    from robot_id.estimation import registry
+    from robot_id.methods import registry
     from robot_id_msgs.srv import ListMethods
 
     methods = client.call(ListMethods, 'identification_server/list_methods').methods

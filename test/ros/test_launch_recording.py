@@ -19,8 +19,8 @@ def run(file, *arguments):
 
 def test_identify_simulates_records_and_identifies(tmp_path):
     from robot_id.data import load
-    from robot_id.estimation.result import Result
-    from robot_id.model import load_robot
+    from robot_id.methods.result import Result
+    from robot_id.robot import load_robot
 
     text = run(
         'identify', 'robot:=emps', 'namespace:=one', f'data_directory:={tmp_path}',

@@ -93,7 +93,7 @@ def test_foxglove_shows_every_panel_once():
 
 @pytest.mark.parametrize('path', PLOTJUGGLER, ids=lambda path: path.stem)
 def test_plotjuggler_curves_exist(path):
-    from robot_id.model import load_robot
+    from robot_id.robot import load_robot
 
     robot = load_robot(path.stem.removeprefix('plotjuggler_'))
     tree = ElementTree.parse(path)

@@ -17,8 +17,8 @@ from sensor_msgs.msg import JointState
 
 from robot_id.control import tune
 from robot_id.dynamics import Disturbances, simulate
-from robot_id.experiment import run_ilic
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
+from robot_id.tasks import run_ilic
 from robot_id.trajectory.default import motion_of
 from robot_id_msgs.msg import ErrorCode
 from robot_id_msgs.srv import ResetSimulation, SetPayload

@@ -15,16 +15,16 @@ pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is no
 
 from geometry_msgs.msg import Inertia, Vector3
 
-from robot_id.control.torque_control import Mode
+from robot_id.control.runtime.torque_control import Mode
 from robot_id.exceptions import DataError, DescriptionError
-from robot_id.experiment.payload.attachment import at_link, link_frame
-from robot_id.experiment.verdict import LEVELS
-from robot_id.model import load_robot, payload_parameters
+from robot_id.robot import load_robot, payload_parameters
 from robot_id.ros.durations import to_duration, to_seconds
 from robot_id.ros.messages import verdict_message
 from robot_id.ros.model_request import start_values
 from robot_id.ros.payload_message import payload_of
 from robot_id.ros.refusal import Refusal
+from robot_id.tasks.payload.attachment import at_link, link_frame
+from robot_id.tasks.verdict.verdict import LEVELS
 from robot_id_msgs.msg import ControllerStatus, ErrorCode, Verdict
 
 FRAMES = [('emps', 'link_1'), ('scara', 'link_2'), ('tx40', 'link_6')]

@@ -24,13 +24,13 @@ from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import Float64MultiArray
 
-from robot_id.control.ilic_options import IlicOptions
+from robot_id.control.learning.options import IlicOptions
+from robot_id.data.cleaning.stamps import to_ns
 from robot_id.data.joint_order import joint_order
-from robot_id.data.stamps import to_ns
 from robot_id.exceptions import DataError, OptionError
+from robot_id.methods.recursive.settings import OnlineSettings
 from robot_id.nodes.ctc_parameters import LEARNER
 from robot_id.nodes.tables import TABLES
-from robot_id.online.settings import OnlineSettings
 from robot_id.ranges import OutOfRange
 from robot_id.ros.base import NodeBase
 from robot_id.ros.data_directory import below

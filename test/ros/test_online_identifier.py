@@ -41,8 +41,8 @@ def latched(client, kind, topic):
 
 def check_estimate(status, last, sent, nominal):
     """Check the last message against the truth and against the last status."""
-    from robot_id.model import load_robot
-    from robot_id.online.sizes import nominal_sizes
+    from robot_id.methods.recursive.sizes import nominal_sizes
+    from robot_id.robot import load_robot
     from robot_id_msgs.msg import OnlineStatus
 
     robot = load_robot('emps')
@@ -75,8 +75,8 @@ def test_parameters_come_near_the_truth(bag, tmp_path, method):
     from running.robot_graph import stamps
 
     from robot_id.data import load
-    from robot_id.estimation import registry
-    from robot_id.model import load_robot
+    from robot_id.methods import registry
+    from robot_id.robot import load_robot
     from robot_id_msgs.msg import DynamicParameters, OnlineStatus
     from robot_id_msgs.srv import ResetEstimate
 
@@ -161,7 +161,7 @@ def test_bad_samples_are_refused_and_counted():
     from ros_helpers.source import Source, joint_state
     from running.client import Client
 
-    from robot_id.model import load_robot
+    from robot_id.robot import load_robot
     from robot_id_msgs.msg import OnlineStatus
 
     joint = load_robot('emps').joint_names[0]

@@ -17,9 +17,9 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from robot_id.data import save
-from robot_id.experiment import record
-from robot_id.model import Payload, load_robot, payload_parameters
+from robot_id.robot import Payload, load_robot, payload_parameters
 from robot_id.ros.qos import LATCHED
+from robot_id.tasks import record
 from robot_id.trajectory.default import motion_of
 from robot_id_msgs.msg import DynamicParameters, ErrorCode, PayloadEstimate
 from robot_id_msgs.srv import IdentifyPayload, SetPayload

@@ -15,10 +15,10 @@ from running.node_process import NodeProcess
 from running.robot_graph import bring_up, graph
 
 from robot_id.data import save
-from robot_id.experiment import record
-from robot_id.experiment.identify import Request, identify
-from robot_id.model import Payload, load_robot, payload_parameters
+from robot_id.robot import Payload, load_robot, payload_parameters
 from robot_id.ros.qos import LATCHED
+from robot_id.tasks import record
+from robot_id.tasks.identify import Request, identify
 from robot_id.trajectory.default import motion_of
 from robot_id_msgs.msg import DynamicParameters, ErrorCode, PayloadEstimate
 from robot_id_msgs.srv import IdentifyPayload, SetPayload

@@ -48,8 +48,8 @@ def test_identification_from_a_replay_equals_that_from_the_bag(bag, tmp_path, st
     from running.node_process import NodeProcess
 
     from robot_id.data import load
-    from robot_id.estimation import registry
-    from robot_id.model import load_robot
+    from robot_id.methods import registry
+    from robot_id.robot import load_robot
     from robot_id_msgs.srv import StartRecording, StopRecording
 
     source = bag if storage == 'mcap' else as_sqlite3(bag, tmp_path / 'copy')
@@ -92,7 +92,7 @@ def test_rate_start_clock_and_namespace(bag):
     from running.client import Client
     from sensor_msgs.msg import JointState
 
-    from robot_id.data.stamps import to_ns
+    from robot_id.data.cleaning.stamps import to_ns
 
     with Client(namespace='b') as client:
         heard = client.collect(JointState, 'joint_states', 5000)
@@ -121,7 +121,7 @@ def test_loop_pause_and_change_of_rate(bag):
     from sensor_msgs.msg import JointState
     from std_srvs.srv import SetBool
 
-    from robot_id.data.stamps import to_ns
+    from robot_id.data.cleaning.stamps import to_ns
 
     with (
         Client(namespace='c') as client,

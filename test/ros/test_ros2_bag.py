@@ -150,8 +150,8 @@ def test_identification_from_a_recording_of_ros2_bag(tmp_path, storage):
     from std_srvs.srv import Trigger
 
     from robot_id.data import load
-    from robot_id.estimation.result import Result
-    from robot_id.model import load_robot
+    from robot_id.methods.result import Result
+    from robot_id.robot import load_robot
 
     space, bag, rate = f'r_{storage}', tmp_path / 'recorded', 200.0
     topics = [f'/{space}/joint_states', f'/{space}/reference']
@@ -195,8 +195,8 @@ def test_a_played_bag_gives_what_was_logged(logged, tmp_path):
     from running.node_process import NodeProcess
 
     from robot_id.data import load
-    from robot_id.estimation import registry
-    from robot_id.model import load_robot
+    from robot_id.methods import registry
+    from robot_id.robot import load_robot
     from robot_id.ros.qos import LATCHED
     from robot_id_msgs.msg import OnlineStatus
 

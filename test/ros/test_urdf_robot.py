@@ -12,7 +12,7 @@ from builtin_interfaces.msg import Duration
 from running.client import Client
 from running.robot_graph import START_S, Health, graph, node
 
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 from robot_id_msgs.msg import RecordingStatus
 from robot_id_msgs.srv import Identify, StartRecording
 

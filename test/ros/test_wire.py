@@ -12,9 +12,9 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from robot_id.data.driver_mapping import DriverMapping
 from robot_id.data.joint_order import JointMatcher
 from robot_id.exceptions import DataError
+from robot_id.ros.driver_mapping import DriverMapping
 from robot_id.ros.joint_states import JointStates
 from robot_id.ros.wire import EFFORTS, POINT, STATE, Layout, Stream
 

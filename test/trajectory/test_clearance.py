@@ -9,7 +9,7 @@ import pytest
 
 from robot_id.exceptions import DescriptionError
 from robot_id.excitation.clearance import Clearance, clearance_of
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 
 LINK = """
   <link name="{name}">

@@ -9,7 +9,7 @@ from robot_id import dynamics
 from robot_id.excitation.criteria import CRITERIA
 from robot_id.excitation.criteria.criterion import by_singular_values
 from robot_id.excitation.weighted_rows import WeightedRows
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 
 
 def drawn_factor(seed: int, p: int, span: float) -> np.ndarray:

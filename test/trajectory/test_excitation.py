@@ -11,16 +11,16 @@ import pytest
 import scipy.linalg
 
 from robot_id import dynamics
-from robot_id.estimation.idim_wls import IdimWls
 from robot_id.exceptions import OptionError, TrajectoryError
 from robot_id.excitation.clearance import clearance_of
 from robot_id.excitation.design import Excitation, ExcitationOptions, excite, make_objective
 from robot_id.excitation.deviations import predict_deviations
-from robot_id.excitation.random_motion import draw
 from robot_id.excitation.search import search
-from robot_id.experiment import record
-from robot_id.model import load_robot
+from robot_id.excitation.worker import draw
+from robot_id.methods.idim.idim_wls import IdimWls
 from robot_id.progress import Cancelled
+from robot_id.robot import load_robot
+from robot_id.tasks import record
 
 
 @pytest.fixture(scope='module')

@@ -6,7 +6,7 @@ import numpy as np
 
 from robot_id.excitation.design import ExcitationOptions, excite, make_objective
 from robot_id.excitation.load import load_columns
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 
 
 def test_gradient_of_the_load_criterion_is_that_of_finite_differences():

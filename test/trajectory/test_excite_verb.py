@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from robot_id.cli import excite
 from robot_id.cli.main import cli
 from robot_id.exceptions import RobotIdError
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 from robot_id.trajectory import load_trajectory
 from robot_id.trajectory.reference_csv import read_reference_csv
 

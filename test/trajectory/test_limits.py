@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from robot_id.exceptions import OptionError, TrajectoryError
 from robot_id.excitation.family import make_family
 from robot_id.excitation.feasible import Gauge
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 from robot_id.trajectory import Quintic
 from robot_id.trajectory.limits import MotionLimits, motion_limits
 

@@ -16,7 +16,7 @@ from robot_id.excitation.design import ExcitationOptions, make_objective
 from robot_id.excitation.family import make_family
 from robot_id.excitation.motion_basis import MotionBasis
 from robot_id.excitation.parameter_weights import expected_values, weights_of_parameters
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 from robot_id.trajectory import Fourier
 
 

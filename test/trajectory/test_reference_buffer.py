@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from reference_message import point
 
+from robot_id.control.runtime.reference_buffer import ReferenceBuffer
 from robot_id.exceptions import DataError
 from robot_id.trajectory.braking import Brake
-from robot_id.trajectory.reference_buffer import ReferenceBuffer
 
 MS = 1_000_000
 

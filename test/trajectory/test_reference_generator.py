@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robot_id.exceptions import TrajectoryError
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 from robot_id.trajectory import Quintic
 from robot_id.trajectory.default import motion_of
 from robot_id.trajectory.reference_generator import ReferenceGenerator

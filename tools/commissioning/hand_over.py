@@ -13,7 +13,7 @@ from running.robot_graph import START_S
 
 from commissioning.cell import Cell, Seen
 from commissioning.robots import BODIES, FRICTION, is_friction
-from robot_id.estimation.result import Result
+from robot_id.methods.result import Result
 from robot_id.ros.qos import SERVICE
 from robot_id_msgs.msg import ErrorCode
 from robot_id_msgs.srv import SetDynamicParameters, SetPayload

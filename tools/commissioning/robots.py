@@ -14,9 +14,9 @@ import yaml
 from numpy.typing import NDArray
 from plants import mujoco_arms
 
-from robot_id.estimation.result import Result
-from robot_id.model import Robot, load_robot
-from robot_id.report.export import export
+from robot_id.export import export
+from robot_id.methods.result import Result
+from robot_id.robot import Robot, load_robot
 from robot_id.share import share_directory
 
 Array = NDArray[np.float64]

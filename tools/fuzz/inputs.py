@@ -15,7 +15,7 @@ from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, W
 
 from robot_id import data
 from robot_id.data import Dataset, Run
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 from robot_id.share import share_directory
 from tools.fuzz import results
 from tools.running.typestore import typestore
@@ -130,7 +130,7 @@ def build(folder: Path) -> dict[str, Path]:
 
 def _other_bags(folder: Path, ours: Path) -> None:
     """The same messages as sqlite, and as mcap with compressed chunks of another writer."""
-    from robot_id.data.mcap_scan import McapScan
+    from robot_id.data.io.bags.mcap_scan import McapScan
 
     scan = McapScan(ours)
     messages = list(scan.messages())

@@ -11,15 +11,15 @@ import numpy as np
 import yaml
 from rich.console import Console
 
-from robot_id.estimation.parameters import parameters_for, robot_for
-from robot_id.estimation.physical import project
-from robot_id.estimation.result import Iteration, Result
-from robot_id.experiment.payload.result import STANDARD
-from robot_id.experiment.validation import Conditions
-from robot_id.model import Robot, load_robot
+from robot_id.export import FORMATS, export
+from robot_id.methods.consistency import project
+from robot_id.methods.parameters import parameters_for, robot_for
+from robot_id.methods.result import Iteration, Result
 from robot_id.report.compare import comparison_table, side_by_side
-from robot_id.report.export import FORMATS, export
 from robot_id.report.tables import judged_unfit, parameter_table, result_lines, verdict_lines
+from robot_id.robot import Robot, load_robot
+from robot_id.tasks.payload.result import STANDARD
+from robot_id.tasks.validation import Conditions
 
 # Top keys of the formats that are YAML.
 _YAML_KEYS = {

@@ -18,8 +18,8 @@ import numpy as np
 import scipy.io
 from rosbags.rosbag2 import StoragePlugin, Writer
 
-from robot_id.data.mcap_records import MAGIC
-from robot_id.data.mcap_scan import McapScan
+from robot_id.data.io.bags.mcap_records import MAGIC
+from robot_id.data.io.bags.mcap_scan import McapScan
 from tools.fuzz.mutate import HUGE, VALUES, damage, damage_text
 from tools.running.typestore import typestore
 

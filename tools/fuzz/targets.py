@@ -15,15 +15,15 @@ from matplotlib import pyplot  # noqa: F401
 
 from robot_id import budget, data, options
 from robot_id.data import Dataset, Run
-from robot_id.data.bag_replay import BagReplay
-from robot_id.data.driver_mapping import DriverMapping
-from robot_id.estimation import registry
-from robot_id.estimation.model_file import load_result_or_model
+from robot_id.data.io.bags.replay import BagReplay
 from robot_id.exceptions import RobotIdError
-from robot_id.experiment.campaign.grid import read_campaign
-from robot_id.experiment.payload.known import known_part
-from robot_id.model import load_robot
+from robot_id.methods import registry
+from robot_id.methods.model_file import load_result_or_model
 from robot_id.progress import silent
+from robot_id.robot import load_robot
+from robot_id.ros.driver_mapping import DriverMapping
+from robot_id.studies.campaign.grid import read_campaign
+from robot_id.tasks.payload.known import known_part
 from robot_id.trajectory.default import motion_of
 from tools.fuzz import mutate, results, structure
 from tools.fuzz.inputs import MOTIONS, ROBOTS

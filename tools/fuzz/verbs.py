@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 from robot_id.cli.main import VERBS, cli
-from robot_id.report.export import FORMATS
+from robot_id.export import FORMATS
 from tools.fuzz import mutate
 
 # Too long for a case: their parts are tried by themselves.

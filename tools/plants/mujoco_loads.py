@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from plants import mujoco_arms, mujoco_recordings
 
 from robot_id.data.dataset import Dataset, Run
-from robot_id.model import Payload, Robot, load_robot
+from robot_id.robot import Payload, Robot, load_robot
 
 Array = NDArray[np.float64]
 

@@ -18,7 +18,7 @@ from plants.mujoco_recordings import (
 
 from robot_id.data.dataset import Dataset, Run
 from robot_id.dynamics.regressor import regressor
-from robot_id.model import Robot
+from robot_id.robot import Robot
 
 Array = NDArray[np.float64]
 # Steps of the plant for each sample of its controller.

@@ -16,7 +16,7 @@ from plants.poor_recordings import POOR
 from plants.recording_conditions import USUAL, Conditions, recorded
 
 from robot_id.data.dataset import Dataset
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 
 Array = NDArray[np.float64]
 Generator = np.random.Generator

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from robot_id.data import Dataset, load, save
-from robot_id.experiment import record
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
+from robot_id.tasks import record
 from robot_id.trajectory.default import motion_of
 
 

@@ -139,7 +139,7 @@ def _kernels_digest() -> str:
     """Return the digest of all files with compiled functions; friction terms are some too."""
     files = sorted((ROOT / 'robot_id').rglob('*.py'))
     compiled = [str(f.relative_to(ROOT)) for f in files if b'njit(' in f.read_bytes()]
-    terms = sorted((ROOT / 'robot_id/model/friction').glob('*.py'))
+    terms = sorted((ROOT / 'robot_id/robot/friction').glob('*.py'))
     compiled += [str(f.relative_to(ROOT)) for f in terms]
     return _files_digest('requirements', *compiled)
 

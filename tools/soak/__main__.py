@@ -36,7 +36,7 @@ from std_srvs.srv import Trigger  # isort: skip
 from running.robot_graph import Health  # isort: skip
 from running.simulated_bag import simulated_bag  # isort: skip
 
-from robot_id.model import load_robot
+from robot_id.robot import load_robot
 from robot_id.ros.discovery import announce_often
 from robot_id.share import share_directory
 from robot_id_msgs.srv import ResetSimulation

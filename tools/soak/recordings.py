@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from robot_id import data
-from robot_id.data.mcap_scan import McapScan
+from robot_id.data.io.bags.mcap_scan import McapScan
 from robot_id.exceptions import RobotIdError
-from robot_id.model import Robot
+from robot_id.robot import Robot
 
 # What a recording may lose, at its end or anywhere.
 LOSS_NS = 1_000_000_000

@@ -23,7 +23,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from robot_id.data.stamps import to_ns
+from robot_id.data.cleaning.stamps import to_ns
 from robot_id.exceptions import DataError
 from robot_id.ros.wire import EFFORTS, STATE, Stream
 

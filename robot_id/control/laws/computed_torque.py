@@ -15,14 +15,14 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.dynamics.cholesky import cholesky_solve
-from robot_id.dynamics.controller import Controller, Law
-from robot_id.dynamics.friction import add_rotors
-from robot_id.dynamics.kernels import FAST, INLINED, composite, poses
-from robot_id.dynamics.law import model_torque, own_velocity, torque_kernel
-from robot_id.dynamics.tree import split_parameters
+from robot_id.dynamics.kernels.cholesky import cholesky_solve
+from robot_id.dynamics.kernels.friction import add_rotors
+from robot_id.dynamics.kernels.rigid_body import FAST, INLINED, composite, poses
+from robot_id.dynamics.kernels.tree import split_parameters
+from robot_id.dynamics.simulation.controller import Controller, Law
+from robot_id.dynamics.simulation.law import model_torque, own_velocity, torque_kernel
 from robot_id.kernel_cache import njit
-from robot_id.model import Loop, Robot
+from robot_id.robot import Loop, Robot
 
 Array = NDArray[np.float64]
 FROM, TO, NOW = 0, 1, 2

@@ -15,14 +15,14 @@ import numpy as np
 
 from robot_id.dynamics.derivatives import _along
 from robot_id.dynamics.direct import _direct
-from robot_id.dynamics.friction import add_friction
 from robot_id.dynamics.generated.pure import pure
 from robot_id.dynamics.generated.symbols import Condition, Scalar, Trace
 from robot_id.dynamics.inverse import _inertia, _inverse
+from robot_id.dynamics.kernels.friction import add_friction
+from robot_id.dynamics.kernels.regressor_slopes import slopes_kernel
+from robot_id.dynamics.kernels.tree import Tree, split_parameters, tree_of
 from robot_id.dynamics.regressor import column_maps, regressor_kernel
-from robot_id.dynamics.slopes_kernel import slopes_kernel
-from robot_id.dynamics.tree import Tree, split_parameters, tree_of
-from robot_id.model import Robot
+from robot_id.robot import Robot
 
 # Kinematic constants are that close to 0 or 1 by rounding alone, such as cos(pi/2).
 ROUNDING = 1e-15

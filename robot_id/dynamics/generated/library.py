@@ -34,8 +34,8 @@ from robot_id.dynamics.generated.compiler import (
     compile_library,
     compiler,
 )
-from robot_id.dynamics.tree import tree_of
-from robot_id.model import Robot
+from robot_id.dynamics.kernels.tree import tree_of
+from robot_id.robot import Robot
 
 Array = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from robot_id.dynamics.generated.evaluate import count
 from robot_id.dynamics.generated.functions import FUNCTIONS, Numbers, numbers_of, trace
-from robot_id.model import Robot
+from robot_id.robot import Robot
 
 _done: Counter[str] = Counter()
 

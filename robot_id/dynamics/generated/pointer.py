@@ -16,7 +16,7 @@ from numba.core import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-from robot_id.dynamics.kernels import FAST, INLINED
+from robot_id.dynamics.kernels.rigid_body import FAST, INLINED
 from robot_id.kernel_cache import njit
 
 _DOUBLE, _COUNT = ir.DoubleType(), ir.IntType(64)

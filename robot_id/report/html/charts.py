@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.estimation.result import Iteration
-from robot_id.regression.prediction import Prediction
+from robot_id.methods.result import Iteration
+from robot_id.regression.rows.prediction import Prediction
 from robot_id.report.html.svg import Chart
 
 Array = NDArray[np.float64]

@@ -12,13 +12,13 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.estimation.physical import standard_of
-from robot_id.estimation.result import Result
-from robot_id.model import Robot
-from robot_id.regression.physical.prior import sensible
-from robot_id.regression.physical.pseudo_inertia import pseudo_inertia
+from robot_id.methods.consistency import standard_of
+from robot_id.methods.result import Result
+from robot_id.regression.consistency.prior import sensible
+from robot_id.regression.consistency.pseudo_inertia import pseudo_inertia
 from robot_id.report.html import markup
 from robot_id.report.html.markup import number
+from robot_id.robot import Robot
 
 Array = NDArray[np.float64]
 _SIZE, _BORDER = 340.0, 14.0

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from robot_id import files
-from robot_id.experiment.drive_gains import DriveGains
-from robot_id.experiment.payload import PayloadResult, Weighing
-from robot_id.experiment.payload.result import NAMES, UNITS, WAYS
-from robot_id.model import Robot
 from robot_id.report.html import markup
 from robot_id.report.html.markup import number
+from robot_id.robot import Robot
+from robot_id.tasks.drive_gains import DriveGains
+from robot_id.tasks.payload import PayloadResult, Weighing
+from robot_id.tasks.payload.result import NAMES, UNITS, WAYS
 
 # Half width of a 95 % interval in deviations.
 HALF = 1.96

@@ -13,14 +13,14 @@ from typing import Any
 
 from robot_id import files
 from robot_id.data.dataset import Dataset
-from robot_id.estimation.result import Result
-from robot_id.experiment.validation import Validation
-from robot_id.model import Robot
-from robot_id.regression.prediction import Prediction
+from robot_id.methods.result import Result
+from robot_id.regression.rows.prediction import Prediction
 from robot_id.report.html import links, markup, parameters, sections, series
 from robot_id.report.html.charts import correlation_of
 from robot_id.report.html.markup import number
 from robot_id.report.html.provenance import Provenance
+from robot_id.robot import Robot
+from robot_id.tasks.validation import Validation
 
 TORQUES = (
     'The inverse model along the measured motion, filtered and decimated as for the fit. All '

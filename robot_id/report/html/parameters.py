@@ -7,12 +7,12 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.estimation.idim import judge
-from robot_id.estimation.result import Result
-from robot_id.model import Robot
-from robot_id.regression.prediction import Prediction
+from robot_id.methods.idim.common import judge
+from robot_id.methods.result import Result
+from robot_id.regression.rows.prediction import Prediction
 from robot_id.report.html import charts, markup
 from robot_id.report.html.markup import number
+from robot_id.robot import Robot
 
 Array = NDArray[np.float64]
 # Papers take a parameter for well identified below 10 or 15 % and for poorly known above 30 %.

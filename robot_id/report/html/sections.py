@@ -9,13 +9,13 @@ import numpy as np
 import yaml
 
 from robot_id.data.dataset import Dataset
-from robot_id.estimation.result import Result
-from robot_id.experiment.validation import Validation
-from robot_id.model import Robot
-from robot_id.regression.prediction import Prediction
+from robot_id.methods.result import Result
+from robot_id.regression.rows.prediction import Prediction
 from robot_id.report.html import markup
 from robot_id.report.html.markup import number
 from robot_id.report.html.provenance import Provenance
+from robot_id.robot import Robot
+from robot_id.tasks.validation import Validation
 
 
 def units(robot: Robot) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.regression.prediction import Prediction
+from robot_id.regression.rows.prediction import Prediction
 from robot_id.report.plots import one_after_another
 
 Array = NDArray[np.float64]

@@ -1,0 +1,1 @@
+"""ILIC: the moving window, its least squares, and the process that it runs in."""

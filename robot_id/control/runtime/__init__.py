@@ -1,0 +1,1 @@
+"""What runs a law on a robot: one computed torque step, guards, references, payload."""

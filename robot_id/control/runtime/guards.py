@@ -1,0 +1,165 @@
+"""Why an update of the controller's model is refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.control.runtime.model_bounds import WAY_OUT, Other, beyond_torque, far_from
+from robot_id.control.runtime.posture_search import possible_robot, weakest_posture
+from robot_id.dynamics.positive_inertia import least_inertia, thinned
+from robot_id.dynamics.simulation.disturbances import sample_configurations
+from robot_id.exceptions import ControlError, OptionError, did_you_mean
+from robot_id.robot import Robot
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+# Friction, rotor inertia and the mass of a slide are not negative; a regrouped one (R) may be.
+_NOT_NEGATIVE = re.compile(r'^(Fv|Fc|Fvm|Fcm|Ia|M)\d+[+-]?$')
+IMPOSSIBLE = (
+    'no robot that can exist was found with these parameters, so M_hat is not proven positive '
+    'definite in every posture'
+)
+NOT_PROVEN = f'{IMPOSSIBLE}; a search over postures found no counterexample'
+
+
+def parameter_bounds(
+    robot: Robot, bounds: Mapping[str, tuple[float, float]] | None
+) -> tuple[Array, Array]:
+    """
+    Return (b,) lower and upper bounds: zero for friction and inertias, what the user gave.
+
+    :param bounds: name of a base parameter -> (lower, upper).
+    """
+    names = robot.base.names
+    lower = np.array([0.0 if _NOT_NEGATIVE.match(name) else -np.inf for name in names])
+    upper = np.full(len(names), np.inf)
+    for name, (low, high) in (bounds or {}).items():
+        if name not in names:
+            hint = did_you_mean(name, names)
+            raise OptionError(f"bounds: {robot.name} has no parameter '{name}', {hint}", key=name)
+        if not low < high:
+            raise OptionError(
+                f'bounds: {name}: lower {low:g} is not below upper {high:g}',
+                key=name,
+                value=(low, high),
+            )
+        lower[names.index(name)], upper[names.index(name)] = low, high
+    return lower, upper
+
+
+def out_of_bounds(robot: Robot, chi: Array, passed: Flags, lower: Array, upper: Array) -> str:
+    """Return which passed parameter leaves its bounds, '' when none does."""
+    for i in np.flatnonzero(passed):
+        if not lower[i] <= chi[i] <= upper[i]:
+            return (
+                f'{robot.base.names[i]} = {chi[i]:.5g} leaves its bounds '
+                f'[{lower[i]:g}, {upper[i]:g}]'
+            )
+    return ''
+
+
+def not_positive(robot: Robot, chi: Array, position: Array) -> str:
+    """Return where M_hat is not positive definite among (N, n) positions, '' when nowhere."""
+    least = least_inertia(robot, chi, thinned(position))
+    if least.value > 0.0:
+        return ''
+    return f'M_hat is not positive definite at q = {_shown(least.position)}'
+
+
+def weak_inertia(
+    robot: Robot, chi: Array, current: Array, position: Array, smallest: float
+) -> str:
+    """
+    Return where M_hat would lose positive definiteness, '' when it does nowhere.
+
+    The eigenvalues of the new M_hat relative to the current one must stay above `smallest`: zero
+    is lost definiteness, and far below 1 is a loop that has lost its gain.
+
+    :param position: (N, n) reference positions of the window.
+    """
+    least = least_inertia(robot, chi, thinned(position), beside=current)
+    if least.value > smallest:
+        return ''
+    what = 'is not positive definite' if least.value <= 0.0 else 'almost vanishes'
+    return (
+        f'M_hat {what} at q = {_shown(least.position)} (its smallest eigenvalue against the '
+        f'current model is {least.value:.3g})'
+    )
+
+
+def _shown(position: Array) -> str:
+    return np.array2string(position, precision=3)
+
+
+def proven_positive(robot: Robot, chi: Array, physical: bool = True) -> bool:
+    """
+    Return whether M_hat is positive definite in every posture by a theorem, not by a search.
+
+    With the parameters of a robot that can exist it is a theorem: M(q) is that of its bodies, and
+    every blend of two such sets is one again.
+
+    :param physical: refuse all other parameters; False searches for their weakest posture.
+    :raises ControlError: where nothing proves it, or with the posture where it is not.
+    """
+    if possible_robot(robot, chi):
+        return True
+    if physical:
+        raise ControlError(
+            f'{robot.name}: {IMPOSSIBLE}: identify with --set physical=true (or, with a search in '
+            'place of the proof, set physical: false of the controller)'
+        )
+    objection = weak_posture(robot, chi)
+    if objection:
+        raise ControlError(f'{robot.name}: {objection}')
+    return False
+
+
+def weak_posture(robot: Robot, chi: Array) -> str:
+    """Return where a search within the limits finds M_hat not positive definite, '' nowhere."""
+    least = weakest_posture(robot, chi)
+    if least.value > 0.0:
+        return ''
+    return (
+        f'M_hat is not positive definite at q = {_shown(least.position)}, and no robot that can '
+        'exist has these parameters: identify with physical=true'
+    )
+
+
+def check_model(
+    robot: Robot,
+    chi: Array,
+    current: Array,
+    smallest_inertia: float,
+    physical: bool = True,
+    others: Sequence[Other] = (),
+    forced: bool = False,
+) -> bool:
+    """
+    Refuse a model that is not safe to control with; return whether M_hat is proven positive.
+
+    What is cheap comes first: a value that is far off is refused before the search for a robot
+    that has it.
+
+    :param chi: (b,) new values; current (b,) those in use.
+    :param smallest_inertia: least eigenvalue of the new M_hat against the present one.
+    :param physical: refuse what no robot that can exist has.
+    :param others: models that the new one must not be far from.
+    :param forced: take a model that is far from them, or needs more torque than the robot has.
+    :raises ControlError: naming the parameter out of its bounds, or where M_hat is lost.
+    """
+    lower, upper = parameter_bounds(robot, None)
+    objection = out_of_bounds(robot, chi, chi != current, lower, upper)
+    if not (objection or forced):
+        far = next(filter(None, (far_from(robot, chi, other) for other in others)), '')
+        objection = far or beyond_torque(robot, chi)
+        objection = f'{objection}: {WAY_OUT}' if objection else ''
+    objection = objection or weak_inertia(
+        robot, chi, current, sample_configurations(robot), smallest_inertia
+    )
+    if objection:
+        raise ControlError(f'{robot.name}: {objection}')
+    return proven_positive(robot, chi, physical)

@@ -1,0 +1,1 @@
+"""The supervisor of every mode: limits, soft start, commissioning, rate, loop margin."""

@@ -1,0 +1,256 @@
+"""
+The compiled part of the supervisor: one call per sample, no allocation that grows.
+
+The motion that was measured is compared with the torque that was sent, joint by joint, in the
+equation of motion of the model: u = M(q) ddq is what moved, v = tau - N(q, dq) is what the model
+says was left to move it. Both pass the same low-pass filter, so that u = v where model, signs and
+units are right; an unknown load or friction adds a constant, so their variations are compared.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+
+from robot_id.control.laws.computed_torque import NOW
+from robot_id.control.runtime.bound_torque import memory_at, tree_at
+from robot_id.control.supervision.limits_kernel import limits, power
+from robot_id.control.supervision.rows import (
+    AGREED,
+    APPLIED,
+    BAD_COUNT,
+    BEFORE,
+    BEFORE_THAT,
+    FILTER_S,
+    FINE,
+    FORGOTTEN,
+    FRICTION,
+    GAIN,
+    GAIN_SEEN,
+    GOOD_COUNT,
+    LEFT,
+    LEFT_1,
+    LIMIT,
+    MEAN_U,
+    MEAN_V,
+    MIDDLE,
+    MOVED,
+    MOVED_1,
+    NOISE,
+    RAW_SPEED,
+    SAMPLES,
+    SATURATED_S,
+    SATURATION,
+    SATURATION_S,
+    SEEN,
+    SENT,
+    SENT_BEFORE,
+    SIGN,
+    SPEED,
+    UU,
+    UV,
+    VV,
+    WINDOW_S,
+)
+from robot_id.control.supervision.soft_start_kernel import CORRELATED, judge_gravity, say, soften
+from robot_id.dynamics.kernel_cache import forget_if_changed
+from robot_id.dynamics.kernels.friction import add_rotors
+from robot_id.dynamics.kernels.rigid_body import FAST, INLINED, composite, poses
+from robot_id.dynamics.simulation.law import control_work, model_torque
+from robot_id.kernel_cache import njit
+
+# Compiled with the rows as constants.
+_FILES = ('supervision_rows.py', 'soft_start_kernel.py', 'limits_kernel.py')
+forget_if_changed(
+    'supervision', [Path(__file__).parent / each for each in _FILES], 'supervision_kernel.*'
+)
+# Time constants after which the filters have forgotten how they began.
+SETTLED = 5.0
+# Share of the torque limit, and standard deviations of its own noise, below which u is noise.
+SMALLEST_SHARE, SMALLEST_SIGMAS = 0.002, 4.0
+# Share of the friction of the model below which its error may be all of v.
+FRICTION_SHARE = 0.2
+# Variation of v that must move a joint: as a share of the torque limit, and of the friction of the
+# model, which a joint that sticks may exceed by half.
+LOW_SHARE, STUCK_SHARE = 0.005, 1.5
+# After its start a joint has more ways to be disturbed: only large torques are judged.
+LATER_SHARE = 0.05
+# Measured over predicted motion: a start model may be crude, but not by a unit or a gear.
+LEAST_GAIN, MOST_GAIN = 0.2, 4.0
+# Of a joint that moves against its torque; creep is below it, more of it by unknown friction.
+REVERSED_GAIN, REVERSED_GAIN_WITHOUT = 0.03, 0.3
+# A saturated sample counts once, another one takes back half.
+RECOVERY = 0.5
+
+
+@njit(**FAST)
+def supervise(table, flags, bounds, state, scalars, event, history, inputs, h, tau):
+    """
+    Take in one sample, limit tau (n,) where the start is soft; return what is violated.
+
+    :param inputs: (5, n) qr, dqr, ddqr, q and the measured velocity, NaN where there is none.
+    :param event: (3,) takes joint, value and bound of a violation.
+    :param history: (L, 4, n) the last samples: q, tau, qr, dqr, at `SAMPLES` modulo L.
+    """
+    tree, memory = tree_at(table), memory_at(table)
+    n = tau.shape[0]
+    rigid, rows = control_work(tree.parent.shape[0], n)
+    inertia, values, slope = memory.inertia[NOW], memory.values[NOW], flags[2]
+    q = inputs[3]
+    if math.isnan(state[BEFORE, 0]):
+        _begin(state, q, inputs)
+    speed, ddq, bias, gravity, still, fed = rows[0], rows[1], rows[2], rows[3], rows[4], rows[5]
+    filtered = 1.0 - math.exp(-h / scalars[FILTER_S])
+    _differences(state, inputs, filtered, h, speed, ddq, still)
+    model_torque(tree, inertia, values, q, still, still, slope, rigid, gravity)
+    model_torque(tree, inertia, values, q, inputs[1], still, slope, rigid, fed)
+    for j in range(n):
+        fed[j] -= gravity[j]
+    model_torque(tree, inertia, values, q, state[MIDDLE], still, slope, rigid, bias)
+    R, p, C, M = rigid[0], rigid[1], rigid[7], rigid[8]
+    poses(tree, q, R, p)
+    composite(tree, inertia, R, p, C, M)
+    add_rotors(tree, values, M)
+    scalars[SAMPLES] += 1.0
+    kind = FINE
+    applied = scalars[APPLIED] != 0.0
+    for j in range(n):
+        state[RAW_SPEED, j] = speed[j]
+        found = limits(bounds, state, scalars, event, inputs, speed, ddq, filtered, h, j)
+        leaves = (inputs[0, j] - q[j]) * state[SPEED, j] < 0.0
+        if found == FINE and applied:
+            moved = 0.0
+            for k in range(n):
+                moved += M[j, k] * ddq[k]
+            left = 0.5 * (state[SENT, j] + state[SENT_BEFORE, j]) - bias[j]
+            found = _compare(
+                bounds, state, scalars, event, moved, left, abs(bias[j] - gravity[j]),
+                abs(fed[j]), M[j, j], leaves, filtered, h, j,
+            )  # fmt: skip
+        if found == FINE and state[AGREED, j] != 0.0:
+            found = power(bounds, state, scalars, event, inputs, speed, bias, M[j, j], h, j)
+        if kind == FINE:
+            kind = found
+    if kind == FINE and applied:
+        kind = judge_gravity(bounds, state, scalars, event, gravity, h)
+    for j in range(n):
+        if applied:
+            soften(bounds, state, scalars, gravity[j], abs(fed[j]), M[j, j], h, tau, j)
+        full = abs(tau[j]) >= bounds[LIMIT, j]
+        state[SATURATED_S, j] = max(state[SATURATED_S, j] + (h if full else -RECOVERY * h), 0.0)
+        if kind == FINE and state[SATURATED_S, j] > scalars[SATURATION_S]:
+            kind = say(event, SATURATION, j, state[SATURATED_S, j], scalars[SATURATION_S])
+        state[SENT_BEFORE, j], state[SENT, j] = state[SENT, j], tau[j]
+    _remember(history, int(scalars[SAMPLES]), inputs, tau)
+    return kind
+
+
+@njit(**INLINED)
+def _differences(state, inputs, filtered, h, speed, ddq, still):
+    """Fill velocity and acceleration (n,) from the last positions, and remember this one."""
+    q = inputs[3]
+    for j in range(q.shape[0]):
+        last = (state[BEFORE, j] - state[BEFORE_THAT, j]) / h
+        now = (q[j] - state[BEFORE, j]) / h
+        ddq[j] = (now - last) / h
+        curve = q[j] - 2.0 * state[BEFORE, j] + state[BEFORE_THAT, j]
+        # The steps of an encoder come one by one: the largest of late counts.
+        state[NOISE, j] = max(curve * curve / 6.0, (1.0 - 0.2 * filtered) * state[NOISE, j])
+        state[BEFORE_THAT, j], state[BEFORE, j] = state[BEFORE, j], q[j]
+        # In the middle of the two steps, as the acceleration.
+        state[MIDDLE, j] = 0.5 * (now + last)
+        measured = inputs[4, j]
+        speed[j] = now if math.isnan(measured) else measured
+        state[SPEED, j] += filtered * (speed[j] - state[SPEED, j])
+        still[j] = 0.0
+
+
+@njit(**INLINED)
+def _remember(history, sample, inputs, tau):
+    at = sample % history.shape[0]
+    for j in range(tau.shape[0]):
+        history[at, 0, j], history[at, 1, j] = inputs[3, j], tau[j]
+        history[at, 2, j], history[at, 3, j] = inputs[0, j], inputs[1, j]
+
+
+@njit(**INLINED)
+def _begin(state, q, inputs):
+    """Begin at the first sample after a pause: as fast as its reference."""
+    for i in range(FORGOTTEN):
+        for j in range(q.shape[0]):
+            state[i, j] = 0.0
+    for j in range(q.shape[0]):
+        state[BEFORE, j] = state[BEFORE_THAT, j] = q[j]
+
+
+@njit(**INLINED)
+def _compare(
+    bounds, state, scalars, event, moved, left, friction, fed, inertia, leaves, filtered, h, j
+):
+    """Compare the variations of u and v of joint j over the last window."""
+    if scalars[SAMPLES] < 3.0:
+        return FINE
+    state[MOVED_1, j] += filtered * (moved - state[MOVED_1, j])
+    state[MOVED, j] += filtered * (state[MOVED_1, j] - state[MOVED, j])
+    state[LEFT_1, j] += filtered * (left - state[LEFT_1, j])
+    state[LEFT, j] += filtered * (state[LEFT_1, j] - state[LEFT, j])
+    u, v = state[MOVED, j], state[LEFT, j]
+    if scalars[SAMPLES] * h < SETTLED * scalars[FILTER_S]:
+        # A robot that falls already when it is first seen did not begin to by our torque.
+        state[MEAN_U, j], state[MEAN_V, j] = u, v
+        return FINE
+    b = 1.0 - math.exp(-h / scalars[WINDOW_S])
+    du, dv = u - state[MEAN_U, j], v - state[MEAN_V, j]
+    state[MEAN_U, j] += b * du
+    state[MEAN_V, j] += b * dv
+    keep = 1.0 - b
+    state[UU, j] = keep * (state[UU, j] + b * du * du)
+    state[VV, j] = keep * (state[VV, j] + b * dv * dv)
+    state[UV, j] = keep * (state[UV, j] + b * du * dv)
+    uu, vv, uv = state[UU, j], state[VV, j], state[UV, j]
+    # Noise of the position in u: two low-pass filters on a second difference.
+    T = scalars[FILTER_S]
+    noise = SMALLEST_SIGMAS * inertia * math.sqrt(0.031 * state[NOISE, j] * h / T**5)
+    limit = bounds[LIMIT, j]
+    agreed = state[AGREED, j] != 0.0
+    share = LATER_SHARE if agreed else SMALLEST_SHARE
+    least = max(share * limit if limit < np.inf else 0.0, FRICTION_SHARE * friction)
+    known = bounds[FRICTION, j] != 0.0
+    expected = max(noise / LEAST_GAIN, LOW_SHARE * limit, STUCK_SHARE * max(fed, friction))
+    if uu <= noise * noise or vv <= least * least or vv == 0.0:
+        state[GOOD_COUNT, j] = 0.0
+        # Not even noise hides a motion that the torque should have made.
+        lame = known and not agreed and uu < LEAST_GAIN**2 * vv and vv > expected * expected
+        state[BAD_COUNT, j] = state[BAD_COUNT, j] + h if lame else 0.0
+        if state[BAD_COUNT, j] < scalars[WINDOW_S]:
+            return FINE
+        return say(event, GAIN, j, math.sqrt(uu / vv), LEAST_GAIN)
+    state[SEEN, j] = 1.0
+    correlation, gain = uv / math.sqrt(uu * vv), math.sqrt(uu / vv)
+    needed = scalars[FILTER_S] if not agreed else 2.0 * scalars[FILTER_S]
+    if abs(correlation) < CORRELATED:
+        state[GOOD_COUNT, j] = state[BAD_COUNT, j] = 0.0
+        return FINE
+    state[GAIN_SEEN, j] = correlation * gain
+    # A friction that the model does not know takes most of a small torque.
+    good = correlation > 0.0 and (agreed or LEAST_GAIN <= gain <= MOST_GAIN)
+    if good:
+        state[GOOD_COUNT, j] += h
+        state[BAD_COUNT, j] = 0.0
+        if state[GOOD_COUNT, j] >= needed:
+            state[AGREED, j] = 1.0
+        return FINE
+    state[GOOD_COUNT, j] = 0.0
+    if gain < LEAST_GAIN and (agreed or not known or vv <= expected * expected):
+        return FINE
+    reversed_gain = REVERSED_GAIN if known else REVERSED_GAIN_WITHOUT
+    if correlation < 0.0 and (gain < reversed_gain or not leaves):
+        return FINE
+    state[BAD_COUNT, j] += h
+    if state[BAD_COUNT, j] < needed:
+        return FINE
+    if correlation < 0.0:
+        return say(event, SIGN, j, correlation * gain, LEAST_GAIN)
+    return say(event, GAIN, j, gain, MOST_GAIN if gain > 1.0 else LEAST_GAIN)

@@ -1,0 +1,150 @@
+"""
+The mistake of a set-up that explains why a robot did not move as its model predicts.
+
+Each mistake is undone on the last samples: a sign turned back, two joints exchanged, a unit, a
+delay. The one after which the inverse model gives the commanded torques best is named, where it
+explains them much better than no mistake does. Constants are taken off, so that a load or a
+friction that the model does not know does not decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.control.supervision.supervisor import Kind, Trip
+from robot_id.dynamics.inverse import bias, inverse_dynamics
+from robot_id.robot import Robot
+
+Array = NDArray[np.float64]
+# Share of the squared residual without a mistake that one must leave to be named.
+EXPLAINED = 0.5
+# Samples that are needed, and the fewest and most over which both sides are averaged.
+LEAST_SAMPLES, SMOOTHED = 24, (11, 41)
+# Units and gears that are confused: measured over true.
+TURNED = {
+    180.0 / np.pi: 'degrees are read as radians',
+    np.pi / 180.0: 'radians are read as degrees',
+}
+SLID = {1000.0: 'millimetres are read as metres', 0.001: 'metres are read as millimetres'}
+GEARS = tuple(float(x) for x in np.geomspace(0.005, 200.0, 24))
+# Delays that are tried [s].
+DELAYS_S = (0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.06)
+
+
+def name_mistake(
+    robot: Robot, chi: Array, trip: Trip, history: Array, period: float, slope: float | None
+) -> str:
+    """
+    Return what is wrong with the set-up in words, '' where nothing explains it.
+
+    :param chi: (b,) the model.
+    :param trip: the violation.
+    :param history: (L, 4, n) the samples before it: position, torque, reference, its velocity.
+    :param period: seconds.
+    :param slope: of the Coulomb friction.
+    """
+    q, tau = history[:, 0], history[:, 1]
+    if trip.kind is Kind.POSITION:
+        return _wrong_unit(robot, q[-1])
+    if trip.kind is Kind.RATE:
+        return f'set rate_hz to {trip.value:.0f}, with gains that it can carry'
+    words = _likely(robot, trip)
+    if len(q) < LEAST_SAMPLES:
+        return words
+    # Torques that a robot felt while its sample was taken: half of the last, half of this one.
+    felt = np.vstack([tau[:1], 0.5 * (tau[1:] + tau[:-1])])
+    weight = np.maximum(np.ptp(felt, axis=0), 1e-3 * _finite(robot.limits.torque))
+
+    def left(q: Array, felt: Array) -> float:
+        dq = np.gradient(q, period, axis=0)
+        ddq = np.gradient(dq, period, axis=0)
+        residual = (felt - inverse_dynamics(robot, chi, q, dq, ddq, slope)) / weight
+        kernel = np.hanning(int(np.clip(len(q) // 4, *SMOOTHED)) + 2)[1:-1]
+        kernel /= kernel.sum()
+        smooth = np.apply_along_axis(np.convolve, 0, residual, kernel, 'valid')
+        return float(np.mean((smooth - smooth.mean(axis=0)) ** 2))
+
+    # A mistake must explain more than a robot that stands still would.
+    still = np.broadcast_to(q.mean(axis=0), q.shape)
+    none = min(left(q, felt), left(still, felt))
+    scores = [(left(*made), said) for said, made in _undone(robot, chi, trip, q, felt, period)]
+    best, said = min(scores, key=lambda each: each[0])
+    return said if best < EXPLAINED * none else words
+
+
+def _undone(
+    robot: Robot, chi: Array, trip: Trip, q: Array, felt: Array, period: float
+) -> Iterator[tuple[str, tuple[Array, Array]]]:
+    """Yield each mistake in words, with the samples as they were without it."""
+    names = robot.joint_names
+    for j, name in enumerate(names):
+        turned = q.copy()
+        turned[:, j] *= -1.0
+        yield _reversed(name), (turned, felt)
+    for i, j in combinations(range(robot.n), 2):
+        order = np.arange(robot.n)
+        order[[i, j]] = j, i
+        said = f"joints '{names[i]}' and '{names[j]}' are swapped: check names and order"
+        yield said, (q[:, order], felt)
+    j = names.index(trip.joint)
+    gears = ((gear, 'unit or gear ratio') for gear in GEARS)
+    for factor, unit in [*_units(robot)[j].items(), *gears]:
+        scaled = q.copy()
+        scaled[:, j] /= factor
+        yield _scaled(names[j], factor, unit), (scaled, felt)
+    for delay in DELAYS_S:
+        late = round(delay / period)
+        if 1 < late < len(q) - LEAST_SAMPLES:
+            said = f'the torque acts about {1e3 * delay:.0f} ms late: a lower bandwidth is needed'
+            yield said, (q[late:], felt[:-late])
+    yield _carried(), (q, felt + bias(robot, chi, q, np.zeros_like(q)))
+
+
+def _likely(robot: Robot, trip: Trip) -> str:
+    """Return what the kind of a violation says alone."""
+    if trip.kind is Kind.SIGN:
+        return _reversed(trip.joint)
+    if trip.kind is Kind.GAIN:
+        return _scaled(trip.joint, trip.value, 'check unit, gear ratio and delay')
+    if trip.kind is Kind.GRAVITY:
+        return _carried()
+    if trip.kind is Kind.START:
+        return 'check sign, unit, order and brake of the joint, and that the model is its own'
+    return ''
+
+
+def _reversed(joint: str) -> str:
+    return f"the sign of joint '{joint}' is reversed, of its position or of its torque"
+
+
+def _scaled(joint: str, factor: float, unit: str) -> str:
+    return f"the position of joint '{joint}' is {factor:.3g} times what it should be: {unit}"
+
+
+def _carried() -> str:
+    return 'the robot compensates its gravity itself: take it out of the model'
+
+
+def _wrong_unit(robot: Robot, q: Array) -> str:
+    """Return how positions outside of their limits would be within."""
+    limits = robot.limits
+    large, unit = zip(*(next(iter(units.items())) for units in _units(robot)))
+    scaled = q / np.array(large)
+    if np.all((scaled >= limits.lower) & (scaled <= limits.upper)):
+        return f'{unit[0]}, or its zero or sign is another one'
+    return 'its zero or sign is another one, or the robot file is of another robot'
+
+
+def _units(robot: Robot) -> list[dict[float, str]]:
+    """Return the units that are confused for each joint: measured over true, and in words."""
+    slides = np.zeros(robot.n, bool)
+    slides[robot.kinematics.dof[robot.kinematics.prismatic]] = True
+    return [SLID if slide else TURNED for slide in slides]
+
+
+def _finite(x: Array) -> Array:
+    return np.where(np.isfinite(x), x, 1.0)

@@ -1,0 +1,112 @@
+"""The compiled start of the supervisor: a small torque at first, and a look at the gravity."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from robot_id.control.supervision.rows import (
+    AGREED,
+    ALLOWED,
+    FINE,
+    GG,
+    GR,
+    GRAVITY,
+    GRAVITY_COUNT,
+    GRAVITY_SEEN,
+    HELD_S,
+    LEFT,
+    LIMIT,
+    MOVED,
+    RAMP_S,
+    RR,
+    SAMPLES,
+    SHARE,
+    START_ACCELERATION,
+    WINDOW_S,
+)
+from robot_id.dynamics.kernels.rigid_body import INLINED
+from robot_id.kernel_cache import njit
+
+# Correlation that is believed.
+CORRELATED = 0.8
+# Once a joint agrees, its bound grows to the limit in this part of the soft start.
+FASTER = 5.0
+# Of the first torque of a start: as far as it grows where a joint has no torque limit.
+MOST_STARTS = 20.0
+# Share of the torque limits that the gravity of the model must need to be judged.
+SMALLEST_GRAVITY = 0.02
+# Share of it that the robot carries itself.
+LEAST_CARRIED, MOST_CARRIED = 0.7, 1.4
+
+
+@njit(**INLINED)
+def say(event, kind, j, value, bound):
+    event[0], event[1], event[2] = j, value, bound
+    return kind
+
+
+@njit(**INLINED)
+def soften(bounds, state, scalars, gravity, friction, inertia, h, tau, j):
+    """
+    Limit the torque of joint j beyond the gravity of the model, until it has agreed.
+
+    At first to what moves it a tenth of the allowed start within 50 ms, and what the model
+    says that its friction takes; where that is not enough, the bound grows within the share of
+    the torque limit. Once the joint agrees, the bound grows to the whole limit.
+    """
+    limit = bounds[LIMIT, j]
+    start = inertia * bounds[START_ACCELERATION, j]
+    most = scalars[SHARE] * limit if limit < np.inf else MOST_STARTS * start
+    agreed = state[AGREED, j] != 0.0
+    if agreed and (state[ALLOWED, j] >= limit or scalars[RAMP_S] == 0.0):
+        return
+    if state[ALLOWED, j] == 0.0:
+        state[ALLOWED, j] = min(start, most)
+    bound = abs(gravity) + min(state[ALLOWED, j] + friction, max(most, state[ALLOWED, j]))
+    held = min(max(tau[j], -bound), bound)
+    ramp = scalars[RAMP_S]
+    if agreed:
+        # An infinite limit needs no ramp.
+        state[ALLOWED, j] += FASTER * h / ramp * limit
+    elif held != tau[j]:
+        state[ALLOWED, j] = min(state[ALLOWED, j] + h / ramp * most, most)
+    tau[j] = held
+
+
+@njit(**INLINED)
+def judge_gravity(bounds, state, scalars, event, gravity, h):
+    """
+    Whether the robot carries its gravity itself: then v - u = -g, over the last window.
+
+    In shares of the torque limits, over all joints.
+    """
+    if scalars[GRAVITY_SEEN] != 0.0 or scalars[SAMPLES] < 3.0:
+        return FINE
+    b = 1.0 - math.exp(-h / scalars[WINDOW_S])
+    gg = gr = rr = 0.0
+    heaviest = 0
+    for j in range(gravity.shape[0]):
+        limit = bounds[LIMIT, j]
+        if limit == np.inf:
+            continue
+        g, r = gravity[j] / limit, (state[LEFT, j] - state[MOVED, j]) / limit
+        gg, gr, rr = gg + g * g, gr - g * r, rr + r * r
+        if abs(gravity[j]) / limit > abs(gravity[heaviest]) / bounds[LIMIT, heaviest]:
+            heaviest = j
+    scalars[GG] += b * (gg - scalars[GG])
+    scalars[GR] += b * (gr - scalars[GR])
+    scalars[RR] += b * (rr - scalars[RR])
+    gg, gr, rr = scalars[GG], scalars[GR], scalars[RR]
+    if gg < SMALLEST_GRAVITY**2:
+        return FINE
+    share = gr / gg
+    carried = LEAST_CARRIED < share < MOST_CARRIED and gr * gr > CORRELATED * gg * rr
+    scalars[GRAVITY_COUNT] = scalars[GRAVITY_COUNT] + h if carried else 0.0
+    scalars[HELD_S] = 0.0 if share > 0.5 else scalars[HELD_S] + h
+    if scalars[GRAVITY_COUNT] > scalars[WINDOW_S]:
+        return say(event, GRAVITY, heaviest, share, LEAST_CARRIED)
+    if scalars[HELD_S] > 4.0 * scalars[WINDOW_S]:
+        scalars[GRAVITY_SEEN] = 1.0
+    return FINE

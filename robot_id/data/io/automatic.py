@@ -1,0 +1,86 @@
+"""The mapping of a table with the names of columns or variables that robot_id uses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from robot_id.data.io.tables import Table, read_table
+from robot_id.data.mapping import CHANNELS, Channel, Mapping, TimeColumn, shipped_mappings
+from robot_id.exceptions import DataError
+
+# Short names of variables that are accepted too.
+_SHORT = {
+    'position': 'q',
+    'velocity': 'dq',
+    'torque': 'tau',
+    'reference_position': 'q_ref',
+    'reference_velocity': 'dq_ref',
+    'reference_acceleration': 'ddq_ref',
+}
+_NO_TIME = "for samples at a constant rate give a mapping with 'rate_hz', 'position' and 'torque'"
+
+
+def guess_mapping(path: Path) -> tuple[Mapping, Table]:
+    """
+    Return the mapping and table of a file with our own names; refuse others with advice.
+
+    A csv has the header `time`, `position.<joint>`, `torque.<joint>` and so on; the others have
+    variables `time`, `position`, `torque` and so on, (N, n) each, and maybe `joint_names`.
+    """
+    table = read_table(path)
+    mapping = _of_header(table) if table.header is not None else _of_variables(table)
+    if mapping is None:
+        names = table.header or list(table.variables)
+        shown = f'it has {", ".join(names[:12])}' if names else 'it has no header'
+        raise DataError(
+            f'{path}: cannot tell what the columns hold ({shown}); give a mapping, one of '
+            f'{", ".join(shipped_mappings())} or a file of your own'
+        )
+    return mapping, table
+
+
+def _of_header(table: Table) -> Mapping | None:
+    header = table.header or []
+    prefix = 'position.'
+    joints = [name.removeprefix(prefix) for name in header if name.startswith(prefix)]
+    time = next((name for name in ('time', 't') if name in header), None)
+    if not joints:
+        return None
+    if len(set(joints)) != len(joints):
+        twice = next(name for name in joints if joints.count(name) > 1)
+        raise DataError(f"{table.path}: column '{prefix}{twice}' appears twice")
+    if time is None:
+        raise DataError(f"{table.path}: no column 'time'; {_NO_TIME}")
+    channels = {}
+    for channel in CHANNELS:
+        columns = [f'{channel}.{joint}' for joint in joints]
+        present = [name for name in columns if name in header]
+        if present and len(present) < len(columns):
+            missing = next(name for name in columns if name not in header)
+            raise DataError(f"{table.path}: no column '{missing}', others of {channel} are there")
+        if present:
+            channels[channel] = Channel(columns=list(columns))
+    if 'torque' not in channels:
+        raise DataError(f"{table.path}: no columns 'torque.<joint>'")
+    return Mapping(joints=joints, time=TimeColumn(column=time), **channels)  # type: ignore[arg-type]
+
+
+def _of_variables(table: Table) -> Mapping | None:
+    names = table.variables
+    channels = {}
+    for channel in CHANNELS:
+        found = next((n for n in (channel, _SHORT.get(channel)) if n in names), None)
+        if found is not None:
+            channels[channel] = Channel(variable=found)
+    time = next((name for name in ('time', 't') if name in names), None)
+    if 'position' not in channels or 'torque' not in channels:
+        return None
+    if time is None:
+        raise DataError(f"{table.path}: no variable 'time'; {_NO_TIME}")
+    joints = names.get('joint_names')
+    listed = None if joints is None else [str(name).strip() for name in np.ravel(joints)]
+    if listed is not None and (not listed or len(set(listed)) != len(listed)):
+        raise DataError(f"{table.path}: 'joint_names' must hold one name for each joint")
+    return Mapping(joints=listed, time=TimeColumn(variable=time), **channels)  # type: ignore[arg-type]

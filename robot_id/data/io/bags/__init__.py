@@ -1,0 +1,1 @@
+"""rosbag2 recordings: messages in bulk, storage, mcap read and written, replay."""

@@ -1,0 +1,1 @@
+"""Compiled rigid-body primitives, friction and their derivatives."""

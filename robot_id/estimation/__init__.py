@@ -1,6 +1,0 @@
-"""Off-line estimators: one file per method, one registry, one result type."""
-
-from robot_id.estimation.registry import create, names
-from robot_id.estimation.result import Iteration, Result
-
-__all__ = ['Iteration', 'Result', 'create', 'names']

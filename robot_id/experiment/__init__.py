@@ -1,6 +1,0 @@
-"""What a person does: record, identify, validate, rehearse, study."""
-
-from robot_id.experiment.learning_run import Cycle, LearningRun, run_ilic
-from robot_id.experiment.recording import dataset_of, perform, record
-
-__all__ = ['Cycle', 'LearningRun', 'dataset_of', 'perform', 'record', 'run_ilic']

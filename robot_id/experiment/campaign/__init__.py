@@ -1,6 +1,0 @@
-"""The campaign: every method under every condition, run by run, on one machine or a cluster."""
-
-from robot_id.experiment.campaign.grid import Campaign, read_campaign
-from robot_id.experiment.campaign.summary import Group, Summary, summarise
-
-__all__ = ['Campaign', 'Group', 'Summary', 'read_campaign', 'summarise']

@@ -1,0 +1,1 @@
+"""Methods that simulate the closed loop: IDIM-IV, DIDIM, CLOE and CLIE."""

@@ -1,0 +1,1 @@
+"""Identification by the inverse model: OLS, WLS, IRLS, TLS, maximum likelihood."""

@@ -1,0 +1,1 @@
+"""Kalman filters: each batch method beside its on-line core."""

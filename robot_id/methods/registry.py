@@ -1,0 +1,76 @@
+"""All methods by name. A new method is one file in this room and one line in `METHODS`."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Mapping
+from typing import Any, ClassVar, Protocol
+
+from robot_id import options
+from robot_id.data.dataset import Dataset
+from robot_id.exceptions import OptionError, did_you_mean
+from robot_id.methods.result import Result
+from robot_id.progress import Progress, silent
+from robot_id.robot import Robot
+
+# name: 'module:class', imported only when it is used.
+METHODS: dict[str, str] = {
+    'idim_ols': 'robot_id.methods.idim.idim_ols:IdimOls',
+    'idim_wls': 'robot_id.methods.idim.idim_wls:IdimWls',
+    'idim_irls': 'robot_id.methods.idim.idim_irls:IdimIrls',
+    'idim_tls': 'robot_id.methods.idim.idim_tls:IdimTls',
+    'idim_ml': 'robot_id.methods.idim.idim_ml:IdimMl',
+    'idim_iv': 'robot_id.methods.closed_loop.idim_iv:IdimIv',
+    'didim': 'robot_id.methods.closed_loop.didim:Didim',
+    'cloe': 'robot_id.methods.closed_loop.cloe:Cloe',
+    'clie': 'robot_id.methods.closed_loop.cloe:Clie',
+    'ekf': 'robot_id.methods.kalman.ekf:Ekf',
+    'sr_ekf': 'robot_id.methods.kalman.sr_ekf:SrEkf',
+    'ukf': 'robot_id.methods.kalman.ukf:Ukf',
+    'cdkf': 'robot_id.methods.kalman.cdkf:Cdkf',
+    'ckf': 'robot_id.methods.kalman.ckf:Ckf',
+    'rls': 'robot_id.methods.recursive.rls:Rls',
+    'riv': 'robot_id.methods.recursive.riv:Riv',
+    'integral': 'robot_id.methods.recursive.integral:Integral',
+}
+
+
+class Method(Protocol):
+    """A dataclass of options that can estimate."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def name(self) -> str:
+        """How users call it."""
+        ...
+
+    def estimate(self, robot: Robot, dataset: Dataset, progress: Progress = silent) -> Result:
+        """Identify the base parameters of a robot from a data set."""
+        ...
+
+
+def names() -> list[str]:
+    """Return the names of all methods."""
+    return list(METHODS)
+
+
+def method_class(name: str) -> type[Any]:
+    """Return the class of a method; an unknown name is refused with the nearest known one."""
+    if name not in METHODS:
+        raise OptionError(
+            f"no method '{name}': {did_you_mean(name, METHODS)}", key='method', value=name
+        )
+    module, _, attribute = METHODS[name].partition(':')
+    return getattr(importlib.import_module(module), attribute)
+
+
+def create(name: str, values: Mapping[str, Any] | None = None) -> Method:
+    """Make a method with its options by key, texts or typed values; the rest are defaults."""
+    return options.build(method_class(name), values, owner=name)
+
+
+def summary(name: str) -> str:
+    """Return the first line of a method's docstring."""
+    return inspect.cleandoc(method_class(name).__doc__ or '').partition('\n')[0]

@@ -1,0 +1,279 @@
+"""
+The JSON form of a result: what each key may hold, checked before a Result is built of it.
+
+A result file is not trusted: it may have been edited, cut or made by another program. Texts are
+single lines, numbers are finite, and the covariance is one that estimates can have.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+
+from robot_id import budget
+from robot_id.exceptions import DataError, shorten
+from robot_id.robot.files.names import Name
+from robot_id.texts import LONGEST_LINE, LONGEST_NAME, is_line
+
+SCHEMA = 1
+Level = Literal['usable', 'care', 'do_not_use']
+LEVELS: tuple[Level, ...] = get_args(Level)
+MOST_PARAMETERS = 5000
+_MOST_COUNTED = 1 << 53
+# No parameter of a robot is larger, and no standard deviation says less.
+_LARGEST, _WIDEST = 1e15, 1e30
+# Of tables and lists in one another.
+_DEEPEST = 20
+# Rounding of a covariance that was computed and written with 64 bits: the asymmetry of an entry
+# relative to both standard deviations, and the smallest eigenvalue of the correlations, each.
+ASYMMETRY, NEGATIVE = 1e-6, 1e-6
+
+Array = NDArray[np.float64]
+
+
+def _number(value: Any) -> Any:
+    """Refuse whole numbers that no float holds, before they are converted."""
+    if isinstance(value, int) and value.bit_length() > 1000:
+        raise ValueError('is not a finite number')
+    return value
+
+
+def _line(text: str) -> str:
+    if not is_line(text):
+        raise ValueError(f'must be one line of at most {LONGEST_LINE} printable characters')
+    return text
+
+
+def _label(text: str) -> str:
+    if not is_line(text, LONGEST_NAME):
+        raise ValueError(f'must be at most {LONGEST_NAME} printable characters')
+    return text
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
+    """Refuse a tree that is deep, or holds texts or numbers that a result does not hold."""
+    if depth > _DEEPEST:
+        raise ValueError('is nested too deeply')
+    if isinstance(value, str):
+        _line(value)
+    elif isinstance(value, (int, float)):
+        if not np.isfinite(float(_number(value))):
+            raise ValueError('is not a finite number')
+    elif isinstance(value, list):
+        for item in value:
+            _plain(item, depth + 1)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if not is_line(key, LONGEST_NAME):
+                raise ValueError(f'a key must have at most {LONGEST_NAME} printable characters')
+            _plain(item, depth + 1)
+    return value
+
+
+_Float = Annotated[float, BeforeValidator(_number)]
+Number = Annotated[_Float, Field(allow_inf_nan=False)]
+Value = Annotated[_Float, Field(ge=-_LARGEST, le=_LARGEST, allow_inf_nan=False)]
+Deviation = Annotated[_Float, Field(ge=0.0, le=_WIDEST, allow_inf_nan=False)]
+Variance = Annotated[_Float, Field(ge=-(_WIDEST**2), le=_WIDEST**2, allow_inf_nan=False)]
+Positive = Annotated[_Float, Field(ge=0.0, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0, le=_MOST_COUNTED)]
+Label = Annotated[str, AfterValidator(_label)]
+Line = Annotated[str, AfterValidator(_line)]
+Tree = Annotated[dict[str, Any], AfterValidator(_plain)]
+
+
+class _Form(BaseModel):
+    """Types are not converted; keys of later versions are let through."""
+
+    model_config = ConfigDict(extra='ignore', strict=True, frozen=True)
+
+
+class ParameterForm(_Form):
+    """One parameter; null stands for a standard deviation that is not known."""
+
+    name: Name
+    value: Value
+    std: Deviation | None = None
+    essential: bool = True
+
+
+class StepForm(_Form):
+    """One iteration."""
+
+    parameters: list[Number | None]
+    relative_error_percent: Positive | None = None
+    step: Number = 1.0
+
+
+class StandardForm(_Form):
+    """One standard parameter of a physically consistent result."""
+
+    model_config = ConfigDict(extra='allow')
+
+    name: Name
+    value: Value
+    std: Deviation | None = None
+    interval: list[Number | None] | None = None
+    data_share: Number | None = None
+    prior_share: Number | None = None
+
+
+class FindingForm(_Form):
+    """One finding of the check."""
+
+    code: Label
+    joint: Label | None = None
+    certainty: Annotated[float, Field(ge=0.0, le=1.0)]
+    message: Line
+    fix: Line
+
+
+class ConstantForm(_Form):
+    """One constant of a friction term."""
+
+    name: Label
+    joint: Name
+    term: Label
+    value: Value
+    std: Deviation | None = None
+
+
+class FrictionForm(_Form):
+    """The friction terms of each joint, by name, and how they were chosen."""
+
+    terms: dict[Name, list[Label]] = {}
+    constants: list[ConstantForm] = []
+    selection: Tree | None = None
+
+
+class ExtrasForm(_Form):
+    """Values of one method; what a reader of a file uses is typed."""
+
+    rate_hz: Annotated[float, Field(gt=0.0, le=1e9)] | None = None
+
+
+class ResultForm(_Form):
+    """A whole result file."""
+
+    robot: Label = ''
+    method: Label = ''
+    parameters: Annotated[list[ParameterForm], Field(min_length=1, max_length=MOST_PARAMETERS)]
+    covariance: list[list[Variance | None]] | None = None
+    relative_error_percent: Positive | None = None
+    relative_error_percent_per_joint: list[Positive | None] = []
+    condition_number: Positive | None = None
+    iterations: Count = 1
+    simulations: Count = 0
+    elapsed_s: Positive | None = None
+    converged: bool = True
+    history: list[StepForm] = []
+    options: Tree = {}
+    warnings: list[Line] = []
+    extras: Tree = {}
+    standard_parameters: list[StandardForm] | None = None
+    physical: Tree | None = None
+    verdict: Level | None = None
+    reasons: list[Line] = []
+    holdout_error_percent: Positive | None = None
+    findings: list[FindingForm] = []
+    friction: FrictionForm = FrictionForm()
+
+    @model_validator(mode='after')
+    def _agree(self) -> ResultForm:
+        """Refuse lists that do not have one entry for each parameter, and names twice."""
+        b = len(self.parameters)
+        for what, entries in (
+            ('parameters', self.parameters),
+            ('standard_parameters', self.standard_parameters or []),
+        ):
+            names = [entry.name for entry in entries]
+            if len(set(names)) < len(names):
+                twice = next(name for name in names if names.count(name) > 1)
+                raise ValueError(f"{what}: '{twice}' appears twice")
+        for number, step in enumerate(self.history):
+            if len(step.parameters) != b:
+                raise ValueError(
+                    f'history.{number} has {len(step.parameters)} values for {b} parameters'
+                )
+        ExtrasForm.model_validate(self.extras)
+        if self.covariance:
+            if [len(row) for row in self.covariance] != [b] * b:
+                raise ValueError(f'covariance must be {b} x {b}, one row for each parameter')
+            check_covariance(covariance_of(self))
+        return self
+
+
+def covariance_of(form: ResultForm) -> Array:
+    """(b, b) covariance, of the standard deviations alone where the file has no more."""
+    if form.covariance:
+        return np.array(form.covariance, dtype=float)
+    std = np.array([p.std for p in form.parameters], dtype=float)
+    return np.diag(std**2)
+
+
+def check_covariance(C: Array) -> None:
+    """
+    Refuse a matrix that no estimates have: it must be symmetric and positive semi-definite.
+
+    Both are judged on C_ij / (sigma_i sigma_j). NaN stands for what is not known.
+
+    :raises ValueError: with the reason.
+    """
+    variance = np.diag(C)
+    known = np.flatnonzero(np.isfinite(variance))
+    if np.any(variance[known] < 0.0):
+        raise ValueError('covariance: a variance is negative')
+    C = C[np.ix_(known, known)]
+    if not np.all(np.isfinite(C)):
+        raise ValueError('covariance: entries are missing between parameters with a variance')
+    sigma = np.sqrt(np.diag(C))
+    if np.any(C[sigma == 0.0] != 0.0) or np.any(C[:, sigma == 0.0] != 0.0):
+        raise ValueError('covariance: not positive semi-definite, a variance is zero')
+    R = C / np.where(sigma > 0.0, sigma, 1.0)[:, None] / np.where(sigma > 0.0, sigma, 1.0)
+    if np.any(np.abs(R - R.T) > ASYMMETRY):
+        raise ValueError('covariance: not symmetric')
+    if len(R) and np.linalg.eigvalsh(0.5 * (R + R.T))[0] < -NEGATIVE * len(R):
+        raise ValueError('covariance: not positive semi-definite')
+
+
+def read_json(path: Path) -> Any:
+    """Return the content of a JSON file; NaN and Infinity, which are not JSON, become null."""
+    try:
+        length = path.stat().st_size
+        budget.check_memory(16 * length, 0, f'{path}:')
+        return json.loads(path.read_text(encoding='utf-8'), parse_constant=lambda word: None)
+    except OSError as error:
+        raise DataError(f'{path}: {error.strerror or error}') from error
+    except (ValueError, RecursionError) as error:
+        reason = str(error) if isinstance(error, ValueError) else 'nested too deeply'
+        raise DataError(f'{path}: not a JSON file ({reason})') from error
+
+
+def parse_form(data: Any, source: str) -> ResultForm:
+    """Return the checked form of a result; refuse anything else in one line that names the key."""
+    if not isinstance(data, dict) or 'parameters' not in data:
+        raise DataError(f"{source}: not a robot_id result, it has no key 'parameters'")
+    if data.get('schema') != SCHEMA or isinstance(data['schema'], bool):
+        shown = shorten(repr(data.get('schema')), 80)
+        raise DataError(f'{source}: schema {shown}, this version reads {SCHEMA}')
+    try:
+        return ResultForm.model_validate(data)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        key = '.'.join(str(part) for part in problem['loc'])
+        message = problem['msg'].removeprefix('Value error, ')
+        line = f'{source}: {shorten(key)}: {message}' if key else f'{source}: {message}'
+        raise DataError(line, key=key or None) from error

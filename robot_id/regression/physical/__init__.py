@@ -1,5 +1,0 @@
-"""Physically possible parameters: pseudo-inertias, the constrained fit, and its test."""
-
-from robot_id.regression.physical.fit import Fitter, PhysicalFit
-
-__all__ = ['Fitter', 'PhysicalFit']

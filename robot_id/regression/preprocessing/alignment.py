@@ -1,0 +1,196 @@
+"""
+Found before any filter is chosen: how friction changes sign, and the delay of the torque.
+
+Both are found on rows of a fixed, modest bandwidth, so that they do not depend on the options that
+are derived after them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.data.dataset import Dataset
+from robot_id.data.signals.processing import LARGEST_CUTOFF, Processing, even_factor
+from robot_id.data.signals.processing import resolve as fill_in
+from robot_id.exceptions import DataError
+from robot_id.regression.preprocessing.coarse import coarse
+from robot_id.regression.preprocessing.rest_band import derive_dead_band
+from robot_id.regression.preprocessing.torque_delay import (
+    TimeOffset,
+    estimate_offset,
+    misfit_with_offset,
+    with_joints,
+)
+from robot_id.regression.rows.observation import Observation
+from robot_id.regression.solvers.least_squares import deficiency
+from robot_id.regression.solvers.system import System
+from robot_id.robot import Robot
+
+_Fit = tuple[Observation, NDArray[np.bool_], NDArray[np.float64]]
+# Positions up to 40 Hz, rows up to 8 Hz, from data of this rate at least.
+CUTOFF_HZ, BAND_HZ, RATE_HZ = 40.0, 8.0, 400.0
+# A smooth friction is known in more detail, and so is the motion when the offset is estimated.
+SMOOTH_CUTOFF_HZ = 80.0
+# Friction is smooth where that explains the torques decisively better than sign(dq), or better and
+# so well (1.5 % of the torque) that the model can be trusted in this detail; real gears are not.
+# There the likelier one is taken: to ask for more than that would take sign(dq) for every short
+# recording, whose rows are too few to be certain, and its Coulomb friction comes out too small.
+DECISIVE, TRUSTED = 0.7, 0.015
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """
+    The slope of the friction and the time offset of the torque of a recording.
+
+    :param slope: alpha of the friction 2/pi atan(alpha dq), None for sign(dq).
+    :param slope_reason: why.
+    :param offset: how late the torque is; None where it could not be estimated.
+    :param misfit: share of the torques that is left with this slope; None where it was given.
+    """
+
+    slope: float | None
+    slope_reason: str
+    offset: TimeOffset | None
+    misfit: float | None = None
+
+    @property
+    def fine(self) -> bool:
+        """Whether friction is known in detail: smooth, or all of it explained."""
+        return self.slope is not None or (self.misfit is not None and self.misfit <= TRUSTED)
+
+    def apply(self, processing: Processing) -> tuple[Processing, dict[str, str]]:
+        """Return a processing that corrects the offset, and the reason."""
+        if not processing.offset_open:
+            return replace(processing, torque_offset_s=processing.torque_offset_s or 0.0), {}
+        if self.offset is None:
+            return replace(processing, torque_offset_s=0.0), {}
+        reason = self.offset.describe()
+        if self.offset.differ:
+            own = replace(processing, torque_offset_s=self.offset.of_joints())
+            return own, {'torque_offset_s': reason}
+        if self.offset.held:
+            held = replace(processing, held_torque=True, torque_offset_s=0.0)
+            return held, {'held_torque': reason}
+        seconds = self.offset.used[0]
+        return replace(processing, torque_offset_s=seconds), {'torque_offset_s': reason}
+
+    def offset_std(self, processing: Processing) -> float:
+        """Return the deviation of the common offset that `apply` corrects, s; 0 if it is given."""
+        if self.offset is None or not processing.offset_open:
+            return 0.0
+        return self.offset.used[1]
+
+
+def align(robot: Robot, dataset: Dataset, slope: float | str | None) -> Alignment:
+    """
+    Find the slope of the friction (where it is 'auto') and the time offset of the torques.
+
+    :param dataset: the measurements, columns in the order of the robot's joints.
+    """
+    key = ('alignment', robot, slope)
+    return dataset.kept.get(key, lambda: _found(robot, dataset, slope))
+
+
+def _found(robot: Robot, dataset: Dataset, slope: float | str | None) -> Alignment:
+    sample = coarse(dataset, RATE_HZ)
+    processing = _processing(sample, CUTOFF_HZ)
+    try:
+        return _align(robot, sample, processing, slope, 1.0 / dataset.rate)
+    except DataError:
+        # Too short for these filters: nothing is known beforehand.
+        return Alignment(None if isinstance(slope, str) else slope, 'short recording', None)
+
+
+def _processing(sample: Dataset, cutoff_hz: float) -> Processing:
+    """Return rows up to 8 Hz of positions up to a cut-off, without what is slower than noise."""
+    rate = sample.rate
+    processing = fill_in(
+        Processing(
+            cutoff_hz=min(cutoff_hz, LARGEST_CUTOFF * rate),
+            decimation=even_factor(0.4 * rate / BAND_HZ),
+            torque_offset_s=0.0,
+        ),
+        rate,
+    )
+    band = derive_dead_band(sample, processing)[0]
+    return replace(processing, dead_band=tuple(float(v) for v in band))
+
+
+def _align(
+    robot: Robot, dataset: Dataset, processing: Processing, slope: float | str | None, step: float
+) -> Alignment:
+    if isinstance(slope, str):
+        rows, shown, misfit = _turn(robot, dataset, processing)
+    else:
+        rows, shown, misfit = Observation(robot, dataset, processing, slope), 'given', None
+    best = rows.wide.coulomb_slope
+    # At low rates both cut-offs are the largest one, but for rounding.
+    if best is not None and LARGEST_CUTOFF * dataset.rate > 1.01 * CUTOFF_HZ:
+        processing = _processing(dataset, SMOOTH_CUTOFF_HZ)
+        rows = Observation(robot, dataset, processing, best)
+    offset = _freed_offset(rows, step)
+    usual = offset is not None and (offset.held or offset.undecided)
+    if offset is not None and not usual and offset.largest > step:
+        # The estimate is of first order: what it leaves of a long delay is found once more.
+        known = offset.of_joints() if offset.differ else offset.seconds
+        shifted = replace(processing, torque_offset_s=known)
+        rest = _freed_offset(Observation(robot, dataset, shifted, best), step)
+        offset = offset if rest is None else offset.plus(rest)
+    return Alignment(best, shown if offset is not None else 'too few data', offset, misfit)
+
+
+def _turn(
+    robot: Robot, dataset: Dataset, processing: Processing
+) -> tuple[Observation, str, float | None]:
+    """Return rows with the slope of friction that explains the reversals, why, and the misfit."""
+    found: dict[float | None, float] = {}
+    rows: dict[float | None, Observation] = {}
+    for candidate in [None, *_known_slopes(robot)]:
+        rows[candidate] = Observation(robot, dataset, processing, candidate)
+        fit = _fit(rows[candidate])
+        misfit = None if fit is None else misfit_with_offset(*fit)
+        if misfit is None:
+            return rows[None], 'too few data', None
+        found[candidate] = misfit
+    best = min(found, key=lambda s: found[s])
+    if best is not None:
+        sign, smooth = found[None], found[best]
+        best = best if smooth <= max(DECISIVE * sign, TRUSTED) else None
+    shown = ', '.join(f'{_words(s)}: {100 * misfit:.4g} %' for s, misfit in found.items())
+    return rows[best], shown, found[best]
+
+
+def _freed_offset(rows: Observation, step: float) -> TimeOffset | None:
+    """
+    Return the offset of the torques, common and by joint, from rows without the reversals.
+
+    Friction that does not turn as W says (before the velocity does, or smoothly) looks like a
+    torque that is early or late, although gravity and inertia are not.
+    """
+    fit = _fit(rows.freed())
+    offset = None if fit is None else estimate_offset(*fit, step)
+    return offset if fit is None or offset is None else with_joints(offset, *fit)
+
+
+def _fit(observation: Observation) -> _Fit | None:
+    """Return an observation with the parameters it excites and the weights of the joints."""
+    factors = observation.factors()
+    lacking = deficiency(factors.stack(), factors.names)
+    kept = np.array([name not in lacking.names for name in factors.names])
+    if int(factors.rows.sum()) <= 2 * len(factors.names) or not kept.any():
+        return None
+    return observation, kept, System(factors).joint_weights()[0]
+
+
+def _known_slopes(robot: Robot) -> list[float]:
+    described = robot.description
+    slopes = (described.coulomb_slope, described.identification_slope)
+    return sorted({slope for slope in slopes if slope is not None})
+
+
+def _words(slope: float | None) -> str:
+    return 'sign(dq)' if slope is None else f'slope {slope:g}'

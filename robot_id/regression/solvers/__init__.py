@@ -1,0 +1,1 @@
+"""Least squares in all its forms, on triangular factors of [W Y]."""

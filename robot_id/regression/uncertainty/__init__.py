@@ -1,0 +1,1 @@
+"""Standard errors of an estimate from its residual."""

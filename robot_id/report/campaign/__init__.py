@@ -1,7 +1,0 @@
-"""The report of a campaign: tables, pictures, and advice which method to use when."""
-
-from robot_id.report.campaign.advice import advice
-from robot_id.report.campaign.markdown import to_markdown
-from robot_id.report.campaign.page import to_html
-
-__all__ = ['advice', 'to_html', 'to_markdown']

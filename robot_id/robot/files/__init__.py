@@ -1,0 +1,1 @@
+"""Files that describe a robot: YAML, URDF, MDH tables, SDF; read, checked and written."""

@@ -1,0 +1,126 @@
+"""
+The tree of moving bodies, from a modified-DH table or from a URDF.
+
+Body i hangs on its parent by R(q), p(q); its joint is dof[i] with q_body = ratio * q + offset (a
+mimic joint shares the dof of another). Inertial parameters live at the origin of the body frame.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from robot_id.robot.files.description import MdhRow
+from robot_id.robot.parameters.inertia import pinocchio_inertia
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Kinematics:
+    """
+    Bodies in topological order (a parent before its children).
+
+    :param joint_names: names of the n independent joints.
+    :param body_names: names of the joints that carry the nb bodies (mimic joints included).
+    :param parent: (nb,) index of the parent body, -1 for the base.
+    :param rotation: (nb, 3, 3) placement at q = 0 in the parent.
+    :param translation: (nb, 3).
+    :param axis: (nb, 3) unit joint axis in the body frame.
+    :param prismatic: (nb,) flags.
+    :param dof: (nb,) index of the joint that moves the body.
+    :param ratio: (nb,) q_body = ratio * q[dof] + offset.
+    :param offset: (nb,).
+    :param inertia: (nb, 10) [XX XY XZ YY YZ ZZ MX MY MZ M] of the URDF, zero for an MDH table.
+    :param limits: (n, 4) lower, upper, velocity, effort of the URDF; NaN where not given.
+    :param locked: joints of the URDF that are frozen, with their position.
+    :param notes: a line for each number of the description that was snapped.
+    """
+
+    joint_names: tuple[str, ...]
+    body_names: tuple[str, ...]
+    parent: NDArray[np.int64]
+    rotation: Array
+    translation: Array
+    axis: Array
+    prismatic: NDArray[np.bool_]
+    dof: NDArray[np.int64]
+    ratio: Array
+    offset: Array
+    inertia: Array
+    limits: Array
+    locked: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n(self) -> int:
+        """Number of independent joints."""
+        return len(self.joint_names)
+
+    def expansion(self) -> Array:
+        """(nb, n) matrix A with dq_body = A dq."""
+        A = np.zeros((len(self.parent), self.n))
+        A[np.arange(len(self.parent)), self.dof] = self.ratio
+        return A
+
+    def carried_mass(self) -> Array:
+        """(n,) mass of the URDF that each joint moves, in kg."""
+        bodies = self.inertia[:, 9].copy()
+        for i in range(len(bodies) - 1, -1, -1):
+            if self.parent[i] >= 0:
+                bodies[self.parent[i]] += bodies[i]
+        carried = np.zeros(self.n)
+        np.add.at(carried, self.dof, bodies)
+        return carried
+
+    def own_body(self, j: int) -> int:
+        """Return the body that joint j itself carries (mimic joints carry others)."""
+        return self.body_names.index(self.joint_names[j])
+
+
+def from_mdh(rows: tuple[MdhRow, ...], names: tuple[str, ...]) -> Kinematics:
+    """Build a serial chain from a modified-DH table."""
+    nb = len(rows)
+    rotation, translation = np.empty((nb, 3, 3)), np.empty((nb, 3))
+    for j, row in enumerate(rows):
+        ca, sa = math.cos(row.alpha), math.sin(row.alpha)
+        ct, st = math.cos(row.theta), math.sin(row.theta)
+        rotation[j] = [[ct, -st, 0.0], [ca * st, ca * ct, -sa], [sa * st, sa * ct, ca]]
+        translation[j] = [row.d, -sa * row.r, ca * row.r]
+    return Kinematics(
+        joint_names=names,
+        body_names=names,
+        parent=np.arange(nb) - 1,
+        rotation=rotation,
+        translation=translation,
+        axis=np.tile([0.0, 0.0, 1.0], (nb, 1)),
+        prismatic=np.array([row.type == 'prismatic' for row in rows]),
+        dof=np.arange(nb),
+        ratio=np.ones(nb),
+        offset=np.zeros(nb),
+        inertia=np.zeros((nb, 10)),
+        limits=np.full((nb, 4), np.nan),
+    )
+
+
+def to_pinocchio(kinematics: Kinematics, gravity: Array, inertia: Array) -> pin.Model:
+    """Return a pinocchio model with a scalar joint per body and the given (nb, 10) inertias."""
+    model = pin.Model()
+    model.gravity = pin.Motion(np.asarray(gravity, float), np.zeros(3))
+    for i, name in enumerate(kinematics.body_names):
+        kind = (
+            pin.JointModelPrismaticUnaligned
+            if kinematics.prismatic[i]
+            else pin.JointModelRevoluteUnaligned
+        )
+        placement = pin.SE3(kinematics.rotation[i], kinematics.translation[i])
+        joint = model.addJoint(
+            int(kinematics.parent[i]) + 1, kind(kinematics.axis[i].copy()), placement, name
+        )
+        model.appendBodyToJoint(joint, pinocchio_inertia(inertia[i]), pin.SE3.Identity())
+    return model

@@ -1,0 +1,1 @@
+"""What a researcher does: campaigns, the papers' tables, studies in simulation."""

@@ -1,0 +1,46 @@
+"""The columns of all tables of a campaign, in texts."""
+
+from __future__ import annotations
+
+from robot_id.report.html.markup import number
+from robot_id.studies.campaign.summary import Group, Share
+
+HEADS = (
+    'method', 'runs', 'success %', 'parameters %', 'torque %', 'torque 90 %', 'bias',
+    'scatter', 'x bound', 'in 68 %', 'in 95 %', 'iterations', 'ms',
+)  # fmt: skip
+LEGEND = (
+    'success: runs that converged, which alone count in the other columns; parameters: median of '
+    '||error|| / ||truth||; torque: median error on a motion without noise that no fit saw, and '
+    'the value that nine in ten runs stay below; bias and scatter: mean and spread of the errors '
+    'in reported deviations (0 and 1 are honest); x bound: rms error in units of the Cramer-Rao '
+    'bound of the closed loop; in 68 and 95 %: how often the truth is within the reported '
+    'interval. In brackets the 95 % interval of a share. ms: median of the '
+    'estimation.'
+)
+
+
+def cells(group: Group) -> list[str]:
+    """Return one line of the table."""
+    return [
+        group.method,
+        str(group.runs),
+        percent(group.success),
+        number(group.parameter_error, 3),
+        number(group.torque_error, 3),
+        number(group.torque_error_90, 3),
+        number(group.bias, 2),
+        number(group.scatter, 2),
+        number(group.bound_ratio, 3),
+        percent(group.coverage_68),
+        percent(group.coverage_95),
+        number(group.iterations, 3),
+        number(1e3 * group.seconds, 3),
+    ]
+
+
+def percent(share: Share) -> str:
+    """Return a share with its interval, in percent."""
+    if share.value != share.value:
+        return '–'
+    return f'{100 * share.value:.0f} ({100 * share.low:.0f}–{100 * share.high:.0f})'

@@ -1,0 +1,124 @@
+"""The parts of a reproduced table: sections with columns and rows, and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich.table import Table
+
+from robot_id.json_numbers import finite
+from robot_id.report.tables import number
+from robot_id.studies.papers.claim import Claim
+
+Cell = str | float | None
+
+
+@dataclass(frozen=True)
+class Section:
+    """
+    One table.
+
+    :param title: what it shows.
+    :param columns: headers; the first one names the rows.
+    :param rows: one cell for each column; None where there is nothing.
+    :param digits: significant digits of numbers.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    digits: int = 4
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f'{self.title}: {len(row)} cells for {len(self.columns)} columns')
+
+    def to_table(self) -> Table:
+        """Return the section for the terminal."""
+        table = Table(title=self.title)
+        for k, header in enumerate(self.columns):
+            table.add_column(header, justify='left' if k == 0 else 'right')
+        for row in self.rows:
+            table.add_row(*(self._text(cell) for cell in row))
+        return table
+
+    def to_markdown(self) -> str:
+        """Return the section as a table of Markdown under its title."""
+        lines = [f'### {self.title}', '', _line(self.columns)]
+        lines.append(_line(['---'] + ['---:'] * (len(self.columns) - 1)))
+        lines += [_line([self._text(cell) for cell in row]) for row in self.rows]
+        return '\n'.join(lines) + '\n'
+
+    def _text(self, cell: Cell) -> str:
+        if cell is None:
+            return '-'
+        return cell if isinstance(cell, str) else number(float(cell), self.digits)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """
+    A paper's result and ours.
+
+    :param name: of the table, as given to `robot-id reproduce`.
+    :param source: the paper.
+    :param sections: the tables.
+    :param notes: what differs from the paper and why.
+    :param claims: what the paper says, with our judgement.
+    """
+
+    name: str
+    source: str
+    sections: tuple[Section, ...]
+    notes: tuple[str, ...] = field(default=())
+    claims: tuple[Claim, ...] = field(default=())
+
+    def claims_table(self) -> Table:
+        """Return the claims for the terminal."""
+        table = Table('claim', 'verdict', 'evidence', title='claims', show_lines=True)
+        for claim in self.claims:
+            colour = 'green' if claim.holds else 'yellow'
+            table.add_row(claim.text, f'[{colour}]{claim.verdict}[/]', claim.evidence)
+        return table
+
+    def to_markdown(self) -> str:
+        """Return all of it as Markdown."""
+        parts = [f'## {self.name}\n', f'{self.source}.\n']
+        if self.claims:
+            parts.append('| claim | verdict | evidence |\n|---|---|---|')
+            parts += [_line([c.text, f'**{c.verdict}**', c.evidence]) for c in self.claims]
+            parts.append('')
+        parts += [section.to_markdown() for section in self.sections]
+        parts += [f'- {note}' for note in self.notes]
+        return '\n'.join(parts).rstrip() + '\n'
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {
+            'source': self.source,
+            'sections': [
+                {
+                    'title': section.title,
+                    'columns': list(section.columns),
+                    'rows': [finite(row) for row in section.rows],
+                }
+                for section in self.sections
+            ],
+            'notes': list(self.notes),
+            'claims': [
+                {
+                    'claim': claim.text,
+                    'verdict': claim.verdict,
+                    'holds': claim.holds,
+                    'evidence': claim.evidence,
+                }
+                for claim in self.claims
+            ],
+        }
+
+
+def _line(cells: Sequence[str]) -> str:
+    return '| ' + ' | '.join(cell.replace('|', '\\|') for cell in cells) + ' |'

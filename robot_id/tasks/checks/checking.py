@@ -1,0 +1,76 @@
+"""The check: all detectors on one recording."""
+
+from __future__ import annotations
+
+from robot_id.data.dataset import Dataset
+from robot_id.progress import Progress, silent
+from robot_id.robot import Robot
+from robot_id.tasks.checks import (
+    excitation,
+    registry,
+    reversed_torques,
+    search,
+    torque_delay,
+    torque_scale,
+    unexplained,
+    unsigned_torque,
+)
+from robot_id.tasks.checks.case import Case
+from robot_id.tasks.checks.finding import Finding, Findings
+
+# Gain that a change needs on a poor motion without inertias to compare with.
+CERTAIN = 3.0
+
+
+def check(robot: Robot, dataset: Dataset, progress: Progress = silent) -> Findings:
+    """
+    Return what is wrong with a recording, or with the robot file it is read with.
+
+    First what the channels alone show (wrap-around, clock, saturation, rest), then whether the
+    motion is rich enough, then the one change that explains the torques better, if there is one,
+    then their size, whether anything explains them at all, and whether they are a little late.
+
+    :param dataset: columns of the robot's joints, in any order.
+    """
+    case = Case(robot, dataset.select(robot.joint_names))
+    findings: list[Finding] = []
+    for look in registry.CHANNELS:
+        found, case = look(case)
+        findings += found
+    progress(0.2, 'checking')
+    poor: list[Finding] = []
+    if not any(finding.code == 'rest' for finding in findings):
+        poor = excitation.look(case)
+    findings += _by_the_torques(case, poor)
+    progress(1.0, 'checked')
+    return Findings(tuple(findings), dataset.source)
+
+
+def _by_the_torques(case: Case, poor: list[Finding]) -> list[Finding]:
+    """
+    Return the findings from the torques.
+
+    :param poor: the finding of a poor motion, if any: then a change counts only if the inertias of
+        the robot file explain everything after it, or if it gains much.
+    """
+    unsigned = unsigned_torque.look(case, case.models.nominal)
+    if unsigned:
+        return unsigned
+    if search.structure_is_right(case):
+        sizes = torque_scale.look(case, case.models.nominal)
+        if sizes:
+            return sizes
+    best = search.best_proposal(case)
+    if best is None or best.after is None:
+        if poor:
+            return poor
+        nominal = case.models.nominal
+        found = torque_scale.look(case, nominal) + unexplained.look(case, nominal)
+        return found or reversed_torques.look(case) or torque_delay.look(case)
+    certain = search.explains(best.after) or (best.after.prior is None and best.gain > CERTAIN)
+    if poor and not certain:
+        return poor
+    findings = [best.finding(best)]
+    if best.code in ('joint_swap', 'joint_offset', 'gravity_direction'):
+        findings += torque_scale.look(case, best.after)
+    return findings + unexplained.look(case, best.after)

@@ -1,0 +1,72 @@
+"""A motion that is not rich enough: parameters act alike along it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id import dynamics
+from robot_id.tasks.checks import position_unit
+from robot_id.tasks.checks.case import Case
+from robot_id.tasks.checks.finding import Finding
+
+Array = NDArray[np.float64]
+
+# Factor by which parameters are separated worse than by a lively motion.
+POORER = 50.0
+# States of the lively motion it is compared with: within this of the middle, rad and m.
+STATES, REACH = 400, 1.0
+
+
+def look(case: Case) -> list[Finding]:
+    """
+    Compare the condition of the equations with that of a lively motion of the same robot.
+
+    Positions beyond the range of any joint are a problem of the unit, not of the motion.
+    """
+    if np.ptp(case.signals.spread[0], axis=0).max() > position_unit.LARGEST:
+        return []
+    own, lively = conditions(case)
+    if own < POORER * lively:
+        return []
+    span = np.ptp(case.signals.spread[0], axis=0)
+    return [
+        Finding(
+            'excitation',
+            None,
+            float(np.clip(1.0 - 0.3 * POORER * lively / own, 0.7, 0.99)),
+            f'the condition number of the equations is {own:.3g}, of a lively motion of this '
+            f'robot {lively:.3g}; the joints move by {span.min():.2g} to {span.max():.2g} rad or '
+            'm: too little, or all alike, to tell the parameters apart',
+            'robot-id excite --robot R --out motion.csv plans a motion that does',
+        )
+    ]
+
+
+def conditions(case: Case) -> tuple[float, float]:
+    """Return the condition numbers of the recorded and of a lively motion, columns of size 1."""
+    models, s = case.models, case.signals
+    size = models.free.equations(models.robot, s)[2]
+    rng = np.random.default_rng(0)
+    middle = np.median(s.spread[0], axis=0)
+    lively = (
+        middle + rng.uniform(-REACH, REACH, (STATES, s.n)),
+        rng.normal(0.0, 1.0, (STATES, s.n)),
+        rng.normal(0.0, 3.0, (STATES, s.n)),
+    )
+    own, best = (
+        dynamics.regressor(models.robot, q, dq, ddq, standard=True)[:, :, models.free.columns]
+        for q, dq, ddq in (s.spread, lively)
+    )
+    return _condition(own, size), _condition(best, size)
+
+
+def _condition(W: Array, size: Array) -> float:
+    """Return the condition number, columns that no motion reaches left out."""
+    A = (W / size[:, None]).reshape(-1, W.shape[2])
+    norms = np.linalg.norm(A, axis=0)
+    live = norms > 1e-12 * norms.max()
+    values = np.linalg.svd(A[:, live] / norms[live], compute_uv=False)
+    # Combinations that this gravity does not show at all do not depend on the motion.
+    values = values[values > 1e-9 * values[0]]
+    return float(values[0] / values[-1])

@@ -1,0 +1,1 @@
+"""Friction terms: chosen, prepared and completed around a fit."""

@@ -1,0 +1,71 @@
+"""Reading the measurements of a robot, with a check of their plausibility."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from robot_id import data
+from robot_id.data.cleaning.held_samples import without_held_samples
+from robot_id.exceptions import DataError
+from robot_id.robot import Robot
+
+
+def load_for(
+    robot: Robot, paths: Sequence[str | Path], mapping: str | Path | None = None
+) -> data.Dataset:
+    """Read one or several recordings of a robot, columns in the order of its joints."""
+    path = paths[0] if len(paths) == 1 else list(paths)
+    return prepared(data.load(path, mapping, robot))
+
+
+def prepared(dataset: data.Dataset) -> data.Dataset:
+    """
+    Return a recording whose joints all have torques, each sample once, its runs in one order.
+
+    That of the files must not matter: the runs are sorted by their stamps and by what they hold.
+    """
+    dataset = without_held_samples(with_torques(dataset))
+    runs = tuple(sorted(dataset.runs, key=_key))
+    same = all(one is other for one, other in zip(runs, dataset.runs))
+    return dataset if same else replace(dataset, runs=runs)
+
+
+def _key(run: data.Run) -> tuple[float, int, list[float], list[float]]:
+    middle = len(run) // 2
+    return (
+        float(run.time[0]),
+        len(run),
+        run.position[middle].tolist(),
+        run.torque[middle].tolist(),
+    )
+
+
+def with_torques(dataset: data.Dataset) -> data.Dataset:
+    """
+    Return a recording whose joints all have torques.
+
+    :raises DataError: naming a joint whose torque is zero in every sample, so it was not measured.
+    """
+    for j, name in enumerate(dataset.joint_names):
+        if not any(np.any(run.torque[:, j]) for run in dataset.runs):
+            raise DataError(
+                f"{dataset.source or 'recording'}: the torque of joint '{name}' is zero in every "
+                'sample, it was not recorded; map another column or topic, or put the joint under '
+                "'locked' of a robot file",
+                joint=name,
+            )
+    return dataset
+
+
+def implausible(robot: Robot, dataset: data.Dataset) -> tuple[str, ...]:
+    """Return one line for each thing in the data that the robot's limits make unlikely."""
+    limits, kinematics = robot.limits, robot.kinematics
+    slides = [bool(np.any(kinematics.prismatic[kinematics.dof == j])) for j in range(robot.n)]
+    found = data.check_plausible(
+        dataset, limits.lower, limits.upper, limits.velocity, limits.torque, slides
+    )
+    return tuple(found)

@@ -1,0 +1,1 @@
+"""The verdict on a result: hold-out, contradictions, remaining delay."""

@@ -1,0 +1,164 @@
+"""`export --format c`: compiles without a warning, tests itself, and agrees with pinocchio."""
+
+import ctypes
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from robot_id.cli.main import cli
+from robot_id.export.c_code import identifier
+from robot_id.methods.result import Result
+from robot_id.robot import load_robot
+from robot_id.robot.robot import standard_regressor
+
+STRICT = ('-std=c99', '-Wall', '-Wextra', '-Wpedantic', '-Werror')
+SANITISED = ('-O0', '-fsanitize=address,undefined', '-fno-sanitize-recover=all')
+pytestmark = pytest.mark.skipif(shutil.which('gcc') is None, reason='no gcc')
+
+TREE = """<robot name="2 arms */ &lt;x&gt;">
+  <link name="base"/>
+  {links}
+  <joint name="turn" type="revolute"><parent link="base"/><child link="l0"/><axis xyz="0 0 1"/>
+    <origin xyz="0 0 0.3" rpy="0.1 0 0"/>
+    <limit lower="-3" upper="3" velocity="2" effort="9"/></joint>
+  <joint name="left */" type="revolute"><parent link="l0"/><child link="l1"/><axis xyz="0 1 0"/>
+    <origin xyz="0.2 0 0"/><limit lower="-3" upper="3" velocity="2" effort="9"/></joint>
+  <joint name="right" type="revolute"><parent link="l0"/><child link="l2"/><axis xyz="0 0.6 0.8"/>
+    <origin xyz="-0.2 0 0"/><limit lower="-3" upper="3" velocity="2" effort="9"/>
+    <mimic joint="left */" multiplier="-0.5" offset="0.2"/></joint>
+  <joint name="slide" type="prismatic"><parent link="l2"/><child link="l3"/><axis xyz="1 0 0"/>
+    <origin xyz="0 0 0.4"/><limit lower="0" upper="1" velocity="1" effort="9"/></joint>
+</robot>"""
+LINK = """<link name="l{}"><inertial><origin xyz="0.1 0.02 0.03"/><mass value="2"/>
+  <inertia ixx="0.1" ixy="0.01" ixz="0" iyy="0.2" iyz="0.02" izz="0.15"/></inertial></link>"""
+
+
+def parameters(robot):
+    """(b,) of the robot file, or of the URDF with some friction."""
+    if robot.description.truth:
+        return robot.truth()
+    chi_st = robot.standard_prior()
+    chi_st[robot.term_index] = 0.3
+    return robot.base.from_standard(chi_st)
+
+
+@pytest.fixture(params=['emps', 'scara', 'tx40', 'urdf'], scope='module')
+def exported(request, tmp_path_factory):
+    """Return robot, parameters, folder and the name in C."""
+    folder = tmp_path_factory.mktemp('c')
+    name = request.param
+    if name == 'urdf':
+        name = str(folder / 'tree.urdf')
+        links = '\n'.join(LINK.format(k) for k in range(4))
+        (folder / 'tree.urdf').write_text(TREE.format(links=links))
+    robot = load_robot(name)
+    chi = parameters(robot)
+    covariance = np.diag((0.01 * chi) ** 2)
+    Result(
+        robot.name, 'idim_wls', robot.base.names, chi, covariance,
+        relative_error_percent=2.0, condition_number=30.0, elapsed_s=0.1, verdict='usable',
+    ).save(folder / 'r.json')  # fmt: skip
+    out = folder / 'made' / 'model'
+    words = ['export', str(folder / 'r.json'), '--format', 'c', '--robot', name, '--out', str(out)]
+    run = CliRunner().invoke(cli, words)
+    assert run.exit_code == 0, run.output
+    return robot, chi, out, identifier(robot.name)
+
+
+def gcc(folder, *arguments, compiler='gcc'):
+    done = subprocess.run([compiler, *arguments], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_self_test_and_example_are_clean(exported):
+    _, _, out, prefix = exported
+    model = f'{prefix}_model.c'
+    assert {path.name for path in out.iterdir()} >= {
+        model, f'{prefix}_model.h', 'example.c', 'self_test.c', 'CMakeLists.txt', 'README.md',
+    }  # fmt: skip
+    gcc(out, *STRICT, *SANITISED, '-c', model, '-o', 'model.o')
+    for program in ('self_test', 'example'):
+        gcc(out, *STRICT, *SANITISED, f'{program}.c', 'model.o', '-lm', '-o', program)
+        done = subprocess.run([out / program], capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, ''), done.stdout
+    for word in ('malloc', 'static', 'errno'):
+        assert word not in (out / model).read_text()
+    (out / 'user.cpp').write_text(f'#include "{prefix}_model.h"\nint main() {{ return 0; }}\n')
+    gcc(out, '-Wall', '-Wextra', '-Wpedantic', '-Werror', '-c', 'user.cpp', compiler='g++')
+
+
+def test_self_test_notices_a_wrong_model(exported):
+    _, _, out, prefix = exported
+    model = (out / f'{prefix}_model.c').read_text()
+    (out / 'wrong.c').write_text(model.replace('tau[0] = ', 'tau[0] = 1e-6 + ', 1))
+    gcc(out, '-O0', 'self_test.c', 'wrong.c', '-lm', '-o', 'wrong')
+    assert subprocess.run([out / 'wrong'], capture_output=True).returncode == 1
+
+
+def test_values_equal_pinocchio(exported):
+    robot, chi, out, prefix = exported
+    gcc(out, *STRICT, '-O0', '-shared', '-fPIC', f'{prefix}_model.c', '-lm', '-o', 'model.so')
+    library = ctypes.CDLL(str(out / 'model.so'))
+
+    def call(name, size, *inputs):
+        result = np.full(size, np.nan)
+        keep = [np.ascontiguousarray(x) for x in inputs]
+        pointers = [ctypes.c_void_p(x.ctypes.data) for x in keep]
+        getattr(library, f'{prefix}_{name}')(*pointers, ctypes.c_void_p(result.ctypes.data))
+        return result
+
+    n, base, rng = robot.n, robot.base, np.random.default_rng(0)
+    rigid = np.where(np.isin(base.columns, robot.term_index), 0.0, chi)
+    for q, dq, ddq in rng.normal(size=(20, 3, n)):
+        W = standard_regressor(robot, q[None], dq[None], ddq[None])[0][:, base.columns]
+        tau = W / base.factor @ rigid
+        found = call('inverse_dynamics_with', n, rigid, q, dq, ddq)
+        np.testing.assert_allclose(found, tau, rtol=0, atol=1e-11 * (1 + np.abs(tau).max()))
+        friction = smooth_friction(robot, chi, dq)
+        found = call('friction', n, dq)
+        np.testing.assert_allclose(found, friction, rtol=0, atol=1e-11)
+        whole = call('inverse_dynamics', n, q, dq, ddq)
+        M = call('inertia_matrix', n * n, q).reshape(n, n)
+        parts = call('bias', n, q, dq) + M @ ddq
+        np.testing.assert_allclose(whole, parts, rtol=0, atol=1e-11 * (1 + np.abs(whole).max()))
+        without = call('inverse_dynamics_with', n, np.where(rigid == 0.0, 0.0, chi), q, dq, ddq)
+        rotors = call('inertia_matrix_with', n * n, chi - rigid, q).reshape(n, n) @ ddq
+        np.testing.assert_allclose(whole, without + friction + rotors, rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(call('parameters', len(chi)), chi)
+
+
+def smooth_friction(robot, chi, dq):
+    """(n,) viscous, Coulomb and offset torques from the atoms of the terms."""
+    terms, slope = robot.terms, robot.description.coulomb_slope
+    values = robot.base.to_standard(chi)[robot.term_index]
+    tau = np.zeros(robot.n)
+    for k, p in enumerate(terms.parameter):
+        x, stem = terms.direction[k] @ dq, terms.names[p][:2]
+        shape = {'Fv': x, 'Fc': 2 / np.pi * np.arctan(slope * x), 'Of': 1.0, 'Ia': 0.0}[stem]
+        tau[terms.row[k]] += values[p] * terms.gain[k] * shape
+    return tau
+
+
+@pytest.mark.skipif(shutil.which('cmake') is None, reason='no cmake')
+def test_cmake_and_ctest(exported):
+    _, _, out, prefix = exported
+    if prefix != 'scara':
+        pytest.skip('one robot will do')
+    for words in (['-S', '.', '-B', 'build'], ['--build', 'build']):
+        gcc(out, *words, compiler='cmake')
+    gcc(out / 'build', compiler='ctest')
+
+
+def test_refusals(tmp_path):
+    robot = load_robot('scara')
+    fields = {'relative_error_percent': 2.0, 'condition_number': 30.0, 'verdict': 'usable'}
+    chi = robot.truth()
+    result = Result('scara', 'didim', robot.base.names, chi, np.eye(8), converged=False, **fields)
+    result.save(tmp_path / 'r.json')
+    run = CliRunner().invoke(cli, ['export', str(tmp_path / 'r.json'), '--format', 'c'])
+    assert 'did not converge' in str(run.exception or run.output)
+    assert identifier('7 axis/robot') == 'robot_7_axis_robot'
+    assert identifier('*') == 'robot'

@@ -1,0 +1,59 @@
+"""The check as a gate in identify: mistakes are named before the fit, the verdict heeds them."""
+
+from dataclasses import replace
+
+import pytest
+
+from robot_id.exceptions import DataError
+from robot_id.robot import load_robot
+from robot_id.tasks.identify import Request, identify
+from robot_id.tasks.recording import record
+
+
+@pytest.fixture(scope='module')
+def scara():
+    return load_robot('scara')
+
+
+@pytest.fixture(scope='module')
+def clean(scara):
+    return record(scara, seed=2)
+
+
+@pytest.fixture(scope='module')
+def flipped(clean):
+    runs = tuple(replace(run, torque=-run.torque) for run in clean.runs)
+    return replace(clean, runs=runs)
+
+
+def test_a_clean_recording_has_no_finding(scara, clean):
+    result = identify(Request(scara, clean)).result
+    assert result.findings == ()
+    assert result.verdict == 'usable'
+
+
+def test_torques_of_the_wrong_sign_are_named_and_not_to_be_used(scara, flipped):
+    found = identify(Request(scara, flipped))
+    (finding,) = found.result.findings
+    assert finding['code'] == 'torque_sign'
+    assert set(finding) == {'code', 'joint', 'certainty', 'message', 'fix'}
+    assert found.result.verdict == 'do_not_use'
+    assert any('torque_sign' in reason for reason in found.result.reasons)
+    assert 'torque_sign' in found.findings[0]
+
+
+def test_the_gate_can_be_passed(scara, flipped):
+    result = identify(Request(scara, flipped, check=False)).result
+    assert result.findings == ()
+    # What the parameters themselves show stays: friction that drives.
+    assert result.verdict == 'do_not_use'
+
+
+@pytest.mark.parametrize('check', [True, False])
+def test_a_torque_that_is_zero_all_along_was_not_recorded(check):
+    robot = load_robot('scara')
+    recorded = record(robot, seed=1)
+    torque = recorded.runs[0].torque * [1.0, 0.0]
+    silent = replace(recorded, runs=(replace(recorded.runs[0], torque=torque),))
+    with pytest.raises(DataError, match=f"torque of joint '{robot.joint_names[1]}' is zero"):
+        identify(Request(robot, silent, check=check))

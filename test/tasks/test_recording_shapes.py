@@ -1,0 +1,125 @@
+"""A recording in files of any shape gives the same parameters and the same verdict."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from robot_id.data.dataset import Dataset
+from robot_id.robot import load_robot
+from robot_id.tasks.identify import Request, identify
+from robot_id.tasks.measurements import prepared
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / 'tools'))
+from plants.mujoco_arms import make_arm, robots_folder
+from plants.recording_shapes import SHAPES, Plan, Played, play
+
+pytest.importorskip('mujoco')
+if robots_folder() is None:
+    pytest.skip('example-robot-data is not installed', allow_module_level=True)
+
+
+def played(name, folder, plan, seed=3):
+    """Return a robot and what it recorded."""
+    rng = np.random.default_rng(seed)
+    arm = make_arm(name, folder, rng)
+    robot = load_robot(arm.robot_file)
+    found = play(arm, rng, plan)
+    return robot, Played(found.dataset.select(robot.joint_names), found.parts, found.model)
+
+
+@pytest.fixture(scope='module')
+def leg(tmp_path_factory):
+    """Three joints, together and each alone, with rests."""
+    return played('solo12', tmp_path_factory.mktemp('leg'), Plan(200.0, 10.0, 3.0, 0.8))
+
+
+def fitted(robot, dataset):
+    return identify(Request(robot, dataset, check=False)).result
+
+
+@pytest.fixture(scope='module')
+def one_file(leg):
+    return fitted(leg[0], leg[1].dataset)
+
+
+def same(one, other):
+    """Whether two results agree within their intervals."""
+    off = (one.values - other.values) / np.hypot(one.std, other.std)
+    return np.mean(np.abs(off) < 1.96) > 0.9 and np.abs(off).max() < 4.0
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_files_cut_anywhere_in_any_order(leg, one_file, data):
+    robot, recording = leg
+    run = recording.dataset.runs[0]
+    least = round(1.5 * run.rate)
+    cuts = [0]
+    while len(run) - cuts[-1] > 2 * least and len(cuts) < 8:
+        longest = len(run) - cuts[-1] - least
+        cuts.append(cuts[-1] + data.draw(st.integers(least, longest)))
+    runs = [run.rows(a, b) for a, b in zip(cuts, [*cuts[1:], len(run)])]
+    order = data.draw(st.permutations(range(len(runs))))
+    shaped = replace(recording.dataset, runs=tuple(runs[k] for k in order))
+    found = fitted(robot, shaped)
+    assert same(found, one_file)
+    assert found.verdict == one_file.verdict, (found.reasons, one_file.reasons)
+
+
+@pytest.mark.parametrize('shape', ['by_part', 'trimmed', 'slower'])
+def test_rests_and_rates(leg, one_file, shape):
+    robot, recording = leg
+    found = fitted(robot, SHAPES[shape](recording, np.random.default_rng(1)))
+    assert same(found, one_file)
+    assert found.verdict == one_file.verdict, (found.reasons, one_file.reasons)
+
+
+def test_an_arm_in_a_file_of_all_joints_and_one_of_each(tmp_path):
+    robot, recording = played('panda', tmp_path, Plan(200.0, 5.0, 3.0, 0.5))
+    files = SHAPES['by_part'](recording, np.random.default_rng(1))
+    assert len(files.runs) == 8
+    found = fitted(robot, files)
+    assert found.verdict == 'usable', found.reasons
+    assert found.holdout_error_percent < 5.0
+    weights = 1.0 / np.array(found.extras['joint_deviations'])
+    size = found.prediction.torque_norms() / np.sqrt(found.extras['equations_per_joint'])
+    assert np.ptp(np.log10(weights * size)) < 2.0
+
+
+def test_the_order_of_the_files_changes_nothing(leg):
+    robot, recording = leg
+    files = SHAPES['by_part'](recording, np.random.default_rng(1))
+    first, second = (
+        identify(Request(robot, replace(files, runs=runs)))
+        for runs in (files.runs, files.runs[::-1])
+    )
+    np.testing.assert_array_equal(first.result.values, second.result.values)
+    np.testing.assert_array_equal(first.result.std, second.result.std)
+    assert first.result.holdout_error_percent == second.result.holdout_error_percent
+    assert first.result.verdict == second.result.verdict
+    assert first.result.reasons == second.result.reasons
+    assert first.result.findings == second.result.findings
+
+
+def test_samples_that_are_held_are_taken_once(leg):
+    robot, recording = leg
+    run = recording.dataset.runs[0]
+    plain = prepared(recording.dataset)
+    assert plain.runs[0] is run
+    held = replace(
+        run,
+        time=run.time[0] + run.step / 3.0 * np.arange(3 * len(run)),
+        position=np.repeat(run.position, 3, axis=0),
+        torque=np.repeat(run.torque, 3, axis=0),
+    )
+    thinned = prepared(Dataset(robot.joint_names, (held,)))
+    assert len(thinned.notes) == 1
+    assert thinned.rate == pytest.approx(run.rate)
+    np.testing.assert_array_equal(thinned.runs[0].position, run.position)
