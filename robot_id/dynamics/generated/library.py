@@ -199,7 +199,7 @@ def _generator() -> str:
     """Hash of all sources that the code is made from."""
     root = Path(robot_id.__file__).parent
     digest = hashlib.sha256()
-    for room in ('dynamics', 'model'):
+    for room in ('dynamics', 'robot'):
         for path in sorted((root / room).rglob('*.py')):
             digest.update(path.name.encode())
             digest.update(path.read_bytes())
