@@ -50,7 +50,8 @@ class CommissionAction:
     def feed(self, command: Command, position: Array) -> None:
         """Take in a sample of the loop."""
         work = self._work
-        if work is None:
+        # The goal is gone from the end of the work until its result is made.
+        if work is None or self._goal is None:
             return
         before = work.joint
         work.feed(command, position)
@@ -64,7 +65,7 @@ class CommissionAction:
 
     def end(self) -> None:
         """End, whether all joints were probed or not."""
-        if self._work is not None:
+        if self._work is not None and self._goal is not None:
             self._work.end()
             goal, self._goal = self._goal, None
             goal.execute()

@@ -44,7 +44,6 @@ def cell_of(name, folder, **parameters):
     with (
         Client(namespace=name) as client,
         Cell(client, prepared, folder, name) as cell,
-        cell.generator(),
         cell.controlled(**parameters),
     ):
         yield cell
@@ -61,15 +60,18 @@ def held(row):
 @pytest.mark.parametrize(
     ('name', 'mistakes'),
     [
-        ('scara', ('sign', 'gear', 'rate too low')),
-        ('tx40', ('sign', 'unit')),
+        ('scara', ('sign', 'unit', 'rate too low')),
+        ('tx40', ('unit', 'rate too high')),
     ],
 )
-def test_a_mistake_stops_the_robot_before_it_moves_far(name, mistakes, tmp_path):
+def test_a_right_robot_is_commissioned_and_a_mistake_stops_it_before_it_moves_far(
+    name, mistakes, tmp_path
+):
     with cell_of(name, tmp_path) as cell:
-        right = measure(cell, NONE, 'move')
+        right = measure(cell, NONE, 'commission')
         print(right.text)
         assert not right.stopped, right.text
         assert right.violation == 'none'
+        assert right.within, right.text
         for mistake in mistakes:
-            held(measure(cell, mistake, 'move'))
+            held(measure(cell, mistake, 'commission'))

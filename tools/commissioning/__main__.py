@@ -33,7 +33,6 @@ def rows(robot: str, mistakes: list[str], ways: list[str]) -> Iterator[Row]:
         with (
             Client(namespace=robot) as client,
             Cell(client, prepared, folder, robot) as cell,
-            cell.generator(),
         ):
             for wrong in (False, True):
                 chosen = [m for m in possible if (m == WRONG) is wrong]

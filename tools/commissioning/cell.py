@@ -128,8 +128,12 @@ class Cell:
             yield process
 
     @contextlib.contextmanager
-    def generator(self) -> Iterator[NodeProcess]:
-        """Run a generator of a slow motion of all joints from the start, forth and back."""
+    def generator(self, starts: bool = False) -> Iterator[NodeProcess]:
+        """
+        Run a generator of a slow motion of all joints from the start, forth and back.
+
+        :param starts: at the first joint state, without being asked.
+        """
         robot, start = self.prepared.robot, np.array(self.prepared.machine.start)
         room = np.minimum(robot.limits.upper - start, start - robot.limits.lower)
         stroke = np.minimum(STROKE[robot.name == 'emps'], 0.5 * room)
@@ -139,7 +143,7 @@ class Cell:
         save_trajectory(motion, file, robot.joint_names)
         given = {
             'robot': str(self.prepared.robot_file), 'rate_hz': RATE_HZ, 'trajectory': str(file),
-            'cycles': 0, 'real_time_priority': PRIORITY,
+            'cycles': 0, 'real_time_priority': PRIORITY, 'autostart': starts,
         }  # fmt: skip
         with NodeProcess(GENERATOR, parameters=given, namespace=self._namespace) as process:
             process.wait_for_log('ready', START_S)

@@ -113,10 +113,12 @@ def measure(cell: Cell, mistake: str, way: str) -> Row:
         _watch(cell, HOLD_S)
         if way == 'commission' and not _stopped(cell):
             named, stopped = cell.commission()
+            # The diagnostics come after the answer.
+            client.spin_for(1.2)
         elif way == 'move' and not _stopped(cell):
-            cell.move()
-            _watch(cell, MOVE_S)
-            cell.rest()
+            # Its reference ends with it: one that is held would meet the next start.
+            with cell.generator(starts=True):
+                _watch(cell, MOVE_S)
         status = cell.health.of(f'{cell.node}: control')
         stopped = stopped or _stopped(cell)
         values = cell.health.values(f'{cell.node}: control')

@@ -218,7 +218,8 @@ def _compare(
     share = LATER_SHARE if agreed else SMALLEST_SHARE
     least = max(share * limit if limit < np.inf else 0.0, FRICTION_SHARE * friction)
     known = bounds[FRICTION, j] != 0.0
-    expected = max(noise / LEAST_GAIN, LOW_SHARE * limit, STUCK_SHARE * max(fed, friction))
+    stuck = STUCK_SHARE * max(fed, friction, bounds[FRICTION, j])
+    expected = max(noise / LEAST_GAIN, LOW_SHARE * limit, stuck)
     if uu <= noise * noise or vv <= least * least or vv == 0.0:
         state[GOOD_COUNT, j] = 0.0
         # Not even noise hides a motion that the torque should have made.

@@ -40,6 +40,8 @@ from robot_id.kernel_cache import njit
 IN_A_ROW = 2
 # Of the largest acceleration: no more enters the filter at once.
 GLITCH = 10.0
+# Of the largest speed: a joint that sticks creeps, it does not leave.
+CREEP = 0.02
 # Work that its own torque may do on a joint that leaves its reference: the kinetic energy at this
 # share of the largest speed.
 LEAVING_SPEED = 0.2
@@ -58,7 +60,8 @@ def limits(bounds, state, scalars, event, inputs, speed, ddq, filtered, h, j):
     started = state[AGREED, j] != 0.0 or scalars[APPLIED] == 0.0
     largest = bounds[LARGEST_ERROR, j] if started else bounds[START_ERROR, j]
     # A joint that starts may lag behind: its torque is limited. It must not leave.
-    lags = not started and (inputs[0, j] - q) * state[SPEED, j] >= 0.0
+    creeps = abs(state[SPEED, j]) < CREEP * bounds[LARGEST_SPEED, j]
+    lags = not started and (creeps or (inputs[0, j] - q) * state[SPEED, j] >= 0.0)
     if lags:
         largest = bounds[LARGEST_ERROR, j]
     state[FAR_COUNT, j] = state[FAR_COUNT, j] + 1.0 if not error <= largest else 0.0

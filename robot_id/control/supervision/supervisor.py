@@ -145,7 +145,7 @@ class Supervisor:
         if self._scalars[row.RAMP_S] == 0.0:
             self.state[row.AGREED] = 1.0
             self._scalars[row.GRAVITY_SEEN] = 1.0
-        self._bounds[row.FRICTION] = _has_friction(self.robot, self._controller.target)
+        self._bounds[row.FRICTION] = _friction(self.robot, self._controller.target)
         self.pause()
 
     def pause(self) -> None:
@@ -223,12 +223,12 @@ def start_errors(robot: Robot) -> Array:
     return np.where(prismatic, slide, START_ANGLE)
 
 
-def _has_friction(robot: Robot, chi: Array) -> NDArray[np.bool_]:
-    """(n,) whether the model has friction on a joint."""
-    turning = np.eye(robot.n)
+def _friction(robot: Robot, chi: Array) -> Array:
+    """(n,) friction of the model at the beginning of a motion, 0 where it has none."""
+    turning = 1e-6 * np.eye(robot.n)
     still = np.zeros_like(turning)
     change = bias(robot, chi, still, turning) - bias(robot, chi, still, still)
-    return np.diagonal(change) > 0.0
+    return np.maximum(np.diagonal(change), 0.0)
 
 
 def _bounds(robot: Robot, limit: Array, largest_error: Array) -> Array:

@@ -20,7 +20,7 @@ def choose(speeds: list[Array], shortest: int) -> list[tuple[int, int, int]]:
     Return run, first and last row of the blocks to look at, all of them where they are few.
 
     Each block adds to what is known of every joint (by its rms speed, relative to the fastest
-    block of that joint) and of every section of the recordings; taken is the one whose sum of
+    block of that joint), of every file and of every section of it; taken is the one whose sum of
     logarithms grows most, until the blocks hold LARGEST samples. So no joint and no file is left
     out, stretches without motion come last, and the order of the files does not matter.
 
@@ -40,7 +40,8 @@ def choose(speeds: list[Array], shortest: int) -> list[tuple[int, int, int]]:
     rms = block_speeds(speeds, blocks)
     places = sorted(set(section))
     inside = np.array([[own == place for place in places] for own in section], float)
-    adds = np.hstack([rms / np.maximum(rms.max(axis=0), 1e-300), inside])
+    files = np.array([np.arange(len(speeds)) == k for k, _, _ in blocks], float)
+    adds = np.hstack([rms / np.maximum(rms.max(axis=0), 1e-300), files, inside])
     count = max(LARGEST // size, min(len(speeds), FILES))
     seen, left = np.full(adds.shape[1], SEEN), np.ones(len(blocks), bool)
     chosen: list[tuple[int, int, int]] = []
