@@ -91,7 +91,7 @@ class Repair:
     """
     A repair made by a reader, for `robot-id check`.
 
-    :param kind: code of the finding, 'wrap_around' or 'stamps'.
+    :param kind: code of the finding, such as 'wrap_around', 'stamps' or 'held_samples'.
     :param joint: name of the joint, None where it concerns all.
     :param count: how often.
     :param detail: figures for people.

@@ -11,7 +11,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from robot_id.data.dataset import Dataset, Run
+from robot_id.data.dataset import Dataset, Repair, Run
 
 # Most repetitions that are looked for, and the share of the changes that must be in step.
 MOST, IN_STEP = 20, 0.95
@@ -30,7 +30,8 @@ def without_held_samples(dataset: Dataset) -> Dataset:
         f'positions change once in {count} samples: the recording of {dataset.rate:.4g} Hz is '
         f'taken as one of {dataset.rate / count:.4g} Hz'
     )
-    return replace(dataset, runs=runs, notes=(*dataset.notes, note))
+    repairs = (*dataset.repairs, Repair('held_samples', count=count, detail=note))
+    return replace(dataset, runs=runs, notes=(*dataset.notes, note), repairs=repairs)
 
 
 def held(run: Run) -> int:
