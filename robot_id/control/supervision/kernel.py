@@ -10,7 +10,6 @@ units are right; an unknown load or friction adds a constant, so their variation
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import numpy as np
 
@@ -55,17 +54,11 @@ from robot_id.control.supervision.rows import (
     WINDOW_S,
 )
 from robot_id.control.supervision.soft_start_kernel import CORRELATED, judge_gravity, say, soften
-from robot_id.dynamics.kernel_cache import forget_if_changed
 from robot_id.dynamics.kernels.friction import add_rotors
 from robot_id.dynamics.kernels.rigid_body import FAST, INLINED, composite, poses
 from robot_id.dynamics.simulation.law import control_work, model_torque
 from robot_id.kernel_cache import njit
 
-# Compiled with the rows as constants.
-_FILES = ('supervision_rows.py', 'soft_start_kernel.py', 'limits_kernel.py')
-forget_if_changed(
-    'supervision', [Path(__file__).parent / each for each in _FILES], 'supervision_kernel.*'
-)
 # Time constants after which the filters have forgotten how they began.
 SETTLED = 5.0
 # Share of the torque limit, and standard deviations of its own noise, below which u is noise.
