@@ -10,9 +10,11 @@ from __future__ import annotations
 from dataclasses import fields, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset, Repair, Run
 
+Array = NDArray[np.float64]
 # Most repetitions that are looked for, and the share of the changes that must be in step.
 MOST, IN_STEP = 20, 0.95
 # Changes of the positions that it takes to see a pattern.
@@ -21,7 +23,7 @@ FEWEST = 50
 
 def without_held_samples(dataset: Dataset) -> Dataset:
     """Return the data with each sample once, and a note, where all runs hold their samples."""
-    counts = [count for run in dataset.runs if (count := held(run))]
+    counts = [count for run in dataset.runs if (count := repetitions(run.position))]
     count = min(counts, default=1)
     if count == 1:
         return dataset
@@ -34,25 +36,30 @@ def without_held_samples(dataset: Dataset) -> Dataset:
     return replace(dataset, runs=runs, notes=(*dataset.notes, note), repairs=repairs)
 
 
-def held(run: Run) -> int:
+def repetitions(values: Array) -> int:
     """
-    Return how often each sample is there, 1 where all are new, 0 where too few of them change.
+    Return how often each row of (N, n) values is there, 1 where all are new, 0 where few change.
 
-    Quantised positions of slow joints repeat too, but change at any time; here all changes of all
+    Quantised values of slow joints repeat too, but change at any time; here all changes of all
     joints are in step with each other, `count` samples apart.
     """
-    changes = np.flatnonzero(np.any(np.diff(run.position, axis=0) != 0.0, axis=1)) + 1
+    changes = _changes(values)
     if len(changes) < FEWEST:
         return 0
-    for count in range(min(MOST, len(run) // 4), 1, -1):
+    for count in range(min(MOST, len(values) // 4), 1, -1):
         if np.bincount(changes % count).max() >= IN_STEP * len(changes):
             return count
     return 1
 
 
+def _changes(values: Array) -> NDArray[np.int64]:
+    """Return the indices of the rows that differ from the one before."""
+    return np.flatnonzero(np.any(np.diff(values, axis=0) != 0.0, axis=1)) + 1
+
+
 def _thinned(run: Run, count: int) -> Run:
     """Return the samples at which the positions change, one in `count`."""
-    changes = np.flatnonzero(np.any(np.diff(run.position, axis=0) != 0.0, axis=1)) + 1
+    changes = _changes(run.position)
     first = int(np.bincount(changes % count, minlength=count).argmax()) if len(changes) else 0
     chosen = slice(first, None, count)
     values = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id.data.cleaning.held_samples import IN_STEP, repetitions
 from robot_id.data.dataset import Dataset
 from robot_id.tasks.checks.case import Case
 from robot_id.tasks.checks.finding import Finding
@@ -12,9 +13,6 @@ from robot_id.tasks.checks.finding import Finding
 Array = NDArray[np.float64]
 
 KIND = 'held_samples'
-# Most repetitions that are looked for, the share of the changes that must be in step, and how many
-# changes it takes to see that.
-MOST, IN_STEP, FEWEST = 20, 0.9, 50
 
 
 def look(case: Case) -> tuple[list[Finding], Case]:
@@ -42,19 +40,15 @@ def _held(values: Array) -> int:
     """
     Return how often each sample is there, 0 where too few of them change.
 
-    Quantised values of slow joints repeat too, but change at any time; held ones change in step.
+    Where the source is not in step with the logger, most steps are as long as most others.
     """
-    changes = np.flatnonzero(np.any(np.diff(values, axis=0) != 0.0, axis=1)) + 1
-    if len(changes) < FEWEST:
-        return 0
-    for count in range(min(MOST, len(values) // 4), 1, -1):
-        if np.bincount(changes % count).max() >= IN_STEP * len(changes):
-            return count
-    # Where the source is not in step with the logger, most steps are as long as most others.
-    steps = np.bincount(np.diff(changes))
-    count = int(steps.argmax())
-    near = steps[max(count - 1, 0) : count + 2].sum()
-    return count if count > 1 and near >= IN_STEP * steps.sum() else 1
+    count = repetitions(values)
+    if count != 1:
+        return count
+    steps = np.bincount(np.diff(np.flatnonzero(np.any(np.diff(values, axis=0) != 0.0, axis=1))))
+    usual = int(steps.argmax())
+    near = steps[max(usual - 1, 0) : usual + 2].sum()
+    return usual if usual > 1 and near >= IN_STEP * steps.sum() else 1
 
 
 def _finding(seen: str, fix: str) -> Finding:
