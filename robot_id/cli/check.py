@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -49,7 +50,7 @@ def command(
     Exit code: 0 without findings, 1 with; with --quiet they go to stderr.
     """
     check_writable(json_file)
-    if folder is not None and Path(folder).is_dir():
+    if folder is not None and os.path.isdir(folder):
         check_writable(*(Path(folder, name) for name in CORRECTED))
     model = load_robot(robot)
     dataset = load_for(model, paths, mapping)

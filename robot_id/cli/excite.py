@@ -140,8 +140,7 @@ def command(
     force: bool,
 ) -> None:
     """Find a motion that excites all parameters, and predict what it will identify."""
-    places = _places(out, force)
-    check_writable(json_file, picture)
+    places = _places(out, force, json_file, picture)
     model = load_robot(robot)
     stand = _posture(posture, model.n)
     options = excitation.ExcitationOptions(
@@ -238,8 +237,9 @@ def _report(found: excitation.Excitation) -> None:
         warn(['the search was stopped: this is the best motion so far'])
 
 
-def _places(out: str | None, force: bool) -> tuple[Path, Path, Path] | None:
+def _places(out: str | None, force: bool, *others: str | None) -> tuple[Path, Path, Path] | None:
     """Return csv, yaml and bag; refuse before the search if they cannot be written."""
+    check_writable(*others)
     if out is None:
         return None
     csv = Path(out)

@@ -43,16 +43,15 @@ def whole(scale: float = 1.0, physical: bool = False) -> dict[str, Any]:
         essential=np.arange(b) % 2 == 0, relative_error_percent=2.0,
         relative_error_percent_per_joint=np.array([2.0]), condition_number=30.0, iterations=3,
         simulations=2, elapsed_s=0.1, history=(Iteration(values, 3.0, 0.5),) * 2,
-        options={'cutoff_hz': 20.0, 'decimation': None, 'dead_band': [0.1], 'filter': 'x'},
+        options={'cutoff_hz': 20.0, 'decimation': None, 'dead_band': [0.1],
+                 'filter': 'butterworth'},
         warnings=('one', 'two'), verdict='usable', reasons=('a reason',),
         extras={'rate_hz': 1000.0, 'processing': ['a'], 'data_notes': ['b'], 'equations': 9,
                 'removed': ['Fv1'], 'residual': {'deviation_factor': [1.0]}},
         holdout_error_percent=2.5,
         findings=({'code': 'rest', 'joint': 'carriage', 'certainty': 0.5, 'message': 'm',
                    'fix': 'f'},),
-        friction={'terms': {'carriage': ['viscous', 'coulomb', 'offset']},
-                  'constants': [{'name': 'vs1', 'joint': 'carriage', 'term': 'coulomb',
-                                 'value': 0.1, 'std': 0.1}]} if not physical else {},
+        friction={'terms': {'carriage': ['viscous', 'coulomb', 'offset']}, 'constants': []},
     )  # fmt: skip
     return (project(robot, result) if physical else result).to_dict()
 
