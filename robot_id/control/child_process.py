@@ -105,9 +105,11 @@ class ChildProcess:
     def _exactly(self, size: int, deadline: float | None) -> bytes:
         assert self._child.stdout is not None
         number, data = self._child.stdout.fileno(), bytearray()
+        answer = select.poll()
+        answer.register(number, select.POLLIN)
         while len(data) < size:
-            left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
-            if not select.select([number], [], [], left)[0]:
+            left = None if deadline is None else 1e3 * max(deadline - time.monotonic(), 0.0)
+            if not answer.poll(left):
                 self._child.kill()
                 self._child.wait()
                 self._renew()

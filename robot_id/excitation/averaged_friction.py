@@ -229,3 +229,4 @@ def _both(robot: Any, chi: Any, x: Array) -> None:
 
 
 KERNELS['average_signs'] = Kernel(average_signs, _both)
+KERNELS['add_average_slopes'] = Kernel(add_average_slopes, _both)

@@ -21,6 +21,7 @@ from robot_id.exceptions import DataError
 from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.durations import to_duration
 from robot_id.ros.listener import Listener
+from robot_id.ros.messages import verdict_word
 from robot_id.ros.parameter_table import Row
 from robot_id.ros.qos import DEPTH, LATCHED
 from robot_id_msgs.action import Identify
@@ -196,11 +197,11 @@ class IdentifyOnce(NodeBase, Node):
         self.event(
             'identified',
             error_percent=result.relative_error_percent,
-            verdict=result.verdict or 'none',
+            verdict=verdict_word(p.verdict),
             converged=result.converged,
             json=result.json_path,
         )
-        for reason in result.reasons:
+        for reason in p.verdict.reasons:
             self.get_logger().warning(reason)
         for warning in result.warnings:
             self.get_logger().warning(warning)

@@ -77,6 +77,12 @@ def verdict_message(level: str | None, reasons: Iterable[str] = ()) -> Verdict:
     return Verdict(level=LEVELS[level], reasons=list(reasons))
 
 
+def verdict_word(verdict: Verdict) -> str:
+    """Return the verdict of a message as results name it, 'none' where nothing has judged."""
+    words = {level: word for word, level in LEVELS.items()}
+    return words.get(verdict.level) or 'none'
+
+
 def parameters_message(
     robot: Robot,
     values: Array,

@@ -119,5 +119,5 @@ def test_the_stamp_names_the_files_of_all_friction_terms():
     parts: set[str] = set()
     _collect(regressor_kernel.py_func, parts, set())
     named = {part.split()[0] for part in parts if ' = ' not in part}
-    assert {'regressor.py', 'kernels.py', 'friction.py', 'functions.py'} <= named
+    assert {'regressor.py', 'rigid_body.py', 'friction.py', 'functions.py'} <= named
     assert {'coulomb.py', 'viscous.py', 'stribeck.py'} <= named

@@ -56,10 +56,8 @@ def test_noise_gains_are_what_white_noise_becomes(decimation):
     G = noise_gains(processing, 1000.0)
     N = 40_000
     noise = np.random.default_rng(3).normal(size=(N, 1))
-    parts = data.processing.differentiate(
-        data.Run(np.arange(N) / 1000.0, noise, noise), processing
-    )
-    rows = [x if decimation == 1 else data.processing.decimate(x, decimation) for x in parts]
+    parts = data.differentiate(data.Run(np.arange(N) / 1000.0, noise, noise), processing)
+    rows = [x if decimation == 1 else data.decimate(x, decimation) for x in parts]
     measured = np.cov(np.stack([x[20:-20, 0] for x in rows]))
     scale = np.sqrt(np.diag(G))
     assert np.allclose(measured / np.outer(scale, scale), G / np.outer(scale, scale), atol=0.1)

@@ -127,7 +127,7 @@ def test_the_parameter_file_of_a_make_reaches_its_driver(make, tmp_path):
     arguments = ['--ros-args', '--params-file', str(file)]
     settings = {
         'robot': str(tmp_path / 'arm.yaml'), 'trajectory': '', 'state_timeout_s': 9.0,
-        'dry_run': dry,
+        'dry_run': dry, 'soft_start_s': 0.0,
     }  # fmt: skip
     topic = 'ctc_controller/dry_run_commands' if dry else mapping.topics.effort_commands
     with (

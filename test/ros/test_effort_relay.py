@@ -44,6 +44,7 @@ def test_commands_pass_as_they_are_and_zero_follows_the_last():
         assert not passed[first:].any()
         assert passed[:first].tolist() == [[1.0 + k, -2.0] for k in range(20)]
         relay.wait_for_log('no command: zero torque', START_S)
+        client.spin_until(lambda: health.of('effort_relay: relay'), START_S, 'its health')
         client.spin_until(
             lambda: 'zero torque' in health.of('effort_relay: relay').message, START_S, 'told'
         )
@@ -77,6 +78,7 @@ def test_kill_9_of_the_controller_leaves_no_torque_on_a_driver_that_repeats_for_
         client.spin_until(
             lambda: any(message.data[0] for message in heard[-50:]), START_S, 'torques'
         )
+        client.spin_until(lambda: states, START_S, 'joint states')
         control.kill()
         client.spin_until(lambda: not states[-1].effort[0], START_S, 'zero torque on the robot')
         client.spin_for(0.5)

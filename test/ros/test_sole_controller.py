@@ -23,7 +23,7 @@ from robot_id.ros.stamps import to_stamp
 from robot_id_msgs.msg import ErrorCode
 from robot_id_msgs.srv import EnableLearning
 
-SETTINGS = {'robot': 'scara', 'rate_hz': 1000.0, 'state_timeout_s': 6.0}
+SETTINGS = {'robot': 'scara', 'rate_hz': 1000.0, 'state_timeout_s': 6.0, 'soft_start_s': 0.0}
 NAMES = 'first', 'second'
 UP, DOWN = Transition.TRANSITION_ACTIVATE, Transition.TRANSITION_DEACTIVATE
 

@@ -30,6 +30,9 @@ from robot_id_msgs.msg import ErrorCode
 class Echo(Node):
     """One topic pair per message, one service per service type, the action `identify`."""
 
+    # What `run` asks of every node.
+    building = answering = False
+
     def __init__(self) -> None:
         super().__init__('echo')
         for kind in interfaces('msg'):

@@ -70,7 +70,7 @@ def test_a_motion_in_all_its_forms(run, tmp_path: Path) -> None:
         (('--limit', 'elbo.velocity=1'), "did you mean 'elbow'"),
         (('--joint-weights', '1,x'), 'not a list of numbers'),
         (('--out', 'traj.txt'), 'must end in .csv'),
-        (('--out', 'none/traj.csv'), 'no folder'),
+        (('--out', 'none/traj.csv'), 'no directory'),
         (('--use', '1.5'), 'fraction of the limits'),
         (('--posture', '0', '--out', 'traj.csv', '--budget', '0.5'), 'expected 2 numbers'),
         (('--rate', '0'), 'rate_hz must be a positive number'),
