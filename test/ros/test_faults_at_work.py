@@ -15,9 +15,14 @@ from running.robot_graph import EVERYTHING, START_S, Health, graph, stamps
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-COMMON = {'robot': 'emps', 'rate_hz': 200.0, 'autostart': True, 'start_motion': True}
+COMMON = {'robot': 'emps', 'rate_hz': 500.0, 'autostart': True, 'start_motion': True}
 # Busy test machines stall for a while: generous time-outs, the logic is the same.
-CONTROLLER = {'state_timeout_s': 1.0, 'reference_timeout_s': 0.2, 'largest_error': 10.0}
+CONTROLLER = {
+    'state_timeout_s': 1.0,
+    'reference_timeout_s': 0.2,
+    'largest_error': 10.0,
+    'soft_start_s': 0.0,
+}
 LEARNER = {'learning': True, 'window_s': 2.0}
 SIMULATOR = {**COMMON, 'command_timeout_s': 1.0, 'noise': False}
 

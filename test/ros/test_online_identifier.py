@@ -199,12 +199,13 @@ def test_bad_samples_are_refused_and_counted():
         with Source('d', change=spoil) as source:
             source.start(count=600).wait()
         client.spin_until(
-            lambda: statuses and statuses[-1].samples + statuses[-1].rejected >= source.sent,
+            lambda: statuses and statuses[-1].samples + statuses[-1].rejected >= source.sent - 1,
             60.0,
             'all samples are judged',
         )
         status = statuses[-1]
-        assert (status.samples, status.rejected) == (source.sent - 6, 6)
+        # A message of other joints only is no sample of this robot.
+        assert (status.samples, status.rejected) == (source.sent - 6, 5)
         # Three samples were refused as a whole, each leaves a hole; ten never came.
         assert status.gaps >= 1
         values = list(status.names)

@@ -17,7 +17,7 @@ from running.robot_graph import START_S, Health, bring_up, graph
 
 PRIORITY = 3
 ASK = f'from robot_id.ros.real_time import ask_for_real_time; print(ask_for_real_time({PRIORITY}))'
-COMMON = {'robot': 'emps', 'rate_hz': 100.0}
+COMMON = {'robot': 'emps', 'rate_hz': 200.0}
 # Busy test machines stall for a while.
 PATIENT = {'state_timeout_s': 1.0, 'reference_timeout_s': 0.2, 'largest_error': 10.0}
 CONTROL = 'ctc_controller: control'

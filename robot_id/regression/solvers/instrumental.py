@@ -24,6 +24,8 @@ def instrumental_solution(
     full rank. The covariance is sigma^2 A^-1 A^-T with A = Q_V' W and sigma^2 from Y - W chi.
     """
     v, w, y = np.concatenate(V), np.concatenate(W), np.concatenate(Y)
+    if len(w) < w.shape[1]:
+        raise IdentificationError(f'{len(w)} rows are left for {w.shape[1]} parameters')
     scale = np.linalg.norm(v, axis=0)
     if np.any(scale == 0.0):
         raise IdentificationError(f'{int(np.sum(scale == 0))} parameters are not excited at all')
