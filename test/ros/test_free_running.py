@@ -32,7 +32,7 @@ CONTROLLER = {
 
 
 RATE = {'rate_hz': 200.0}
-LEFT = {'robot': 'emps', **RATE}
+LEFT = {'robot': 'emps', 'rate_hz': 500.0}
 RIGHT = {'robot': 'scara', **RATE}
 
 
