@@ -1,4 +1,4 @@
-"""Whole commands on poor machines: no cache yet, no home, full or read-only disks, small limits."""
+"""Whole commands on poor machines: no cache yet, no home, full or read-only disks, limits."""
 
 from __future__ import annotations
 
