@@ -136,3 +136,32 @@ def test_samples_that_are_held_are_taken_once(leg):
     assert len(thinned.notes) == 1
     assert thinned.rate == pytest.approx(run.rate)
     np.testing.assert_array_equal(thinned.runs[0].position, run.position)
+
+
+@pytest.mark.parametrize('period', [2.5, 3.6, 7.3])
+def test_a_source_that_is_not_in_step_with_the_logger(leg, period):
+    """Every sample of the source is found once, in its order, at its rate."""
+    robot, recording = leg
+    run = recording.dataset.runs[0]
+    count = int((len(run) - 1) * period)
+    at = np.floor((np.arange(count) - 0.3) / period).astype(int) + 1
+    held = replace(
+        run, time=run.step / period * np.arange(count), position=run.position[at],
+        torque=run.torque[at],
+    )  # fmt: skip
+    thinned = prepared(Dataset(robot.joint_names, (held,)))
+    assert len(thinned.notes) == 1
+    assert thinned.rate == pytest.approx(run.rate, rel=1e-4)
+    found = thinned.runs[0]
+    assert len(found) >= len(run) - 3
+    first = np.flatnonzero(np.all(run.torque == found.torque[0], axis=1))[0]
+    wanted = run.rows(first, first + len(found))
+    different = np.any(found.torque != wanted.torque, axis=1)
+    assert different.mean() < 0.01
+
+
+def test_a_slow_joint_with_a_coarse_encoder_is_not_held(leg):
+    robot, recording = leg
+    run = recording.dataset.runs[0]
+    coarse = replace(run, position=np.round(run.position / 5e-3) * 5e-3)
+    assert prepared(Dataset(robot.joint_names, (coarse,))).runs[0] is coarse
