@@ -10,7 +10,7 @@ from robot_id.tasks.checks.finding import Finding
 KIND = 'held_samples'
 
 
-def look(case: Case) -> tuple[list[Finding], Case]:
+def detect(case: Case) -> tuple[list[Finding], Case]:
     """Find positions or torques of all joints that change only once in several samples."""
     details = [repair.detail for repair in case.dataset.repairs if repair.kind == KIND]
     if details:
