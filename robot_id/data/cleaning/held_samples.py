@@ -117,7 +117,7 @@ def _thinned(run: Run, period: float) -> Run:
 
 
 def _phase(changes: NDArray[np.int64], period: float) -> float:
-    """Return the largest part of `changes` beyond multiples of the period, but for misplaced ones."""
+    """Return the largest part of `changes` beyond multiples of the period, strays left out."""
     around = np.exp(2j * np.pi / period * changes).mean()
     middle = float(np.angle(around)) / (2.0 * np.pi) * period
     apart = (changes - middle + 0.5 * period) % period - 0.5 * period
