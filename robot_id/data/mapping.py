@@ -20,11 +20,12 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    field_validator,
     model_validator,
 )
 
 from robot_id.data import units
-from robot_id.data.border import HIGHEST_HZ, LARGEST
+from robot_id.data.border import HIGHEST_HZ, LARGEST, SMALLEST_SCALE
 from robot_id.exceptions import DataError, did_you_mean, shorten
 from robot_id.yaml_text import YamlError, read_yaml
 
@@ -158,6 +159,17 @@ class Channel(_Strict):
     offset: Factor | list[Factor] | None = None
     delay: Factor = 0.0
     compensated: tuple[Compensated, ...] = ()
+
+    @field_validator('scale', mode='before')
+    @classmethod
+    def _sizeable(cls, value: Any) -> Any:
+        """Refuse a factor that no value can be multiplied with or divided by; 0 is none."""
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, int | float) and not (
+                each == 0 or SMALLEST_SCALE <= abs(each) <= LARGEST
+            ):
+                raise ValueError(f'must be {SMALLEST_SCALE:g} to {LARGEST:g} in size, or 0')
+        return value
 
 
 class Topics(_Strict):

@@ -220,3 +220,15 @@ def test_milliamperes_given_as_amperes(robot: Robot, whole: Dataset, tmp_path: P
     (found,) = check(robot, dataset)
     assert found.code == 'torque_unit'
     assert 'torque.unit: mA' in found.fix
+
+
+def test_velocities_of_any_file_deny_a_rate(robot: Robot) -> None:
+    """One joint a file, and the first, of all joints, has no velocities."""
+    runs = [replace(_run(robot, 3, 12.0), velocity=None)]
+    for j in range(robot.n):
+        run = _run(robot, 10 + j, 8.0, (j,))
+        runs.append(replace(run, velocity=np.gradient(run.position, run.step, axis=0)))
+    slow = tuple(replace(run, time=4.0 * run.time) for run in runs)
+    (finding,) = check(robot, Dataset(robot.joint_names, slow))
+    assert finding.code == 'time_unit'
+    assert f'rate_hz: {RATE:.4g} ' in finding.fix
