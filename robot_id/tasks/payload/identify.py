@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id.blas_threads import one_blas_thread
 from robot_id.data.dataset import Dataset
 from robot_id.exceptions import DataError, OptionError
 from robot_id.methods.friction_fit import fit_friction, is_linear
@@ -119,6 +120,7 @@ class PayloadRequest:
             )
 
 
+@one_blas_thread()
 def identify_payload(
     robot: Robot,
     loaded: Dataset,
@@ -134,6 +136,7 @@ def identify_payload(
     ).loads[0]
 
 
+@one_blas_thread()
 def weigh(request: PayloadRequest, progress: Progress = silent) -> Weighing:
     """Return mass, centre and inertia of the loads that hang on a robot."""
     names = request.robot.joint_names
