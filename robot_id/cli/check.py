@@ -17,10 +17,6 @@ from robot_id.cli.console import (
     save,
 )
 from robot_id.cli.shared_options import data_option, mapping_option, robot_option
-from robot_id.robot import load_robot
-from robot_id.tasks.checks import check
-from robot_id.tasks.checks.fixing import save_corrected
-from robot_id.tasks.measurements import load_for
 
 # What --fix writes.
 CORRECTED = ('data.npz', 'robot.yaml')
@@ -49,6 +45,11 @@ def command(
 
     Exit code: 0 without findings, 1 with; with --quiet they go to stderr.
     """
+    from robot_id.robot import load_robot
+    from robot_id.tasks.checks import check
+    from robot_id.tasks.checks.fixing import save_corrected
+    from robot_id.tasks.measurements import load_for
+
     check_writable(json_file)
     if folder is not None and os.path.isdir(folder):
         check_writable(*(Path(folder, name) for name in CORRECTED))
