@@ -70,7 +70,7 @@ def command(
         found_in = [
             (path, finding)
             for path, data in zip(paths, recordings)
-            for finding in look(model, data)
+            for finding in detect(model, data)
         ]
         warn(f'{path}: {finding.line()}' for path, finding in found_in)
         unusable = any(is_fatal(finding) for _, finding in found_in)

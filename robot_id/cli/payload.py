@@ -37,7 +37,7 @@ from robot_id.texts import LOAD_FORM, POSE_FORM
     help='Known part of the load, such as the gripper, in the same frame; it is subtracted.',
 )
 @click.option(
-    '--way',
+    '--strategy',
     type=click.Choice(['a', 'b', 'c']),
     help='a: same motion twice, torques subtracted; b: --params and --loaded; '
     'c: all recordings together. Default: chosen by the data.',
@@ -54,7 +54,7 @@ def command(
     tools: tuple[str, ...],
     pose: str | None,
     known: str | None,
-    way: str | None,
+    strategy: str | None,
     no_check: bool,
     json_file: str | None,
     report_file: str | None,
@@ -89,12 +89,12 @@ def command(
         load_result_or_model(model, params) if params else None,
         frames,
         known_part(known) if known else None,
-        way,
+        strategy,
         not no_check,
     )
     compile_first('regressor')
     with progress_bar() as progress:
-        found = weigh(request, progress)
+        found = identify_payloads(request, progress)
     console = output()
     for line in found.lines():
         console.print(line, markup=False, soft_wrap=True)

@@ -12,7 +12,7 @@ from robot_id.robot import load_robot
 from robot_id.tasks.checks import check
 from robot_id.tasks.identify import Request, identify
 from robot_id.tasks.recording import record
-from robot_id.trajectory.random import lively_motion
+from robot_id.trajectory.random import random_trajectory
 
 threadpoolctl = pytest.importorskip('threadpoolctl')
 
@@ -63,7 +63,7 @@ def test_a_call_beside_another_leaves_the_limit_to_it(two_threads):
 def test_every_way_in_limits_them(two_threads):
     scara = load_robot('scara')
     with one_blas_thread():
-        recording = record(scara, lively_motion(scara.limits, 4.0), seed=1)
+        recording = record(scara, random_trajectory(scara.limits, 4.0), seed=1)
     seen: list[set[int]] = []
 
     def progress(_fraction: float, _text: str = '') -> None:
