@@ -54,7 +54,7 @@ def command(
     from robot_id.report.html.load_page import write_gain_report
     from robot_id.robot import load_robot
     from robot_id.robot.files.drive_gains import write_drive_gains
-    from robot_id.tasks.checks.gate import is_fatal, look
+    from robot_id.tasks.checks.gate import detect, is_fatal
     from robot_id.tasks.drive_gains import identify_drive_gains
     from robot_id.tasks.measurements import load_for
     from robot_id.tasks.payload.attachment import at_link

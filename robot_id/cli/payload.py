@@ -8,7 +8,7 @@ from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, output, progress_bar, save, warn
 from robot_id.cli.shared_options import mapping_option, robot_option
 from robot_id.exceptions import OptionError
-from robot_id.texts import LOAD_FORM, POSE_FORM
+from robot_id.texts import LOAD_FORM, POSE_FORM, STRATEGIES
 
 
 @click.command()
@@ -38,9 +38,9 @@ from robot_id.texts import LOAD_FORM, POSE_FORM
 )
 @click.option(
     '--strategy',
-    type=click.Choice(['a', 'b', 'c']),
-    help='a: same motion twice, torques subtracted; b: --params and --loaded; '
-    'c: all recordings together. Default: chosen by the data.',
+    metavar='|'.join(STRATEGIES),
+    help='subtract: same motion twice, torques subtracted; known_arm: --params and --loaded; '
+    'joint: all recordings together. Default: chosen by the data.',
 )
 @click.option('--no-check', is_flag=True, help='Skip the check of the recordings before the fit.')
 @click.option('--json', 'json_file', metavar='FILE', help='Write the load to a JSON file.')
@@ -69,7 +69,7 @@ def command(
     from robot_id.report.tables import judged_unfit
     from robot_id.robot import load_robot
     from robot_id.tasks.measurements import implausible, load_for
-    from robot_id.tasks.payload import PayloadRequest, weigh
+    from robot_id.tasks.payload import PayloadRequest, identify_payloads
     from robot_id.tasks.payload.attachment import at_link, at_pose
     from robot_id.tasks.payload.known import known_part
 
