@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset
+from robot_id.data.signals.filters import without_line
 from robot_id.robot import Loop, Robot
 from robot_id.robot.files.description import LawName
 
@@ -106,9 +106,9 @@ def _fit_joint(dataset: Dataset, joint: int, largest_hz: float) -> _Fit | None:
     """Return what explains position by reference in the longest run; None where little does."""
     run = max(dataset.runs, key=len)
     assert run.reference_position is not None
-    window = scipy.signal.windows.hann(len(run))
+    window = np.hanning(len(run))
     q, r = (
-        np.fft.rfft(window * scipy.signal.detrend(x[:, joint]))
+        np.fft.rfft(window * without_line(x[:, joint]))
         for x in (run.position, run.reference_position)
     )
     f = np.fft.rfftfreq(len(run), run.step)

@@ -14,8 +14,8 @@ from functools import cached_property
 
 import numpy as np
 import scipy.linalg as sl
-import scipy.stats
 from numpy.typing import NDArray
+from scipy.special import chdtri
 
 from robot_id.dynamics import Simulation
 from robot_id.dynamics.simulation.sensitivity import gain_sensitivities
@@ -74,7 +74,7 @@ class LoopFit:
             return False
         root = np.linalg.cholesky(self.covariance)
         z = sl.solve_triangular(root, self.theta, lower=True)
-        return float(z @ z) > float(scipy.stats.chi2.isf(CHANCE, self.theta.size))
+        return float(z @ z) > float(chdtri(self.theta.size, CHANCE))
 
 
 def words(theta: Array) -> str:
