@@ -21,7 +21,7 @@ from robot_id.regression.consistency.pseudo_inertia import pseudo_inertia, smat,
 from robot_id.robot import Robot
 
 Array = NDArray[np.float64]
-# How near to chi the witness is looked for, and what rounding may take from an eigenvalue.
+# How near to chi the consistent robot is searched, and what rounding may take from an eigenvalue.
 _NEAR, _ROUNDING = 1e-5, 1e-9
 # Steps onto chi, and how near to the border one may go.
 _MOST_STEPS, _CLOSE = 60, 0.95
