@@ -27,7 +27,7 @@ def command(files: tuple[str, ...], picture: str | None, json_file: str | None) 
     """
     Compare results; "apart" is the distance from the first one in standard deviations.
 
-    A difference beyond 3 deviations is marked with `!`.
+    A difference beyond 3 standard deviations is marked with `!`.
     """
     check_writable(picture, json_file)
     if picture and not picture.lower().endswith(PICTURES):

@@ -44,7 +44,7 @@ class ControllerModel:
     :param learning: the learner.
     :param method: where the start values come from.
     :param learns: whether identified parameters are used from the start.
-    :param consistent: whether the start values are physically consistent: M(q) > 0 in every posture.
+    :param consistent: whether the start values are physically consistent (M(q) > 0 everywhere).
     """
 
     def __init__(

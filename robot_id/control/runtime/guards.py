@@ -109,8 +109,8 @@ def positive_everywhere(robot: Robot, chi: Array, physical: bool = True) -> bool
         return True
     if physical:
         raise ControlError(
-            f'{robot.name}: {INCONSISTENT}: identify with --set physical=true (or, with a search in '
-            'place of the proof, set physical: false of the controller)'
+            f'{robot.name}: {INCONSISTENT}: identify with --set physical=true (or set physical: '
+            'false of the controller, which only searches for such a posture)'
         )
     objection = weak_posture(robot, chi)
     if objection:

@@ -1,9 +1,8 @@
 """
-Whether base parameters belong to a physically consistent robot: a witness, not a sample of
-postures.
+Whether base parameters are physically consistent: in every posture, not at a sample of them.
 
 A standard set x with B x = chi exactly, every pseudo-inertia positive semidefinite and no drive
-negative, is a witness of M(q) > 0 in every posture: the kinetic energy is a sum of terms that are
+negative, shows M(q) > 0 in every posture: the kinetic energy is a sum of terms that are
 never negative, and the first joint that moves has a term above zero, its own body's inertia along
 its axis or its rotor's.
 """
