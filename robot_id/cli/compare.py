@@ -23,7 +23,7 @@ def command(files: tuple[str, ...], picture: str | None, json_file: str | None) 
     """
     Compare results; "apart" is the distance from the first one in standard deviations.
 
-    A difference beyond 3 deviations is marked with `!`.
+    A difference beyond 3 standard deviations is marked with `!`.
     """
     from robot_id.methods.result import Result
     from robot_id.report.compare import comparison_table, side_by_side

@@ -87,7 +87,9 @@ LARGEST_MARGIN_M = 100.0
 )
 @click.option('--joint-weights', metavar='W,W,...', help='Weight of each joint in the criterion.')
 @click.option(
-    '--torque-noise', metavar='S[,S...]', help='Torque noise in N.m or N, to predict deviations.'
+    '--torque-noise',
+    metavar='S[,S...]',
+    help='Torque noise in N.m or N, to predict standard deviations.',
 )
 @click.option('--margin', default=0.02, show_default=True, help='Smallest clearance in m.')
 @click.option('--no-clearance', is_flag=True, help='Do not check collisions.')
@@ -104,7 +106,10 @@ LARGEST_MARGIN_M = 100.0
 )
 @click.option('--out', metavar='FILE.csv', help='Write FILE.csv, FILE.yaml and a bag FILE_bag.')
 @click.option(
-    '--json', 'json_file', metavar='FILE', help='Write figures and deviations to a JSON file.'
+    '--json',
+    'json_file',
+    metavar='FILE',
+    help='Write figures and standard deviations to a JSON file.',
 )
 @click.option('--plot', 'picture', metavar='FILE.png', help='Plot the motion and its limits.')
 @click.option('--force', is_flag=True, help='Overwrite FILE.csv and FILE.yaml.')

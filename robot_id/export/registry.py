@@ -36,7 +36,7 @@ class Format:
 
 
 FORMATS: dict[str, Format] = {
-    'yaml': Format('yaml_file', 'base parameters with their deviations', needs_robot=False),
+    'yaml': Format('yaml_file', 'base parameters with standard deviations', needs_robot=False),
     'ros-params': Format(
         'ros_parameters', 'a parameter file for ctc_controller', moves_robots=True
     ),

@@ -102,7 +102,7 @@ def test_describe_names_every_choice():
     for part in ('Butterworth order 4', 'zero-phase', '10 x 10', 'cut-off 4 Hz', '0.1, 0.2'):
         assert part in text
     assert 'no filter' in '\n'.join(Processing(filter='none').describe())
-    assert 'derived' in '\n'.join(Processing().describe())
+    assert 'from the data' in '\n'.join(Processing().describe())
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_a_derived_value_given_by_hand_changes_nothing(scara, recording):
         assert {key: again.options[key] for key in whole.options} == whole.options
     lines = ' '.join(whole.extras['processing'])
     for key in derived:
-        assert f'{key} derived' in lines
+        assert f'{key} from the data' in lines
 
 
 def test_noise_lowers_the_cutoff(scara, simulate):

@@ -53,7 +53,7 @@ def test_a_clean_recording_is_usable_and_predicts_what_was_kept_back(scara, reco
     ('change', 'words'),
     [
         (lambda tau: -tau, 'friction drives it'),
-        (lambda tau: np.random.default_rng(0).normal(size=tau.shape), 'unexplained'),
+        (lambda tau: np.random.default_rng(0).normal(size=tau.shape), 'robot-id check'),
     ],
     ids=['sign', 'noise'],
 )

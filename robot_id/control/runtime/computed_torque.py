@@ -216,7 +216,7 @@ class ComputedTorque:
         :param positions: (N, n) of the reference; None: in every posture.
         :param physical: in every posture: only what a physically consistent robot has, which
             proves it.
-        :returns: whether that is proven for every posture, not found at some of them.
+        :returns: whether it holds in every posture, not only at the searched ones.
         :raises ControlError: with the position where it is not.
         """
         if positions is None:

@@ -70,7 +70,7 @@ def assumed_loop(robot: Robot, dataset: Dataset) -> AssumedLoop:
     delay = float(np.median([fit.delay_s for fit in moving]))
     loop = _loop(law, hz, damping)
     shown = ', '.join(f'{f:.3g}' for f in hz)
-    late = f', reference {1000 * delay:.3g} ms late' if delay > 0.0 else ''
+    late = f', the reference lags by {1000 * delay:.3g} ms' if delay > 0.0 else ''
     return AssumedLoop(
         loop,
         delay,

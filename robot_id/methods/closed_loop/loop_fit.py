@@ -84,7 +84,9 @@ def words(theta: Array) -> str:
     for name, logs in (('bandwidth', theta[:n]), ('damping', theta[n : 2 * n])):
         parts.append(f'{name} x {", ".join(f"{v:.4g}" for v in np.exp(logs))}')
     late = 1e3 * theta[2 * n]
-    return ', '.join([*parts, f'reference {abs(late):.3g} ms {"late" if late >= 0 else "early"}'])
+    return ', '.join(
+        [*parts, f'reference {"lags" if late >= 0 else "leads"} by {abs(late):.3g} ms']
+    )
 
 
 def can_fit(problem: LoopProblem, chi: Array) -> bool:

@@ -59,7 +59,7 @@ class LoopMethod(ABC):
     :param iterations: the most iterations.
     :param tolerance: converged when the residual changes by less than this, relative to itself ...
     :param settled: ... and no parameter by more than this many of its deviations.
-    :param physical: only parameters that a robot can have, with its standard parameters.
+    :param physical: only physically consistent parameters, with standard parameters.
     :param deviations: 'robust': from the residual as it is, correlated in time and between the
         joints; 'bootstrap': from blocks of rows drawn again and again; 'classical': as if it were
         white noise.

@@ -111,7 +111,7 @@ class Idim(ABC):
         auto: sign(dq) or the robot file's slope, whichever explains the data better.
     :param unexcited: refuse data that leave parameters unexcited, or drop these parameters.
     :param memory_mb: keep the rows of W up to this size, beyond it compute them again when needed.
-    :param physical: only parameters that a robot can have, with its standard parameters.
+    :param physical: only physically consistent parameters, with standard parameters.
     :param deviations: 'robust': from the residual as it is, correlated in time and between the
         joints; 'bootstrap': from randomly resampled blocks of rows; 'classical': as if it were
         white noise.

@@ -149,7 +149,7 @@ class Ekf:
     :param coulomb_slope: alpha of the smooth friction 2/pi atan(alpha dq); none means sign(dq);
         auto: sign(dq) or the robot file's slope, whichever explains the data better.
     :param processing: of the WLS start and of the residual; the filter takes raw positions.
-    :param physical: move the estimate to parameters that a robot can have.
+    :param physical: move the estimate to the nearest physically consistent parameters.
     :param deviations: 'robust': from how much the blocks of the recording contradict each other
         (jackknife; constant parameters only); 'classical': the covariance of the filter.
     """

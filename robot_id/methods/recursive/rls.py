@@ -94,7 +94,7 @@ class Rls(OnlineSettings):
         with 'model' filtering, else 1.
     :param processing: zero-phase filters of the residual, and the time offset of the torques; the
         estimator itself is causal.
-    :param physical: move the estimate to parameters that a robot can have.
+    :param physical: move the estimate to the nearest physically consistent parameters.
     :param deviations: 'robust': from how much the blocks of the recording contradict each other
         (jackknife; with infinite memory and no supervision); 'classical': as if the equations had
         white noise.
