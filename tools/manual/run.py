@@ -18,7 +18,7 @@ from tools.manual.blocks import ROOT, Block, blocks_of, needs_of
 
 MAKES = """\
 robot-id simulate --robot scara --seed 1 --out run.csv
-robot-id simulate --robot scara --trajectory lively --seconds 8 --seed 2 --out other.csv
+robot-id simulate --robot scara --trajectory random --seconds 8 --seed 2 --out other.csv
 robot-id identify --robot scara --data run.csv --json r.json
 """
 
