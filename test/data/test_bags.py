@@ -109,7 +109,6 @@ def test_no_joint_states(tmp_path):
 @pytest.mark.parametrize(
     ('tau', 'q', 'names', 'message'),
     [
-        ([], [1.0, 2.0], NAMES, "'effort' is empty"),
         ([1.0, 2.0], [], NAMES, "'position' is empty"),
         ([1.0], [1.0, 2.0], NAMES, "'effort' has 1 values for 2 joints"),
         ([1.0, 2.0], [1.0, 2.0], ('a', 'a'), 'a joint is named twice'),

@@ -142,7 +142,7 @@ COLUMNS = {'position': {'columns': '1-2'}, 'torque': {'columns': '3-4'}}
         ({'topics': {'refrence': 'r'}}, "'topics.refrence', did you mean 'reference'"),
         ({'rate_hz': -5}, 'rate_hz'),
         ({'rate_hz': None}, "neither 'time' nor 'rate_hz'"),
-        ({'torque': None}, "no key 'torque'"),
+        ({'position': None}, "no key 'position'"),
         ({'position': {'columns': '1-2', 'unit': 'degrees'}}, "no unit 'degrees', did you mean"),
         ({'torque': {'columns': '3-4', 'unit': 'A'}}, "needs the drive gain as 'scale'"),
         (

@@ -19,7 +19,7 @@ _SHORT = {
     'reference_velocity': 'dq_ref',
     'reference_acceleration': 'ddq_ref',
 }
-_NO_TIME = "for samples at a constant rate give a mapping with 'rate_hz', 'position' and 'torque'"
+_NO_TIME = "for samples at a constant rate give a mapping with 'rate_hz' and 'position'"
 
 
 def guess_mapping(path: Path) -> tuple[Mapping, Table]:
@@ -62,8 +62,6 @@ def _of_header(table: Table) -> Mapping | None:
             raise DataError(f"{table.path}: no column '{missing}', others of {channel} are there")
         if present:
             channels[channel] = Channel(columns=list(columns))
-    if 'torque' not in channels:
-        raise DataError(f"{table.path}: no columns 'torque.<joint>'")
     return Mapping(joints=joints, time=TimeColumn(column=time), **channels)  # type: ignore[arg-type]
 
 
@@ -75,7 +73,7 @@ def _of_variables(table: Table) -> Mapping | None:
         if found is not None:
             channels[channel] = Channel(variable=found)
     time = next((name for name in ('time', 't') if name in names), None)
-    if 'position' not in channels or 'torque' not in channels:
+    if 'position' not in channels:
         return None
     if time is None:
         raise DataError(f"{table.path}: no variable 'time'; {_NO_TIME}")

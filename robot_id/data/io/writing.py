@@ -60,7 +60,12 @@ def save(dataset: Dataset, path: str | Path, overwrite: bool = False) -> Path:
 
 def _present(dataset: Dataset) -> list[str]:
     """Return the channels that every run has."""
-    return [c for c in CHANNELS if all(getattr(run, c) is not None for run in dataset.runs)]
+    return [
+        channel
+        for channel in CHANNELS
+        if all(getattr(run, channel) is not None for run in dataset.runs)
+        and (channel != 'torque' or dataset.has_torque)
+    ]
 
 
 def _save_csv(dataset: Dataset, path: Path) -> None:

@@ -9,7 +9,13 @@ import numpy as np
 
 from robot_id.data.cleaning.cutting import cut
 from robot_id.data.io.raw import Raw
-from robot_id.data.joint_side import drive_gains, earlier, on_joint_side, per_joint
+from robot_id.data.joint_side import (
+    constant_values,
+    drive_gains,
+    earlier,
+    on_joint_side,
+    per_joint,
+)
 from robot_id.data.mapping import DRIVE_GAIN
 from robot_id.data.mapping import Mapping as MappingFile
 from robot_id.exceptions import DataError
@@ -84,6 +90,9 @@ def apply_to_bag(
     n = len(raw.joint_names)
     for name, channel in mapping.channels().items():
         where = f'{raw.source}: {name}'
+        if channel.value is not None:
+            channels[name] = constant_values(channel, name, len(raw.time), n, file, where)
+            continue
         if name not in channels:
             notes.append(f"{where}: not in the bag, the mapping's key '{name}' has no effect")
             continue

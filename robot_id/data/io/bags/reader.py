@@ -142,7 +142,7 @@ class _States:
         if len(set(names)) != len(names):
             raise DataError(f'{source}: a joint is named twice in {", ".join(names)}')
         for what, count in zip(('position', 'velocity', 'effort'), counts):
-            if count == 0 and what != 'velocity':
+            if count == 0 and what == 'position':
                 raise DataError(f"{source}: '{what}' is empty, a value for each joint is needed")
             if count not in (0, len(names)):
                 raise DataError(f"{source}: '{what}' has {count} values for {len(names)} joints")
