@@ -314,15 +314,16 @@ def load_mapping(name: str | Path | Mapping) -> Mapping:
         if str(name) not in shipped:
             raise DataError(
                 f"mapping '{name}': neither a file nor a shipped mapping; "
-                f'{did_you_mean(str(name), shipped)}'
+                f'{did_you_mean(str(name), shipped)}',
+                code='no_mapping',
             )
         path = shipped[str(name)]
     try:
         content = read_yaml(path)
     except (OSError, YamlError) as error:
-        raise DataError(f'mapping {path}: {error}') from error
+        raise DataError(f'mapping {path}: {error}', code='not_yaml') from error
     if not isinstance(content, dict):
-        raise DataError(f'mapping {path}: not a table of keys and values')
+        raise DataError(f'mapping {path}: not a table of keys and values', code='not_a_table')
     try:
         return Mapping.model_validate(content)
     except ValidationError as error:

@@ -26,11 +26,6 @@ from robot_id.regression.rows.remaining import enough, rows_of_joints
 
 
 @pytest.fixture(scope='module')
-def scara(robots):
-    return robots['scara']
-
-
-@pytest.fixture(scope='module')
 def recording(scara, simulate):
     return simulate(scara, position=1e-4)
 

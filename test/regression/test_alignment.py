@@ -14,11 +14,6 @@ from robot_id.tasks.recording import record
 
 
 @pytest.fixture(scope='module')
-def emps():
-    return load_robot('emps')
-
-
-@pytest.fixture(scope='module')
 def recording(emps):
     return record(emps, seed=4)
 

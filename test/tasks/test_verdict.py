@@ -12,17 +12,11 @@ from robot_id.cli.main import cli
 from robot_id.data import Dataset
 from robot_id.exceptions import OptionError
 from robot_id.methods.result import Result
-from robot_id.robot import load_robot
 from robot_id.tasks.identify import Request, identify
 from robot_id.tasks.recording import record
 from robot_id.tasks.verdict import verdict
 from robot_id.tasks.verdict.motion_parts import split_motion
 from robot_id.tasks.verdict.verdict import Remark, Verdict
-
-
-@pytest.fixture(scope='module')
-def scara():
-    return load_robot('scara')
 
 
 @pytest.fixture(scope='module')

@@ -152,7 +152,8 @@ class Ilic:
         chi = np.array(values, float)
         if chi.shape != (len(self.robot.base),):
             raise ControlError(
-                f'{self.robot.name}: {chi.size} parameters, expected {len(self.robot.base)}'
+                f'{self.robot.name}: {chi.size} parameters, expected {len(self.robot.base)}',
+                code='parameter_count',
             )
         chi.flags.writeable = False
         with self._lock:

@@ -110,11 +110,12 @@ def positive_everywhere(robot: Robot, chi: Array, physical: bool = True) -> bool
     if physical:
         raise ControlError(
             f'{robot.name}: {INCONSISTENT}: identify with --set physical=true (or set physical: '
-            'false of the controller, which only searches for such a posture)'
+            'false of the controller, which only searches for such a posture)',
+            code='not_consistent',
         )
     objection = weak_posture(robot, chi)
     if objection:
-        raise ControlError(f'{robot.name}: {objection}')
+        raise ControlError(f'{robot.name}: {objection}', code='not_positive_definite')
     return False
 
 

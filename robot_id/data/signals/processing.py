@@ -208,7 +208,9 @@ def dropped(dq: Array, rest_band: float | Sequence[float] | None) -> NDArray[np.
     """
     band = _band(rest_band)
     if band.ndim and band.shape[0] != dq.shape[1]:
-        raise OptionError(f'rest_band has {band.shape[0]} values for {dq.shape[1]} joints')
+        raise OptionError(
+            f'rest_band has {band.shape[0]} values for {dq.shape[1]} joints', code='joint_count'
+        )
     return np.abs(dq) < band
 
 
@@ -234,7 +236,8 @@ def usable(run: Run, processing: Processing) -> tuple[int, int]:
     if last - first < max(2 * (end_rows(processing) + 1) * factor, 4):
         raise DataError(
             f'a run of {len(run)} samples from {run.time[0]:.3f} s is too short: {border} samples '
-            f'are dropped at each end and 1 in {factor} is kept; lower border or decimation'
+            f'are dropped at each end and 1 in {factor} is kept; lower border or decimation',
+            code='too_short',
         )
     return first, last
 

@@ -132,7 +132,7 @@ def _claims(robot, paper, simulated, cloe, simplex, newton, real):  # type: igno
         Claim(
             'DIDIM converges in 3 iterations and 3 simulations from unit rotor inertias',
             bool(settled.max() < 1.0),
-            f'after 3 iterations no parameter is more than {settled.max():.2g} standard deviations '
+            f'after 3 iterations no parameter is over {settled.max():.2g} standard deviations '
             f'from its last value; {simulated.iterations} iterations and {simulated.simulations} '
             'simulations until that is noticed',
         ),
