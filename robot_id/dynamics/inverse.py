@@ -6,7 +6,7 @@ import numpy as np
 
 from robot_id.dynamics.generated.library import code_for
 from robot_id.dynamics.kernels.models import inertia_kernel, inverse_kernel
-from robot_id.dynamics.kernels.tree import split_parameters, tree_of
+from robot_id.dynamics.kernels.tree import Tree, split_parameters, tree_of
 from robot_id.dynamics.states import Array, as_states, slope_value
 from robot_id.robot import Robot
 
@@ -31,16 +31,19 @@ def inverse_dynamics(
     return tau[0] if single else tau
 
 
-def body_torques(robot: Robot, inertia: Array, q: Array, dq: Array, ddq: Array) -> Array:
+def body_torques(
+    robot: Robot, inertia: Array, q: Array, dq: Array, ddq: Array, tree: Tree | None = None
+) -> Array:
     """
     Return the joint torques of the bodies alone, without rotors and friction, (N, n) or (n,).
 
     :param inertia: (nb, 10) inertial parameters of each body, in the order of the kinematics.
+    :param tree: arrays of the robot with another gravity or other lengths; None for its own.
     """
     single, (Q, DQ, DDQ) = as_states(robot, q, dq, ddq)
     tau, values = np.empty_like(Q), np.zeros(len(robot.terms.names))
     rows = np.ascontiguousarray(inertia, dtype=np.float64)
-    inverse_kernel(tree_of(robot), rows, values, Q, DQ, DDQ, slope_value(None), tau)
+    inverse_kernel(tree or tree_of(robot), rows, values, Q, DQ, DDQ, slope_value(None), tau)
     return tau[0] if single else tau
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from robot_id.dynamics.generated.library import code_for
 from robot_id.dynamics.kernels.regressor import column_maps, regressor_kernel
-from robot_id.dynamics.kernels.tree import split_parameters, tree_of
+from robot_id.dynamics.kernels.tree import Tree, split_parameters, tree_of
 from robot_id.dynamics.load import load_kernel, rigid_parameters, takes_load
 from robot_id.dynamics.states import Array, as_states, slope_value
 from robot_id.robot import Robot
@@ -21,6 +21,7 @@ def regressor(
     standard: bool = False,
     out: Array | None = None,
     calls: int = 1,
+    tree: Tree | None = None,
 ) -> Array:
     """
     Return W with tau = W chi.
@@ -30,6 +31,8 @@ def regressor(
     :param standard: all standard columns instead of the base columns.
     :param out: (N, n, b) array to fill, which saves the page faults of fresh memory.
     :param calls: expected number of such calls: generated code also pays for many small ones.
+    :param tree: arrays of the robot with another gravity or other lengths, for standard columns;
+        None for its own.
     :return: (N, n, b), or (n, b) for a single state.
     """
     single, (Q, DQ, DDQ) = as_states(robot, q, dq, ddq)
@@ -43,7 +46,8 @@ def regressor(
     if code is not None:
         code(None, slope, (Q, DQ, DDQ), (W,))
         return W[0] if single else W
-    regressor_kernel(tree_of(robot), bodies, terms, Q, DQ, DDQ, slope, W)
+    assert tree is None or (standard and not loaded)
+    regressor_kernel(tree or tree_of(robot), bodies, terms, Q, DQ, DDQ, slope, W)
     if loaded:
         reference = rigid_parameters(robot, robot.load_reference(), standard)
         load_kernel(tree_of(robot), terms, reference, np.empty(0), False, DQ, slope, W)
