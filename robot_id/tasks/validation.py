@@ -15,7 +15,8 @@ from robot_id import files, options
 from robot_id.blas_threads import one_blas_thread
 from robot_id.control import tune
 from robot_id.data.dataset import Dataset
-from robot_id.data.signals.processing import Processing, differentiate, usable
+from robot_id.data.signals.derivatives import differentiate
+from robot_id.data.signals.processing import Processing, usable
 from robot_id.dynamics import simulate
 from robot_id.exceptions import DescriptionError, SimulationError
 from robot_id.json_numbers import finite_or_none

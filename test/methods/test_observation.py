@@ -8,7 +8,9 @@ import pytest
 
 from robot_id import dynamics
 from robot_id.data import Dataset
-from robot_id.data.signals.processing import END_ROWS, Processing, decimate, differentiate
+from robot_id.data.signals.decimation import decimate
+from robot_id.data.signals.derivatives import differentiate
+from robot_id.data.signals.processing import END_ROWS, Processing
 from robot_id.dynamics.acting_columns import acting_columns
 from robot_id.exceptions import DataError, IdentificationError, OptionError
 from robot_id.methods import registry
