@@ -99,8 +99,8 @@ class Request:
     method: str = 'idim_wls'
     options: Mapping[str, Any] = field(default_factory=dict)
     mapping: str | Path | None = None
-    others: Sequence[str | Path] = ()
-    holdout: float | Sequence[str | Path] = FRACTION
+    others: Dataset | Sequence[str | Path] | None = None
+    holdout: float | Dataset | Sequence[str | Path] = FRACTION
     friction: str | None = None
     check: bool = True
 
@@ -152,10 +152,10 @@ def identify(request: Request, progress: Progress = silent) -> Identification:
     """
     method = registry.create(request.method, request.options)
     progress(0.0, 'loading the robot')
-    robot = request.robot if isinstance(request.robot, Robot) else load_robot(request.robot)
+    robot = load_robot(request.robot)
     progress(0.02, 'reading the recording')
     dataset = _measurements(robot, request.data, request.mapping)
-    others = load_for(robot, request.others, request.mapping) if request.others else None
+    others = _measurements(robot, request.others, request.mapping) if request.others else None
     seen = look(robot, dataset) if request.check else ()
     findings = tuple(finding.line() for finding in seen) or implausible(robot, dataset)
     if others is not None:
@@ -245,7 +245,7 @@ def _unseen(
     if not given:
         return result, None
     if not isinstance(given, int | float):
-        kept = load_for(robot, given, request.mapping)
+        kept = _measurements(robot, given, request.mapping)
         error = validate(robot, result, kept, progress=progress).torque_relative_error_percent
         return replace(result, holdout_error_percent=error), None
     try:

@@ -10,7 +10,7 @@ import yaml
 from click.testing import CliRunner
 from users_urdf import URDF, bare, result_of
 
-from robot_id.cli.export import save_all
+from robot_id.export.writing import write_exported
 from robot_id.cli.main import cli
 from robot_id.dynamics import regressor
 from robot_id.exceptions import DataError
@@ -76,7 +76,7 @@ def test_a_file_that_does_not_agree_is_never_there(tmp_path):
     made = export('urdf', result_of(load_robot('emps')), Path('r.json'), 'emps')
     spoilt = re.sub(r'<mass value="([^"]*)"', r'<mass value="1\1"', made.text)
     with pytest.raises(DataError, match='differ by'):
-        save_all(replace(made, text=spoilt), out)
+        write_exported(replace(made, text=spoilt), out)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -173,6 +173,9 @@ class Weighing:
         """One line each."""
         return (*self.findings, *self.notes)
 
+    def __str__(self) -> str:
+        return '\n'.join([*self.lines(), *self.warnings])
+
     def lines(self) -> list[str]:
         """Return what to print."""
         found = [f'way {self.way}: {WAYS[self.way]} ({self.reason})']
