@@ -69,7 +69,7 @@ def the_snippet(robot, data, other, folder):
     b = len(fit.parameters)
     assert fit.covariance.shape == (b, b)
     assert isinstance(fit.verdict.reasons, tuple)
-    time, q, tau = arrays(data)
+    time, q, _ = arrays(data)
     dq = ddq = np.zeros_like(q)
     still = fit.model.torque(q, dq, ddq)
     assert still.shape == q.shape
@@ -307,7 +307,7 @@ def test_methods_are_objects_with_plain_options(robot, recorded):
 def test_weigh_on_line_and_excite(robot, recorded):
     arm = rid.identify(robot, recorded)
     feed = rid.on_line(robot, 200.0, nominal=arm, low_pass_hz=4.0, every=10)
-    time, q, tau = arrays(recorded)
+    _, q, tau = arrays(recorded)
     assert feed.feed(q, tau)
     live = [one for one in feed.status().parameters if one.state == 'live']
     assert {one.name for one in live} >= {'ZZ1R', 'ZZ2R'}
