@@ -69,7 +69,7 @@ class Fit:
 
     @property
     def verdict(self) -> Verdict:
-        """`level` usable, care or do_not_use, with its `reasons`."""
+        """`level` usable, caution or do_not_use, with its `reasons`."""
         if self.result.verdict is None:
             raise DataError('this result was never judged: identify does that', key='verdict')
         return Verdict(self.result.verdict, self.result.reasons)

@@ -36,10 +36,10 @@ from robot_id.tasks.checks.finding import Findings
 from robot_id.tasks.identify import Request
 from robot_id.tasks.identify import identify as run
 from robot_id.tasks.measurements import prepared
-from robot_id.tasks.payload import PayloadRequest, weigh
+from robot_id.tasks.payload import PayloadRequest, identify_payloads
 from robot_id.tasks.payload.attachment import at_link, at_pose, last_link
 from robot_id.tasks.payload.known import carrying, known_part
-from robot_id.tasks.payload.result import Weighing
+from robot_id.tasks.payload.result import PayloadIdentification
 from robot_id.tasks.recording import record
 from robot_id.tasks.rehearsal import rehearsed
 from robot_id.tasks.validation import Validation
@@ -235,7 +235,7 @@ def identify_payload(
     mapping: str | Path | None = None,
     check: bool = True,
     progress: Progress = silent,
-) -> Weighing:
+) -> PayloadIdentification:
     """
     Identify mass, centre and inertia of a load from recordings with and without it.
 

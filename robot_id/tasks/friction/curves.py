@@ -11,7 +11,7 @@ from robot_id import dynamics
 from robot_id.data.dataset import Dataset
 from robot_id.methods.parameters import parameters_for, robot_for
 from robot_id.methods.result import Result
-from robot_id.regression.preprocessing.options import derive
+from robot_id.regression.preprocessing.options import resolve_options
 from robot_id.regression.rows.sampling import States, walk
 from robot_id.robot import Robot
 from robot_id.robot.friction.columns import friction_parameters
@@ -59,7 +59,7 @@ def friction_curves(robot: Robot, result: Result, dataset: Dataset) -> tuple[Fri
     dataset, n = dataset.select(robot.joint_names), robot.n
     conditions = Conditions.of(result, dataset.rate)
     slope = conditions.coulomb_slope
-    processing = derive(conditions.processing, dataset, robot, slope).processing
+    processing = resolve_options(conditions.processing, dataset, robot, slope).processing
     own = np.zeros_like(chi)
     own[places] = chi[places]
 
