@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
+from robot_id import renamed
 from robot_id.texts import one_line
 
 # Of an offending value, and of a whole line.
@@ -123,8 +124,10 @@ def printable(message: object) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return a hint with the nearest known name, or with all of them when none is near."""
+    """Return a hint with the new name, the nearest known one, or all when none is near."""
     known = [str(each) for each in islice(known, 5000)]
+    if said := renamed.hint(str(name), known):
+        return said
     # Comparing costs the product of the lengths, and such a long name is no misspelling.
     short = [each for each in known if len(each) <= 100]
     near = difflib.get_close_matches(str(name)[:100], short, n=1, cutoff=0.5)

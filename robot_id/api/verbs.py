@@ -245,7 +245,7 @@ def identify_payload(
     :param tool: link of the URDF that carries the load and gives its frame; several for several.
     :param pose: or a frame in that of the last link: x, y, z, roll, pitch, yaw.
     :param known: part of the load that is known, subtracted: mass, x, y, z [, inertia].
-    :param strategy: how it is computed; None chooses by the data.
+    :param strategy: subtract, known_arm or joint; None chooses by the data.
     """
     model = load_robot(robot)
     if tool is not None and pose is not None:
@@ -272,7 +272,7 @@ def identify_payload(
         strategy,
         check,
     )
-    return weigh(request, progress)
+    return identify_payloads(request, progress)
 
 
 def on_line(

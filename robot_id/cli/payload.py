@@ -16,6 +16,7 @@ from robot_id.tasks.measurements import implausible, load_for
 from robot_id.tasks.payload import PayloadRequest, identify_payloads
 from robot_id.tasks.payload.attachment import POSE, at_link, at_pose
 from robot_id.tasks.payload.known import FORM, known_part
+from robot_id.tasks.payload.result import STRATEGIES
 
 
 @click.command()
@@ -45,9 +46,9 @@ from robot_id.tasks.payload.known import FORM, known_part
 )
 @click.option(
     '--strategy',
-    type=click.Choice(['a', 'b', 'c']),
-    help='a: same motion twice, torques subtracted; b: --params and --loaded; '
-    'c: all recordings together. Default: chosen by the data.',
+    metavar='|'.join(STRATEGIES),
+    help='subtract: same motion twice, torques subtracted; known_arm: --params and --loaded; '
+    'joint: all recordings together. Default: chosen by the data.',
 )
 @click.option('--no-check', is_flag=True, help='Skip the check of the recordings before the fit.')
 @click.option('--json', 'json_file', metavar='FILE', help='Write the load to a JSON file.')

@@ -23,7 +23,7 @@ from pydantic import (
     model_validator,
 )
 
-from robot_id import budget
+from robot_id import budget, renamed
 from robot_id.exceptions import DataError, shorten
 from robot_id.robot.files.names import Name
 from robot_id.texts import LONGEST_LINE, LONGEST_NAME, is_line
@@ -280,6 +280,14 @@ def parse_form(data: Any, source: str) -> ResultForm:
     if data.get('schema') != SCHEMA or isinstance(data['schema'], bool):
         shown = shorten(repr(data.get('schema')), 80)
         raise DataError(f'{source}: schema {shown}, this version reads {SCHEMA}')
+    if (found := renamed.in_result(data)) is not None:
+        key, name = found
+        raise DataError(
+            f"{source}: {key}: '{name.old}' is of an earlier version, {name.hint}: identify again",
+            key=key,
+            value=name.old,
+            bound=name.new,
+        )
     try:
         return ResultForm.model_validate(data)
     except ValidationError as error:

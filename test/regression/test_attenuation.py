@@ -39,15 +39,15 @@ def noisy(data, seed):
 @pytest.mark.parametrize('method', ['idim_ols', 'idim_wls'])
 def test_what_the_noise_of_the_positions_takes_is_put_back(scara, clean, method):
     inertia, lost = scara.base.names.index('ZZ1R'), {}
-    for choice in ('keep', 'corrected'):
-        options = {'cutoff_hz': 40.0, 'decimation': 10, 'attenuation': choice}
+    for choice in (False, True):
+        options = {'cutoff_hz': 40.0, 'decimation': 10, 'correct_attenuation': choice}
         found = [
             registry.create(method, options).estimate(scara, noisy(clean, seed)).values[inertia]
             for seed in range(4)
         ]
         lost[choice] = np.mean(found) / scara.truth()[inertia] - 1.0
-    assert lost['kept'] < -2e-3
-    assert abs(lost['corrected']) < 0.4 * abs(lost['kept'])
+    assert lost[False] < -2e-3
+    assert abs(lost[True]) < 0.4 * abs(lost[False])
 
 
 def test_clean_positions_and_positions_without_a_filter_are_left_alone(scara, clean):

@@ -1,4 +1,4 @@
-"""A load that the simulated robot carries is found again, by each strategy, within its intervals."""
+"""Each strategy finds the load that the simulated robot carries within its intervals."""
 
 from __future__ import annotations
 

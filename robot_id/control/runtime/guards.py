@@ -20,8 +20,8 @@ Flags = NDArray[np.bool_]
 # Friction, rotor inertia and the mass of a slide are not negative; a regrouped one (R) may be.
 _NOT_NEGATIVE = re.compile(r'^(Fv|Fc|Fvm|Fcm|Ia|M)\d+[+-]?$')
 IMPOSSIBLE = (
-    'no physically consistent robot was found with these parameters, so M_hat is not proven positive '
-    'definite in every posture'
+    'the parameters are not physically consistent, so M_hat may be indefinite in a posture that '
+    'was not searched'
 )
 NOT_PROVEN = f'{IMPOSSIBLE}; a search over postures found no counterexample'
 

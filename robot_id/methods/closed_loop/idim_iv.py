@@ -149,8 +149,9 @@ class IdimIv(EstimatedLoopMethod):
             return None
         problem.warnings += (
             'the estimate cannot be simulated (inertias or frictions too small to tell from '
-            'zero): the instrument follows the nearest physically consistent robot or the reference, the '
-            'estimate is not constrained, and the error is the one along the measured motion',
+            'zero): the instrument follows the nearest physically consistent robot or the '
+            'reference, the estimate is not constrained, and the error is the one along the '
+            'measured motion',
         )
         return problem, min(found, key=lambda pair: pair[0])[1]
 

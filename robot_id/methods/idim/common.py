@@ -117,8 +117,8 @@ class Idim(ABC):
     :param reversals: 'project_out': W and Y lose what lies along the response of the row filter to
         an impulse where a joint turns, since friction is not known there (where the rows fit into
         memory_mb); 'keep': as it is.
-    :param attenuation: 'corrected': the attenuation of the estimate by noise of the positions in W
-        is corrected (where the rows fit into memory_mb); 'keep': as it is.
+    :param correct_attenuation: correct the attenuation of the estimate by noise of the positions
+        in W (where the rows fit into memory_mb).
     """
 
     name: ClassVar[str] = ''

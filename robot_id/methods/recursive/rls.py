@@ -97,8 +97,8 @@ class Rls(OnlineSettings):
     :param deviations: 'robust': from how much the blocks of the recording contradict each other
         (jackknife; with infinite memory and no supervision); 'classical': as if the equations had
         white noise.
-    :param attenuation: 'corrected' takes off what the noise of the positions does to the estimate,
-        found by recordings with as much noise again (infinite memory, no supervision); 'keep'.
+    :param correct_attenuation: correct the attenuation of the estimate by noise of the positions,
+        found by recordings with as much noise again (infinite memory, no supervision).
     """
 
     name: ClassVar[str] = 'rls'

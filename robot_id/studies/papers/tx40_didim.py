@@ -32,7 +32,7 @@ NOTES = (
     'The measurements are a public recording of the same type of robot (9 s, 5 kHz), not those of '
     'the paper. They have no reference: the filtered position stands in for it, so CLOE, which '
     'compares positions, cannot be tried on them.',
-    'As printed, table II is no physically consistent robot: M(q) is indefinite in most configurations. Five '
+    'As printed, table II is not physically consistent: M(q) is indefinite at most postures. Five '
     'parameters are printed ten times too small; in the comparison they count ten times.',
     'In simulation the truth is that of the robot file, the motion is random (accelerations above '
     '20 rad/s^2, which the wrist needs), and the loops are those of the robot file.',
