@@ -18,7 +18,7 @@ from robot_id.methods import registry
 STUB = Path(__file__).resolve().parents[1] / 'robot_id' / 'api' / 'methods.pyi'
 HEAD = """\
 # Written by tools/method_stubs.py from the registry of methods; do not edit by hand.
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 class Method:
@@ -26,6 +26,7 @@ class Method:
     options: dict[str, Any]
     def __init__(self, **given: Any) -> None: ...
 
+def choose(name: str, given: Mapping[str, Any]) -> Method: ...
 def class_names() -> dict[str, str]: ...
 """
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.api.inputs import Data, measurements
 from robot_id.api.model import Model
 from robot_id.api.parameters import HEADS, Parameters
 from robot_id.data.dataset import Dataset
@@ -29,6 +28,7 @@ from robot_id.report.plots import draw_friction, draw_torques
 from robot_id.robot import Robot
 from robot_id.tasks.friction.curves import friction_curves
 from robot_id.tasks.identify import Identification
+from robot_id.tasks.measurements import Data, measurements
 from robot_id.tasks.validation import Conditions, Validation, validate
 from robot_id.tasks.verdict.verdict import Verdict
 
@@ -89,6 +89,14 @@ class Fit:
     def holdout_error_percent(self) -> float:
         """The error on data that were kept back from a fit; NaN without."""
         return self.result.holdout_error_percent
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """One line for each thing that looks wrong in the measurements."""
+        found = self.identification
+        if found is not None:
+            return found.findings
+        return tuple(str(one['message']) for one in self.result.findings)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -160,26 +168,32 @@ class Fit:
         return draw_friction(curves, self._title)
 
     def report(
-        self, path: str | Path, *, data: Data | None = None, command: Sequence[str] = ()
+        self,
+        path: str | Path,
+        *,
+        data: Data | None = None,
+        command: Sequence[str] = (),
+        files: Sequence[str | Path] | None = None,
     ) -> None:
         """
         Write the HTML report.
 
         :param data: measurements, where the fit was read from a file.
         :param command: words of the command line that gave this fit.
+        :param files: that were read; None takes those that the data name.
         """
         dataset = self.dataset(data)
-        given = [part for part in dataset.source.split(', ') if Path(part).exists()]
-        found = self.identification
+        named = dataset.source.split(', ') if files is None else files
+        read = [part for part in named if Path(part).exists()]
         write_report(
             path,
             self.robot,
             dataset,
             self.result,
             self.prediction(data),
-            provenance(command or ('robot_id.identify', self.method), given),
+            provenance(command or ('robot_id.identify', self.method), read),
             self.validation,
-            () if found is None else found.findings,
+            self.findings,
         )
 
     def export(

@@ -8,6 +8,7 @@ methods.pyi, which tools/method_stubs.py writes.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from robot_id import options
@@ -36,6 +37,14 @@ class Method:
 
     def __hash__(self) -> int:
         return hash((self.name, repr(sorted(self.options.items(), key=str))))
+
+
+def choose(name: str, given: Mapping[str, Any]) -> Method:
+    """Return a method by its name, with options by key."""
+    full = registry.full_name(name)
+    own = registry.METHODS[full].rpartition(':')[2]
+    made: Method = __getattr__(own)(**given)
+    return made
 
 
 def class_names() -> dict[str, str]:

@@ -1,5 +1,5 @@
 # Written by tools/method_stubs.py from the registry of methods; do not edit by hand.
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 class Method:
@@ -7,6 +7,7 @@ class Method:
     options: dict[str, Any]
     def __init__(self, **given: Any) -> None: ...
 
+def choose(name: str, given: Mapping[str, Any]) -> Method: ...
 def class_names() -> dict[str, str]: ...
 
 class IdimOls(Method):

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from robot_id import data as room
 from robot_id import options as options_room
 from robot_id.api.fit import Fit
-from robot_id.api.inputs import Data, Recording, measurements
 from robot_id.api.methods import Method
 from robot_id.data.dataset import Dataset
 from robot_id.dynamics import Disturbances
@@ -35,7 +34,7 @@ from robot_id.tasks.checks import check as check_recording
 from robot_id.tasks.checks.finding import Findings
 from robot_id.tasks.identify import Request
 from robot_id.tasks.identify import identify as run
-from robot_id.tasks.measurements import prepared
+from robot_id.tasks.measurements import Data, Recording, load_for
 from robot_id.tasks.payload import PayloadRequest, identify_payloads
 from robot_id.tasks.payload.attachment import at_link, at_pose, last_link
 from robot_id.tasks.payload.known import carrying, known_part
@@ -77,7 +76,7 @@ def check(
 ) -> Findings:
     """Return what looks wrong with a recording before any fit: a table of findings."""
     model = load_robot(robot)
-    return check_recording(model, prepared(measurements(model, data, mapping)), progress)
+    return check_recording(model, load_for(model, data, mapping), progress)
 
 
 def identify(
@@ -113,11 +112,9 @@ def identify(
     name, given = _method(method, options)
     if physical is not None:
         given['physical'] = physical
-    dataset = measurements(model, data, mapping)
-    others = None if validate is None else measurements(model, validate, mapping)
-    held = holdout if isinstance(holdout, int | float) else measurements(model, holdout, mapping)
     terms = friction if friction is None or isinstance(friction, str) else ','.join(friction)
-    found = run(Request(model, dataset, name, given, None, others, held, terms, check), progress)
+    request = Request(model, data, name, given, mapping, validate, holdout, terms, check)
+    found = run(request, progress)
     return Fit(found.robot, found.result, found)
 
 
@@ -264,8 +261,8 @@ def identify_payload(
     )
     request = PayloadRequest(
         model,
-        tuple(prepared(measurements(model, one, mapping)) for one in listed),
-        None if unloaded is None else prepared(measurements(model, unloaded, mapping)),
+        tuple(load_for(model, one, mapping) for one in listed),
+        None if unloaded is None else load_for(model, unloaded, mapping),
         model_of_arm,
         places,
         known_part(_numbers(known)) if known is not None else None,

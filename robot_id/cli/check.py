@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from robot_id.api.verbs import check
 from robot_id.cli import verbosity
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import (
@@ -18,7 +19,6 @@ from robot_id.cli.console import (
 )
 from robot_id.cli.shared_options import data_option, mapping_option, robot_option
 from robot_id.robot import load_robot
-from robot_id.tasks.checks import check
 from robot_id.tasks.checks.fixing import save_corrected
 from robot_id.tasks.measurements import load_for
 
@@ -56,7 +56,7 @@ def command(
     dataset = load_for(model, paths, mapping)
     compile_first('regressor')
     with progress_bar() as progress:
-        findings = check(model, dataset, progress)
+        findings = check(model, dataset, progress=progress)
     console = output()
     lines = [finding.line() for finding in findings]
     for line in lines:

@@ -47,9 +47,11 @@ def command(name: str | None, operations: bool, json_file: str | None) -> None:
 
 
 def _list(console: Console) -> list[dict[str, Any]]:
-    table = Table('robot', 'description', title='robot-id robots NAME shows one of them')
+    table = Table(title='robot-id robots NAME shows one of them')
+    table.add_column('robot', no_wrap=True)
+    table.add_column('description')
     for header in ('joints', 'parameters'):
-        table.add_column(header, justify='right')
+        table.add_column(header, justify='right', no_wrap=True)
     listed, broken = [], []
     for name in robot_files():
         try:

@@ -13,7 +13,7 @@ from robot_id.methods.result_form import LEVELS
 if TYPE_CHECKING:
     from robot_id.methods.registry import Method
     from robot_id.tasks.verdict.verdict import Remark
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from robot_id.robot import Robot, load_robot
 from robot_id.tasks.checks.finding import Finding
 from robot_id.tasks.checks.gate import detect, remarks
 from robot_id.tasks.friction.preparation import PreparedFriction, prepare_friction
-from robot_id.tasks.measurements import implausible, load_for, prepared
+from robot_id.tasks.measurements import Data, implausible, load_for
 from robot_id.tasks.validation import Validation, validate
 from robot_id.tasks.verdict.contradictions import contradictions
 from robot_id.tasks.verdict.holdout import (
@@ -95,12 +95,12 @@ class Request:
     """
 
     robot: Robot | str
-    data: Dataset | Sequence[str | Path]
+    data: Data
     method: str = 'idim_wls'
     options: Mapping[str, Any] = field(default_factory=dict)
     mapping: str | Path | None = None
-    others: Dataset | Sequence[str | Path] | None = None
-    holdout: float | Dataset | Sequence[str | Path] = FRACTION
+    others: Data | None = None
+    holdout: float | Data = FRACTION
     friction: str | None = None
     check: bool = True
 
@@ -154,8 +154,8 @@ def identify(request: Request, progress: Progress = silent) -> Identification:
     progress(0.0, 'loading the robot')
     robot = load_robot(request.robot)
     progress(0.02, 'reading the recording')
-    dataset = _measurements(robot, request.data, request.mapping)
-    others = _measurements(robot, request.others, request.mapping) if request.others else None
+    dataset = load_for(robot, request.data, request.mapping)
+    others = load_for(robot, request.others, request.mapping) if request.others else None
     seen = detect(robot, dataset) if request.check else ()
     findings = tuple(finding.line() for finding in seen) or implausible(robot, dataset)
     if others is not None:
@@ -247,7 +247,7 @@ def _unseen(
     if not given:
         return result, None
     if not isinstance(given, int | float):
-        kept = _measurements(robot, given, request.mapping)
+        kept = load_for(robot, given, request.mapping)
         error = validate(robot, result, kept, progress=progress).torque_relative_error_percent
         return replace(result, holdout_error_percent=error), None
     try:
@@ -259,11 +259,3 @@ def _unseen(
         return replace(result, extras=result.extras | {'data_notes': notes}), None
     warnings = (*result.warnings, REPEATED) if holdout.repeated else result.warnings
     return replace(result, holdout_error_percent=holdout.error_percent, warnings=warnings), holdout
-
-
-def _measurements(
-    robot: Robot, given: Dataset | Sequence[str | Path], mapping: str | Path | None
-) -> Dataset:
-    if isinstance(given, Dataset):
-        return prepared(given.select(robot.joint_names))
-    return load_for(robot, given, mapping)
