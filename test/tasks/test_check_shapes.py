@@ -14,20 +14,17 @@ from numpy.typing import NDArray
 
 from robot_id import data, dynamics
 from robot_id.data.dataset import Dataset, Run
-from robot_id.robot import Robot, load_robot
+from robot_id.robot import Robot
 from robot_id.tasks.checks import check
 from robot_id.tasks.checks.blocks import LARGEST, choose
 from robot_id.tasks.checks.models import Explanation
 from robot_id.tasks.checks.signals import prepare
 from robot_id.tasks.checks.trial import helps
 
+ROBOT = 'tx40'
+
 Array = NDArray[np.float64]
 RATE = 200.0
-
-
-@pytest.fixture(scope='module')
-def robot() -> Robot:
-    return load_robot('tx40')
 
 
 def _run(robot: Robot, seed: int, seconds: float, moving: tuple[int, ...] | None = None) -> Run:

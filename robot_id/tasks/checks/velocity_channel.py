@@ -12,9 +12,9 @@ from dataclasses import replace
 from math import pi
 
 import numpy as np
-import scipy.signal
 from numpy.typing import NDArray
 
+from robot_id.data.signals.filters import without_line
 from robot_id.tasks.checks.case import Case
 from robot_id.tasks.checks.finding import Finding, Remedy
 from robot_id.tasks.checks.hypothesis import Hypothesis
@@ -79,8 +79,8 @@ def common_factor(case: Case) -> float | None:
             continue
         mean = 0.5 * (run.velocity[1:] + run.velocity[:-1])
         path = np.concatenate([np.zeros((1, mean.shape[1])), np.cumsum(mean, axis=0) * run.step])
-        P = scipy.signal.detrend(run.position, axis=0)
-        V = scipy.signal.detrend(path, axis=0)
+        P = without_line(run.position)
+        V = without_line(path)
         sums += [(a * b).sum(axis=0) for a, b in ((P, P), (P, V), (V, V))]
     PP, PV, VV = sums
     good = np.sqrt(PP * VV) * ALIKE < PV

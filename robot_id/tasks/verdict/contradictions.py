@@ -65,13 +65,17 @@ def behind_the_gear(robot: Robot, result: Result, torque: Array, speed: Array) -
     )
 
 
-def contradictions(case: Case) -> list[Remark]:
-    """Return warnings that the error of a fit does not show, with their usual cause."""
+def contradictions(case: Case, recording: Recording) -> list[Remark]:
+    """
+    Return warnings that the error of a fit does not show, with their usual cause.
+
+    :param recording: as it was checked.
+    """
     robot, dataset = case.robot, case.dataset
     torque = np.concatenate([run.torque for run in dataset.runs])
     rms = np.sqrt(np.nanmean(torque**2, axis=0))
     found = [behind_the_gear(robot, case.result, rms, rms_speeds(dataset))]
-    found += in_the_torques(Recording(robot, dataset))
+    found += in_the_torques(recording)
     return [Remark('caution', text) for text in found if text]
 
 
@@ -110,7 +114,7 @@ def springs(recording: Recording) -> list[str]:
     leave.
     """
     models, s = recording.models, recording.signals
-    W, Y, size = models.free.equations(models.robot, s)
+    W, Y, size = models.free.equations(s)
     plain = models.nominal.free
     q = np.concatenate([decimate(s.q[a:b], EQUATION_DECIMATION)[2:-2] for a, b in s.pieces])
     span = np.maximum(q.std(axis=0), 1e-9)
