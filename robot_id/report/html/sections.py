@@ -22,7 +22,7 @@ from robot_id.tasks.validation import Validation
 def robot_section(robot: Robot) -> str:
     """Return the section about the robot."""
     limits, rows = robot.limits, []
-    for j, (joint, slides) in enumerate(zip(robot.joints, prismatic(robot))):
+    for j, (joint, slides) in enumerate(zip(robot.joints, robot.prismatic)):
         span = f'{number(limits.lower[j], 3)} … {number(limits.upper[j], 3)}'
         rows.append(
             (
