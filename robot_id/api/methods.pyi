@@ -504,3 +504,21 @@ class Integral(Method):
         deviations: Literal['robust', 'classical'] = ...,
         correct_attenuation: bool = ...,
     ) -> None: ...
+
+class ServoOe(Method):
+    def __init__(
+        self,
+        *,
+        drive: Literal['pd', 'voltage', 'current'] = ...,
+        fixed: str = ...,
+        free: str = ...,
+        prior: str = ...,
+        friction: str = ...,
+        inertia: Literal['fixed', 'gravity', 'free'] = ...,
+        command: Literal['held', 'linear'] = ...,
+        longest_step: float = ...,
+        longest_delay: float = ...,
+        loss: Literal['linear', 'soft_l1', 'huber'] = ...,
+        starts: int = ...,
+        seed: int = ...,
+    ) -> None: ...

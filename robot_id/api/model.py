@@ -7,7 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from robot_id import dynamics
 from robot_id.data.dataset import Run
-from robot_id.data.signals.processing import differentiate, resolve
+from robot_id.data.signals.derivatives import differentiate
+from robot_id.data.signals.processing import resolve
 from robot_id.exceptions import DataError
 from robot_id.methods.parameters import parameters_for, robot_for
 from robot_id.methods.result import Result
@@ -90,9 +91,9 @@ class Model:
                 raise DataError(f'{name} is not finite in row {row + 1}', key=name, value=row)
         run = Run(stamps, positions, np.zeros_like(positions))
         processing = Conditions.of(self._result, run.rate).processing
-        states = differentiate(run, resolve(processing, run.rate))
+        x, dx, ddx = differentiate(run, resolve(processing, run.rate))
         return dynamics.inverse_dynamics(
-            self.robot, self.parameters, *states, coulomb_slope=self.coulomb_slope
+            self.robot, self.parameters, x, dx, ddx, self.coulomb_slope
         )
 
     def _states(self, **given: ArrayLike) -> tuple[Array, ...]:

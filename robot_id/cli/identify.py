@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from robot_id import options
-from robot_id.api.fit import Fit
-from robot_id.api.methods import choose
-from robot_id.api.verbs import identify
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import (
     alarm,
@@ -21,16 +19,9 @@ from robot_id.cli.console import (
     warn,
 )
 from robot_id.cli.shared_options import data_option, mapping_option, robot_option
-from robot_id.report.plots import plot_prediction
-from robot_id.report.tables import (
-    error_table,
-    holdout_lines,
-    parameter_table,
-    result_lines,
-    validation_table,
-    verdict_lines,
-)
-from robot_id.tasks.friction.preparation import selection_lines
+
+if TYPE_CHECKING:
+    from robot_id.api.fit import Fit
 
 STYLES = {'caution': 'yellow', 'do_not_use': 'bold red'}
 
@@ -90,6 +81,11 @@ def command(
     finding that the data are of another robot; 2 for a mistake in the input. Findings, and a
     verdict other than usable, go to stderr, with --quiet too.
     """
+    from robot_id import options
+    from robot_id.api.methods import choose
+    from robot_id.api.verbs import identify
+    from robot_id.report.plots import plot_prediction
+
     check_writable(json_file, report_file)
     compile_first('regressor')
     with progress_bar() as progress:
@@ -122,6 +118,16 @@ def command(
 
 def _show(fit: Fit) -> None:
     """Print findings, parameters, errors, verdict and warnings."""
+    from robot_id.report.tables import (
+        error_table,
+        holdout_lines,
+        parameter_table,
+        result_lines,
+        validation_table,
+        verdict_lines,
+    )
+    from robot_id.tasks.friction.preparation import selection_lines
+
     result, validation = fit.result, fit.validation
     details(f'option {key} = {value}' for key, value in result.options.items())
     console = output()

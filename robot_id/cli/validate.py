@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from robot_id import options
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import (
     check_writable,
@@ -17,15 +18,10 @@ from robot_id.cli.console import (
 )
 from robot_id.cli.shared_options import data_option, mapping_option
 from robot_id.exceptions import OptionError
-from robot_id.methods.model_file import is_model, load_result_or_model
-from robot_id.methods.result import Result
-from robot_id.methods.result_robot import robot_of
-from robot_id.report.plots import plot_prediction
-from robot_id.report.tables import judged_unfit, validation_table
-from robot_id.robot import Robot, load_robot
-from robot_id.tasks.measurements import implausible, load_for
-from robot_id.tasks.validation import Conditions, validate
-from robot_id.tasks.verdict.verdict import NONSENSE_PERCENT
+
+if TYPE_CHECKING:
+    from robot_id.methods.result import Result
+    from robot_id.robot import Robot
 
 
 @click.command()
@@ -68,6 +64,14 @@ def command(
     Exit code: 0, or 3 where a result leaves 40 % of the torque or more unexplained; 2 for a
     mistake in the input.
     """
+    from robot_id import options
+    from robot_id.methods.model_file import is_model
+    from robot_id.report.plots import plot_prediction
+    from robot_id.report.tables import judged_unfit, validation_table
+    from robot_id.tasks.measurements import implausible, load_for
+    from robot_id.tasks.validation import Conditions, validate
+    from robot_id.tasks.verdict.verdict import NONSENSE_PERCENT
+
     check_writable(json_file)
     model, result, notes = _read(robot, params)
     overrides = options.parse(settings)
@@ -102,6 +106,11 @@ def command(
 
 def _read(robot: str | None, params: str) -> tuple[Robot, Result, tuple[str, ...]]:
     """Return robot and result of a file, or a model in its place, and lines about the robot."""
+    from robot_id.methods.model_file import is_model, load_result_or_model
+    from robot_id.methods.result import Result
+    from robot_id.methods.result_robot import robot_of
+    from robot_id.robot import load_robot
+
     if is_model(params):
         if robot is None:
             raise OptionError(f'{params}: give the robot of this model with --robot', key='robot')

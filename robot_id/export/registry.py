@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from robot_id.exceptions import DataError, shorten
-from robot_id.export.parts import Exported, Request
-from robot_id.methods.result import Result
-from robot_id.methods.result_robot import robot_of
-from robot_id.robot import Robot
+
+if TYPE_CHECKING:
+    from robot_id.export.parts import Exported
+    from robot_id.methods.result import Result
+    from robot_id.robot import Robot
 
 # Characters of each reason of a verdict in the line that refuses it.
 LONGEST_REASON = 140
@@ -35,7 +37,7 @@ class Format:
 
 
 FORMATS: dict[str, Format] = {
-    'yaml': Format('yaml_file', 'base parameters with their deviations', needs_robot=False),
+    'yaml': Format('yaml_file', 'base parameters with standard deviations', needs_robot=False),
     'ros-params': Format(
         'ros_parameters', 'a parameter file for ctc_controller', moves_robots=True
     ),
@@ -70,6 +72,10 @@ def export(
     :param force: export a result for a controller although it must not be used, or was never
         judged.
     """
+    # What lists the formats needs none of this.
+    from robot_id.export.parts import Request
+    from robot_id.methods.result_robot import robot_of
+
     chosen = FORMATS[kind]
     module = importlib.import_module(f'{__package__}.{chosen.writer}')
     if chosen.moves_robots and not force:
@@ -87,7 +93,7 @@ def _name(result: Result, robot: Robot | str | None) -> str:
     """Return how the robot was named: by the user, or by the result."""
     if isinstance(robot, str):
         return robot
-    if isinstance(robot, Robot) and robot.source is not None:
+    if robot is not None and robot.source is not None:
         return robot.source.path
     return str(result.robot_file['path']) if result.robot_file else result.robot
 

@@ -33,7 +33,10 @@ METHODS: dict[str, str] = {
     'rls': 'robot_id.methods.recursive.rls:Rls',
     'riv': 'robot_id.methods.recursive.riv:Riv',
     'integral': 'robot_id.methods.recursive.integral:Integral',
+    'servo_oe': 'robot_id.methods.torque_free.servo_oe:ServoOe',
 }
+# Methods that need no torques, but commands.
+TORQUE_FREE = ('servo_oe',)
 
 
 class Method(Protocol):
@@ -71,6 +74,11 @@ def full_name(name: str) -> str:
     raise OptionError(
         f"no method '{name}': {did_you_mean(plain, METHODS)}", key='method', value=name
     )
+
+
+def with_torques() -> list[str]:
+    """Return the names of the methods that identify base parameters from torques."""
+    return [name for name in METHODS if name not in TORQUE_FREE]
 
 
 def method_class(name: str) -> type[Any]:

@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id import files, options
+from robot_id.blas_threads import one_blas_thread
 from robot_id.control import tune
 from robot_id.data.dataset import Dataset
-from robot_id.data.signals.processing import Processing, differentiate, usable
+from robot_id.data.signals.derivatives import differentiate
+from robot_id.data.signals.processing import Processing, usable
 from robot_id.dynamics import simulate
 from robot_id.exceptions import DescriptionError, SimulationError
 from robot_id.json_numbers import finite_or_none
@@ -197,6 +199,7 @@ class Conditions:
         return options.build(cls, same | dict(overrides or {}), owner='validate')
 
 
+@one_blas_thread()
 def validate(
     robot: Robot,
     result: Result,
