@@ -91,9 +91,9 @@ class Model:
                 raise DataError(f'{name} is not finite in row {row + 1}', key=name, value=row)
         run = Run(stamps, positions, np.zeros_like(positions))
         processing = Conditions.of(self._result, run.rate).processing
-        states = differentiate(run, resolve(processing, run.rate))
+        x, dx, ddx = differentiate(run, resolve(processing, run.rate))
         return dynamics.inverse_dynamics(
-            self.robot, self.parameters, *states, coulomb_slope=self.coulomb_slope
+            self.robot, self.parameters, x, dx, ddx, self.coulomb_slope
         )
 
     def _states(self, **given: ArrayLike) -> tuple[Array, ...]:
