@@ -74,7 +74,7 @@ def main(
             continue
         for low in range(first, first + (experiments or count), CHUNK):
             seeds = range(low, min(low + CHUNK, first + (experiments or count)))
-            wanted = list(methods or names or registry.names())
+            wanted = list(methods or names or registry.with_torques())
             for seed in seeds:
                 left = [m for m in wanted if (robot, m, seed) not in done]
                 if left:

@@ -27,24 +27,31 @@ class Run(UniformTime):
 
     :param time: (N,) seconds, uniform step, strictly increasing.
     :param position: (N, n) joint positions, rad or m.
-    :param torque: (N, n) joint-side motor torques or forces, N.m or N.
+    :param torque: (N, n) joint-side motor torques or forces, N.m or N; (N, 0) where none were
+        recorded (None when a run is made).
     :param velocity: (N, n) measured joint velocities, or None.
     :param reference_position: (N, n) what the controller was asked to follow, or None.
     :param reference_velocity: (N, n), or None.
     :param reference_acceleration: (N, n), or None.
     :param control: (N, n) control signal before the drive gain, or None.
     :param temperature: (N, n) temperatures of the joints, degrees Celsius, or None.
+    :param gain: (N, n) gains of the position loops as they were set, or None.
+    :param supply: (N, n) voltages of the drives, V, or None.
+    :param enabled: (N, n) 1 where a drive is on, 0 where its motor turns freely, or None.
     """
 
     time: Array
     position: Array
-    torque: Array
+    torque: Array = None  # type: ignore[assignment]
     velocity: Array | None = None
     reference_position: Array | None = None
     reference_velocity: Array | None = None
     reference_acceleration: Array | None = None
     control: Array | None = None
     temperature: Array | None = None
+    gain: Array | None = None
+    supply: Array | None = None
+    enabled: Array | None = None
 
     def __post_init__(self) -> None:
         N = self.time.shape[0]
@@ -57,13 +64,18 @@ class Run(UniformTime):
             raise DataError(
                 f'the times of a run are not uniform: {self.step:.6g} s from sample to sample, '
                 f'but {self.time[far]:.6g} s is followed by {self.time[far + 1]:.6g} s; make a '
-                'run of each part without a gap, or resample'
+                'run of each part without a gap, or resample',
+                code='not_uniform',
             )
         if self.position.ndim != 2:
             raise DataError(f'position must be (N, n), got shape {self.position.shape}')
+        if self.torque is None:
+            object.__setattr__(self, 'torque', np.empty((N, 0)))
         for each in fields(self):
             values = getattr(self, each.name)
             if values is None or each.name == 'time':
+                continue
+            if each.name == 'torque' and values.shape == (N, 0):
                 continue
             if values.shape != self.position.shape or values.shape[0] != N:
                 raise DataError(
@@ -75,6 +87,11 @@ class Run(UniformTime):
     def kept(self) -> Kept:
         """Cache of values computed from this run, such as its motion at a cut-off."""
         return Kept()
+
+    @property
+    def has_torque(self) -> bool:
+        """Whether torques were recorded."""
+        return self.torque.shape[1] > 0
 
     def rows(self, first: int, last: int) -> Run:
         """Return samples first to last (exclusive) as a separate run."""
@@ -145,6 +162,11 @@ class Dataset:
         return Kept()
 
     @property
+    def has_torque(self) -> bool:
+        """Whether every run has torques."""
+        return all(run.has_torque for run in self.runs)
+
+    @property
     def rate(self) -> float:
         """Sampling frequency in Hz; all runs of a data set share it."""
         return self.runs[0].rate
@@ -168,7 +190,9 @@ class Dataset:
                 **{
                     f.name: getattr(run, f.name)[:, index]
                     for f in fields(run)
-                    if f.name != 'time' and getattr(run, f.name) is not None
+                    if f.name != 'time'
+                    and getattr(run, f.name) is not None
+                    and (f.name != 'torque' or run.has_torque)
                 },
             )
 

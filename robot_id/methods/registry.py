@@ -33,7 +33,10 @@ METHODS: dict[str, str] = {
     'rls': 'robot_id.methods.recursive.rls:Rls',
     'riv': 'robot_id.methods.recursive.riv:Riv',
     'integral': 'robot_id.methods.recursive.integral:Integral',
+    'servo_oe': 'robot_id.methods.torque_free.servo_oe:ServoOe',
 }
+# Methods that need no torques, but commands.
+TORQUE_FREE = ('servo_oe',)
 
 
 class Method(Protocol):
@@ -54,6 +57,11 @@ class Method(Protocol):
 def names() -> list[str]:
     """Return the names of all methods."""
     return list(METHODS)
+
+
+def with_torques() -> list[str]:
+    """Return the names of the methods that identify base parameters from torques."""
+    return [name for name in METHODS if name not in TORQUE_FREE]
 
 
 def method_class(name: str) -> type[Any]:

@@ -49,7 +49,7 @@ def load(
     names: tuple[str, ...] | None = None if wanted is None else tuple(wanted)
     path = Path(path)
     if not os.path.exists(path):
-        raise DataError(f'{path}: no such file or directory')
+        raise DataError(f'{path}: no such file or directory', code='no_file')
     chosen = load_mapping(mapping) if mapping is not None else None
     bag = is_bag(path) and (chosen is None or chosen.topics is not None or not _in_files(chosen))
     gains = getattr(robot, 'drive_gains', None)
@@ -96,7 +96,10 @@ def _load_tables(
     table = None
     if mapping is None:
         if os.path.isdir(path):
-            raise DataError(f'{path}: not a bag; a directory needs a mapping that names its files')
+            raise DataError(
+                f'{path}: not a bag; a directory needs a mapping that names its files',
+                code='not_a_bag',
+            )
         mapping, table = guess_mapping(path)
     if mapping.position is None:
         raise DataError(f'{path}: the mapping is for bags (topics), this is not a bag')
