@@ -55,7 +55,7 @@ def bias(axes: Any) -> None:
     q, _, ddq = motion(20.0)
     random = np.random.default_rng(0)
     cutoffs = np.geomspace(1.5, 200.0, 40)
-    for noise, colour in ((2e-6, BLUE), (2e-5, ORANGE)):
+    for noise, colour in ((2e-5, BLUE), (1e-4, ORANGE)):
         measured = q + noise * random.standard_normal(q.size)
         found = []
         for cutoff in cutoffs:
