@@ -71,9 +71,12 @@ class PublicNames(Directive):
 
         lines: list[str] = []
         for name in getattr(robot_id, '__all__', ()):
-            if name != '__version__':
-                kind = 'class' if inspect.isclass(getattr(robot_id, name)) else 'function'
-                lines += [f'.. auto{kind}:: robot_id.{name}', '']
+            found = getattr(robot_id, name)
+            # A method as an object has the options of its own page.
+            if name == '__version__' or found.__module__ == 'robot_id.api.methods':
+                continue
+            kind = 'class' if inspect.isclass(found) else 'function'
+            lines += [f'.. auto{kind}:: robot_id.{name}', '']
         holder = nodes.container()
         self.state.nested_parse(StringList(lines, source='names'), self.content_offset, holder)
         return holder.children
