@@ -20,13 +20,16 @@ from pathlib import Path
 from robot_id.data import Dataset
 from robot_id.exceptions import OptionError, RobotIdError, TimeLimitError
 from robot_id.methods import registry
+from robot_id.methods.torque_free.servo_oe import ServoOe
 from robot_id.progress import Progress, part_of, silent
 from robot_id.regression.rows.prediction import Prediction
 from robot_id.robot import Robot, load_robot
+from robot_id.tasks import torque_free
+from robot_id.tasks.checks import check
 from robot_id.tasks.checks.finding import Finding
 from robot_id.tasks.checks.gate import detect, remarks
 from robot_id.tasks.friction.preparation import PreparedFriction, prepare_friction
-from robot_id.tasks.measurements import implausible, load_for, prepared
+from robot_id.tasks.measurements import implausible, load_for, prepared, require_torque
 from robot_id.tasks.validation import Validation, validate
 from robot_id.tasks.verdict.contradictions import contradictions
 from robot_id.tasks.verdict.holdout import (
@@ -154,7 +157,13 @@ def identify(request: Request, progress: Progress = silent) -> Identification:
     progress(0.0, 'loading the robot')
     robot = request.robot if isinstance(request.robot, Robot) else load_robot(request.robot)
     progress(0.02, 'reading the recording')
+    without = request.method in registry.TORQUE_FREE
     dataset = _measurements(robot, request.data, request.mapping)
+    if not without:
+        able = ', '.join(registry.TORQUE_FREE)
+        require_torque(dataset, f"method '{request.method}'", f'method {able}')
+    else:
+        return _torque_free(request, method, robot, dataset, part_of(progress, 0.05, 1.0))
     others = load_for(robot, request.others, request.mapping) if request.others else None
     seen = detect(robot, dataset) if request.check else ()
     findings = tuple(finding.line() for finding in seen) or implausible(robot, dataset)
@@ -261,9 +270,32 @@ def _unseen(
     return replace(result, holdout_error_percent=holdout.error_percent, warnings=warnings), holdout
 
 
+def _torque_free(
+    request: Request, method: registry.Method, robot: Robot, dataset: Dataset, progress: Progress
+) -> Identification:
+    """Identify from positions alone."""
+    assert isinstance(method, ServoOe)
+    if request.friction is not None:
+        method = replace(method, friction=request.friction)
+    findings = tuple(check(robot, dataset)) if request.check else ()
+    lines = tuple(finding.line() for finding in findings) or implausible(robot, dataset)
+    result, prediction = torque_free.estimate(
+        robot, method, dataset, bool(request.holdout), progress
+    )
+    named = tuple(finding.as_dict() for finding in findings)
+    validation = None
+    if request.others:
+        others = load_for(robot, request.others, request.mapping, needs_torque=False)
+        validation = validate(robot, result, others)
+    result = replace(result, findings=named)
+    return Identification(robot, dataset, result, prediction, validation, findings=lines)
+
+
 def _measurements(
-    robot: Robot, given: Dataset | Sequence[str | Path], mapping: str | Path | None
+    robot: Robot,
+    given: Dataset | Sequence[str | Path],
+    mapping: str | Path | None,
 ) -> Dataset:
     if isinstance(given, Dataset):
-        return prepared(given.select(robot.joint_names))
-    return load_for(robot, given, mapping)
+        return prepared(given.select(robot.joint_names), needs_torque=False)
+    return load_for(robot, given, mapping, needs_torque=False)

@@ -123,6 +123,7 @@ def fit(
     starts: int = 4,
     spread: float = 0.7,
     seed: int = 0,
+    first: Array | None = None,
     progress: Progress = silent,
 ) -> Fit:
     """
@@ -130,11 +131,15 @@ def fit(
 
     :param loss: of scipy.optimize.least_squares; outliers are three sizes of the residual.
     :param starts: number of starts; the first is the given one, others are drawn around it.
+    :param first: (shared,) inner values of the first start; those of the problem when None.
     :param spread: standard deviation of the draws, in natural logarithms or scales.
     """
     rng = np.random.default_rng(seed)
     low, high = problem.bounds()
-    first = np.clip(problem.start(), low, high)
+    given = problem.start()
+    if first is not None:
+        given[: problem.shared] = first
+    first = np.clip(given, low, high)
     sizes = np.maximum(_sizes(problem, first), SMALLEST_SIZE)
     best = None
     evaluations = 0
@@ -249,25 +254,18 @@ def _covariance(
         reduced.append(J.reshape(N, n, shared))
     rows = problem.priors(x)[1]
     rows = rows[: len(rows) - own * len(parts), :shared]
-    low, high = problem.bounds()
-    at_bound = (x <= low + 1e-6) | (x >= high - 1e-6)
-    inside = np.flatnonzero(~at_bound[:shared])
-    stacked = np.vstack([*(part.reshape(-1, shared) for part in reduced), rows])[:, inside]
+    stacked = np.vstack([*(part.reshape(-1, shared) for part in reduced), rows])
     _, s, Vt = np.linalg.svd(stacked, full_matrices=False)
     spread = float(np.sqrt(np.mean(np.concatenate(influence) ** 2)))
     good = s > max(spread / LARGEST_RELATIVE_STD, 1e-10 * float(s[0]) if len(s) else 0.0)
-    whole = np.zeros((int((~good).sum()), shared))
-    whole[:, inside] = Vt[~good]
+    whole = Vt[~good]
     V = Vt[good].T / s[good]
-    Z = [part.reshape(-1, shared)[:, inside] @ V for part in reduced]
-    Z = [z.reshape(part.shape[0], part.shape[1], -1) for z, part in zip(Z, reduced)]
+    Z = [part @ V for part in reduced]
     meat = _meat(Z, influence)
     if len(rows):
-        prior = rows[:, inside] @ V
+        prior = rows @ V
         meat = meat + prior.T @ prior
-    inner = V @ meat @ V.T
-    covariance = np.zeros((shared, shared))
-    covariance[np.ix_(inside, inside)] = inner
+    covariance = V @ meat @ V.T
     lost = np.any(np.abs(whole) > 0.1, axis=0)
     covariance[lost, lost] = np.inf
     condition = float(s[0] / s[-1]) if len(s) and s[-1] > 0.0 else float('inf')

@@ -117,6 +117,14 @@ class ServoOe:
         held = self.command == 'held'
         return evaluation.simulated(problem, x, dataset, self.longest_step, held)
 
+    def refit(self, robot: Robot, dataset: Dataset, result: Result) -> Result:
+        """Return a result of other runs, by one descent from a result; values only."""
+        problem = self.problem(robot, dataset)
+        first = inner_values(problem, result)
+        found = fit(problem, self.loss, 1, seed=self.seed, first=first)
+        _, values, _ = _named(robot, problem, found.x)
+        return replace(result, values=values, covariance=np.full_like(result.covariance, np.nan))
+
     def _select(
         self, robot: Robot, dataset: Dataset, progress: Progress
     ) -> tuple[ServoOe, list[dict[str, Any]]]:

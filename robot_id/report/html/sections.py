@@ -18,9 +18,10 @@ from robot_id.robot import Robot
 from robot_id.tasks.validation import Validation
 
 
-def units(robot: Robot) -> tuple[str, ...]:
-    """Return the unit of each joint's torque."""
-    return tuple('N' if slides else 'N m' for slides in prismatic(robot))
+def units(robot: Robot, quantity: str = 'torque') -> tuple[str, ...]:
+    """Return the unit of each joint's torque or position."""
+    sliding, turning = ('N', 'N m') if quantity == 'torque' else ('m', 'rad')
+    return tuple(sliding if slides else turning for slides in prismatic(robot))
 
 
 def prismatic(robot: Robot) -> list[bool]:
@@ -62,7 +63,13 @@ def data_section(robot: Robot, dataset: Dataset, result: Result) -> str:
     rows = []
     for j, name in enumerate(robot.joint_names):
         q = np.concatenate([run.position[:, j] for run in dataset.runs])
-        tau = np.concatenate([run.torque[:, j] for run in dataset.runs])
+        torques: tuple[str, ...] = ()
+        if dataset.has_torque:
+            tau = np.concatenate([run.torque[:, j] for run in dataset.runs])
+            torques = (
+                number(float(np.sqrt(np.mean(tau**2))), 3),
+                number(float(np.abs(tau).max()), 3),
+            )
         speed = max(
             float(np.abs(np.diff(r.position[:: _coarse(r.rate), j])).max(initial=0.0))
             / (_coarse(r.rate) * r.step)
@@ -73,11 +80,12 @@ def data_section(robot: Robot, dataset: Dataset, result: Result) -> str:
                 escape(name),
                 f'{number(q.min(), 3)} … {number(q.max(), 3)}',
                 number(speed, 3),
-                number(float(np.sqrt(np.mean(tau**2))), 3),
-                number(float(np.abs(tau).max()), 3),
+                *torques,
             )
         )
-    heads = ('joint', 'position', 'top speed', 'torque RMS', 'torque peak')
+    heads: tuple[str, ...] = ('joint', 'position', 'top speed')
+    if dataset.has_torque:
+        heads = (*heads, 'torque RMS', 'torque peak')
     lead = (
         f'{escape(dataset.source or "data")}: {len(dataset.runs)} run'
         f'{"s" if len(dataset.runs) > 1 else ""}, {len(dataset):,} samples at {dataset.rate:.6g} '
@@ -97,7 +105,7 @@ def torque_section(prediction: Prediction, key: str, title: str, lead: str) -> s
         f'<figure class="plot" data-set="{key}" data-joint="{j}"><figcaption>'
         f'<b>{escape(name)}</b> <span>relative error {number(percent, 3)} %</span>'
         '<output></output></figcaption><canvas tabindex="0" role="img" aria-label="measured and '
-        f'predicted torque of {escape(name)}"></canvas></figure>'
+        f'predicted {prediction.quantity} of {escape(name)}"></canvas></figure>'
         for j, (name, percent) in enumerate(
             zip(prediction.joint_names, prediction.relative_error_percent_per_joint)
         )
@@ -125,7 +133,7 @@ def torque_section(prediction: Prediction, key: str, title: str, lead: str) -> s
 def validation_section(validation: Validation) -> str:
     """Return how the parameters explain other data."""
     lead = (
-        f'{escape(validation.source)}: relative torque error '
+        f'{escape(validation.source)}: relative {validation.prediction.quantity} error '
         f'{number(validation.torque_relative_error_percent)} % on data that the fit has not seen.'
     )
     if validation.simulation:
