@@ -8,6 +8,8 @@ from pathlib import Path
 
 from robot_id.exceptions import DataError, DescriptionError, shorten
 from robot_id.export.parts import Exported, Request
+from robot_id.export.servo import servo_writer
+from robot_id.methods.registry import TORQUE_FREE
 from robot_id.methods.result import Result
 from robot_id.robot import load_robot
 
@@ -49,6 +51,9 @@ FORMATS: dict[str, Format] = {
     'c': Format(
         'c_code', 'the model as C99 for a controller, into a folder (--out DIR)', moves_robots=True
     ),
+    'joints': Format(
+        'joints_file', 'armature, friction, gains, delay and bias of every joint (servo_oe)'
+    ),
     'csv': Format('csv_file', 'base parameters as a table', needs_robot=False),
 }
 
@@ -77,7 +82,10 @@ def export(
             if robot is not None:
                 raise
             raise DescriptionError(f'{error}; name the robot file with --robot') from error
-    return module.write(Request(result, name, source, model))
+    request = Request(result, name, source, model)
+    if result.method in TORQUE_FREE:
+        return servo_writer(kind)(request)
+    return module.write(request)
 
 
 def _refuse_unfit(result: Result, source: Path) -> None:

@@ -208,7 +208,7 @@ def test_csv_without_known_names_asks_for_a_mapping(tmp_path):
     with pytest.raises(DataError, match=r'it has no header.*give a mapping'):
         data.load(path)
     path.write_text('time,position.a,torque.b\n' + '0,0,0\n0.1,0,0\n')
-    with pytest.raises(DataError, match=r"no columns 'torque.<joint>'"):
+    with pytest.raises(DataError, match=r"no column 'position.b', but 'torque.b'"):
         data.load(path)
 
 

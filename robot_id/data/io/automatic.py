@@ -53,6 +53,10 @@ def _of_header(table: Table) -> Mapping | None:
         raise DataError(f"{table.path}: column '{prefix}{twice}' appears twice")
     if time is None:
         raise DataError(f"{table.path}: no column 'time'; {_NO_TIME}")
+    for name in header:
+        channel, _, joint = name.partition('.')
+        if channel in CHANNELS and joint and joint not in joints:
+            raise DataError(f"{table.path}: no column '{prefix}{joint}', but '{name}' is there")
     channels = {}
     for channel in CHANNELS:
         columns = [f'{channel}.{joint}' for joint in joints]

@@ -32,6 +32,7 @@ OUTLIER = 3.0
 EVALUATIONS, ACCURACY = 80, 1e-6
 # The first descents of several starts are cut after these evaluations, and the best goes on.
 TRIAL_EVALUATIONS = 12
+STAGE_EVALUATIONS = 25
 # The smallest size of a residual, rad or m: simulated data without noise have weights too.
 SMALLEST_SIZE = 1e-7
 # A block of a run that is longer than this many correlation times counts as independent.
@@ -161,6 +162,12 @@ def fit(
         evaluations += best.nfev
         progress(part, 'fitting')
     return summarise(problem, best.x, sizes, loss, evaluations, bool(best.status > 0))
+
+
+def descend(problem: Problem, x: Array, loss: Loss) -> Array:
+    """Return the inner values after one descent of a few evaluations."""
+    sizes = np.maximum(_sizes(problem, x), SMALLEST_SIZE)
+    return np.asarray(_descend(problem, x, sizes, loss, STAGE_EVALUATIONS).x)
 
 
 def _descend(problem: Problem, x: Array, sizes: Array, loss: Loss, evaluations: int):  # type: ignore[no-untyped-def]
