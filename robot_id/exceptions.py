@@ -28,6 +28,7 @@ class RobotIdError(Exception):
     The names in the message can also be read as data, None if they do not apply; an error that was
     raised from another one takes over its data.
 
+    :param code: what is wrong, a word that stays when the message is improved.
     :param joint: name of the joint.
     :param key: option, key of a file or parameter.
     :param value: what was found.
@@ -38,13 +39,19 @@ class RobotIdError(Exception):
         self,
         message: object = '',
         *,
+        code: str | None = None,
         joint: str | None = None,
         key: str | None = None,
         value: Any = None,
         bound: Any = None,
     ) -> None:
         super().__init__(printable(message))
-        self._named = {'joint': joint, 'key': key, 'value': value, 'bound': bound}
+        self._named = {'code': code, 'joint': joint, 'key': key, 'value': value, 'bound': bound}
+
+    @property
+    def code(self) -> str | None:
+        """What is wrong, a word that stays when the message is improved."""
+        return self._of('code')
 
     @property
     def joint(self) -> str | None:

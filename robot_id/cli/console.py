@@ -132,6 +132,16 @@ def check_writable(*paths: str | Path | None, inputs: Iterable[str | Path | None
                 )
 
 
+def check_folder(path: str | Path) -> None:
+    """Refuse a folder that is none, or that cannot be made, before the work begins."""
+    folder = Path(path).absolute()
+    existing = next(each for each in (folder, *folder.parents) if os.path.lexists(each))
+    if not os.path.isdir(existing):
+        raise DataError(f"{path}: cannot write, '{existing}' is not a directory")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise DataError(f"{path}: cannot write, permission denied in '{existing}'")
+
+
 def _named_files() -> Iterator[str]:
     """Yield what the command line names, but for the files to be written."""
     context = click.get_current_context(silent=True)

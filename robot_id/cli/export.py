@@ -6,17 +6,17 @@ import contextlib
 import os
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from robot_id import files
 from robot_id.cli.console import check_writable, messages, save, warn
 from robot_id.exceptions import DataError, DescriptionError
-from robot_id.export import FORMATS, export
-from robot_id.export.parts import Exported
-from robot_id.methods.result import Result
-from robot_id.report.tables import judged_unfit
-from robot_id.robot import load_robot
+from robot_id.export import FORMATS
+
+if TYPE_CHECKING:
+    from robot_id.export.parts import Exported
 
 
 @click.command()
@@ -43,6 +43,10 @@ def command(result_file: str, kind: str, robot: str | None, out: str | None, for
     Formats that a controller starts from refuse the verdict do_not_use, and a result without a
     verdict (exit code 2); the others warn.
     """
+    from robot_id.export import export
+    from robot_id.methods.result import Result
+    from robot_id.report.tables import judged_unfit
+
     if kind != 'c':
         check_writable(out)
     source = Path(result_file)
@@ -65,6 +69,8 @@ def command(result_file: str, kind: str, robot: str | None, out: str | None, for
 
 def check_own_urdf(robot: str, out: str | None) -> None:
     """Refuse to replace the URDF that a robot file names."""
+    from robot_id.robot import load_robot
+
     if out is None or not os.path.exists(out):
         return
     with contextlib.suppress(DescriptionError):

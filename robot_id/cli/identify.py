@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from robot_id import options
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import (
     alarm,
@@ -18,20 +19,10 @@ from robot_id.cli.console import (
     warn,
 )
 from robot_id.cli.shared_options import data_option, mapping_option, robot_option
-from robot_id.report.html import write_report
-from robot_id.report.html.provenance import Provenance, provenance
-from robot_id.report.plots import plot_prediction
-from robot_id.report.tables import (
-    error_table,
-    holdout_lines,
-    parameter_table,
-    result_lines,
-    servo_lines,
-    validation_table,
-    verdict_lines,
-)
-from robot_id.tasks.friction.preparation import selection_lines
-from robot_id.tasks.identify import Identification, Request, identify
+
+if TYPE_CHECKING:
+    from robot_id.report.html.provenance import Provenance
+    from robot_id.tasks.identify import Identification
 
 STYLES = {'caution': 'yellow', 'do_not_use': 'bold red'}
 
@@ -91,6 +82,11 @@ def command(
     finding that the data are of another robot; 2 for a mistake in the input. Findings, and a
     verdict other than usable, go to stderr, with --quiet too.
     """
+    from robot_id import options
+    from robot_id.report.html.provenance import provenance
+    from robot_id.report.plots import plot_prediction
+    from robot_id.tasks.identify import Request, identify
+
     check_writable(json_file, report_file)
     compile_first('regressor')
     request = Request(
@@ -122,6 +118,17 @@ def command(
 
 def _show(found: Identification) -> None:
     """Print findings, parameters, errors, verdict and warnings."""
+    from robot_id.report.tables import (
+        error_table,
+        holdout_lines,
+        parameter_table,
+        result_lines,
+        servo_lines,
+        validation_table,
+        verdict_lines,
+    )
+    from robot_id.tasks.friction.preparation import selection_lines
+
     result, validation = found.result, found.validation
     details(f'option {key} = {value}' for key, value in result.options.items())
     console = output()
@@ -147,6 +154,8 @@ def _show(found: Identification) -> None:
 
 def _write_report(found: Identification, file: str, source: Provenance) -> None:
     """Write the page to open in a browser."""
+    from robot_id.report.html import write_report
+
     save(
         lambda path: write_report(
             path,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from robot_id import options
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import (
     check_writable,
@@ -16,14 +15,6 @@ from robot_id.cli.console import (
     warn,
 )
 from robot_id.cli.shared_options import data_option, mapping_option, robot_option
-from robot_id.methods.model_file import is_model, load_result_or_model
-from robot_id.report.plots import plot_prediction
-from robot_id.report.tables import judged_unfit, validation_table
-from robot_id.robot import load_robot
-from robot_id.tasks.measurements import implausible, load_for
-from robot_id.tasks.torque_free import is_torque_free
-from robot_id.tasks.validation import Conditions, validate
-from robot_id.tasks.verdict.verdict import NONSENSE_PERCENT
 
 
 @click.command()
@@ -63,6 +54,16 @@ def command(
     Exit code: 0, or 3 where a result leaves 40 % of the torque or more unexplained; 2 for a
     mistake in the input.
     """
+    from robot_id import options
+    from robot_id.methods.model_file import is_model, load_result_or_model
+    from robot_id.report.plots import plot_prediction
+    from robot_id.report.tables import judged_unfit, validation_table
+    from robot_id.robot import load_robot
+    from robot_id.tasks.measurements import implausible, load_for
+    from robot_id.tasks.torque_free import is_torque_free
+    from robot_id.tasks.validation import Conditions, validate
+    from robot_id.tasks.verdict.verdict import NONSENSE_PERCENT
+
     check_writable(json_file)
     model = load_robot(robot)
     result = load_result_or_model(model, params)

@@ -64,7 +64,8 @@ class Run(UniformTime):
             raise DataError(
                 f'the times of a run are not uniform: {self.step:.6g} s from sample to sample, '
                 f'but {self.time[far]:.6g} s is followed by {self.time[far + 1]:.6g} s; make a '
-                'run of each part without a gap, or resample'
+                'run of each part without a gap, or resample',
+                code='not_uniform',
             )
         if self.position.ndim != 2:
             raise DataError(f'position must be (N, n), got shape {self.position.shape}')

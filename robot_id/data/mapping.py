@@ -20,11 +20,12 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    field_validator,
     model_validator,
 )
 
 from robot_id.data import units
-from robot_id.data.border import HIGHEST_HZ, LARGEST
+from robot_id.data.border import HIGHEST_HZ, LARGEST, SMALLEST_SCALE
 from robot_id.exceptions import DataError, did_you_mean, shorten
 from robot_id.yaml_text import YamlError, read_yaml
 
@@ -162,6 +163,17 @@ class Channel(_Strict):
     delay: Factor = 0.0
     compensated: tuple[Compensated, ...] = ()
     value: Value | None = None
+
+    @field_validator('scale', mode='before')
+    @classmethod
+    def _sizeable(cls, value: Any) -> Any:
+        """Refuse a factor that no value can be multiplied with or divided by; 0 is none."""
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, int | float) and not (
+                each == 0 or SMALLEST_SCALE <= abs(each) <= LARGEST
+            ):
+                raise ValueError(f'must be {SMALLEST_SCALE:g} to {LARGEST:g} in size, or 0')
+        return value
 
 
 class Topics(_Strict):
@@ -302,15 +314,16 @@ def load_mapping(name: str | Path | Mapping) -> Mapping:
         if str(name) not in shipped:
             raise DataError(
                 f"mapping '{name}': neither a file nor a shipped mapping; "
-                f'{did_you_mean(str(name), shipped)}'
+                f'{did_you_mean(str(name), shipped)}',
+                code='no_mapping',
             )
         path = shipped[str(name)]
     try:
         content = read_yaml(path)
     except (OSError, YamlError) as error:
-        raise DataError(f'mapping {path}: {error}') from error
+        raise DataError(f'mapping {path}: {error}', code='not_yaml') from error
     if not isinstance(content, dict):
-        raise DataError(f'mapping {path}: not a table of keys and values')
+        raise DataError(f'mapping {path}: not a table of keys and values', code='not_a_table')
     try:
         return Mapping.model_validate(content)
     except ValidationError as error:

@@ -77,6 +77,7 @@ def direct_dynamics(
     if failed >= 0:
         raise SimulationError(
             f'{robot.name}: M(q) is not positive definite at sample {failed}, q = '
-            f'{np.array2string(Q[failed], precision=3)}'
+            f'{np.array2string(Q[failed], precision=3)}',
+            code='not_positive_definite',
         )
     return DDQ[0] if single else DDQ

@@ -5,13 +5,13 @@ from __future__ import annotations
 import importlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from robot_id.exceptions import DataError, DescriptionError, shorten
-from robot_id.export.parts import Exported, Request
-from robot_id.export.servo import servo_writer
-from robot_id.methods.registry import TORQUE_FREE
-from robot_id.methods.result import Result
-from robot_id.robot import load_robot
+
+if TYPE_CHECKING:
+    from robot_id.export.parts import Exported
+    from robot_id.methods.result import Result
 
 # Characters of each reason of a verdict in the line that refuses it.
 LONGEST_REASON = 140
@@ -36,7 +36,7 @@ class Format:
 
 
 FORMATS: dict[str, Format] = {
-    'yaml': Format('yaml_file', 'base parameters with their deviations', needs_robot=False),
+    'yaml': Format('yaml_file', 'base parameters with standard deviations', needs_robot=False),
     'ros-params': Format(
         'ros_parameters', 'a parameter file for ctc_controller', moves_robots=True
     ),
@@ -70,6 +70,12 @@ def export(
     :param force: export a result for a controller although it must not be used, or was never
         judged.
     """
+    # What lists the formats needs none of this.
+    from robot_id.export.parts import Request
+    from robot_id.export.servo import servo_writer
+    from robot_id.methods.registry import TORQUE_FREE
+    from robot_id.robot import load_robot
+
     chosen, name = FORMATS[kind], robot or result.robot
     module = importlib.import_module(f'{__package__}.{chosen.writer}')
     if chosen.moves_robots and not force:

@@ -70,7 +70,7 @@ class Outcome:
 
 
 def confined(found: Outcome, robot: Robot, fitter: Fitter | None = None) -> Outcome:
-    """Return an outcome with the nearest parameters that a robot can have."""
+    """Return an outcome with the nearest physically consistent parameters."""
     chi = found.chi if found.free is None else found.free
     fit = (fitter or Fitter(robot)).project(chi, found.covariance)
     return replace(found, chi=fit.chi, consistent=Consistent(fit, chi, found.covariance))

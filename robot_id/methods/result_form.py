@@ -259,7 +259,7 @@ def read_json(path: Path) -> Any:
         raise DataError(f'{path}: {error.strerror or error}') from error
     except (ValueError, RecursionError) as error:
         reason = str(error) if isinstance(error, ValueError) else 'nested too deeply'
-        raise DataError(f'{path}: not a JSON file ({reason})') from error
+        raise DataError(f'{path}: not a JSON file ({reason})', code='not_json') from error
 
 
 def parse_form(data: Any, source: str) -> ResultForm:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from robot_id.control import Update
 from robot_id.control.learning.beside_loop import Learning
 from robot_id.control.runtime.blend_rate import blend_rate
-from robot_id.control.runtime.guards import NOT_PROVEN
+from robot_id.control.runtime.guards import SEARCHED_ONLY
 from robot_id.control.runtime.torque_control import Command, TorqueControl
 from robot_id.exceptions import shorten
 from robot_id.nodes.ctc_payload import CarriedLoad
@@ -44,7 +44,7 @@ class ControllerModel:
     :param learning: the learner.
     :param method: where the start values come from.
     :param learns: whether identified parameters are used from the start.
-    :param consistent: whether M(q) of the start values is proven to be positive definite.
+    :param consistent: whether the start values are physically consistent (M(q) > 0 everywhere).
     """
 
     def __init__(
@@ -213,10 +213,10 @@ class ControllerModel:
         np.minimum(self._jump, rate * controller.period, out=controller.settings.jump)
 
     def _judge(self, consistent: bool) -> None:
-        """Remember whether M(q) of the model is proven to be positive definite, and say if not."""
+        """Remember whether the model is physically consistent, and say if not."""
         self._consistent = consistent
         if not consistent:
-            self._node.warning(NOT_PROVEN)
+            self._node.warning(SEARCHED_ONLY)
 
     def _stamp(self, ns: int | None) -> Any:
         return self._node.get_clock().now().to_msg() if ns is None else to_stamp(ns)
@@ -257,7 +257,7 @@ class ControllerModel:
             'last_refusal': learning.last_refusal,
             'update': self._updates,
             'held_for_load': self._load.held,
-            'positive_definite': 'proven' if self._consistent else 'searched, not proven',
+            'positive_definite': 'everywhere' if self._consistent else 'where searched',
             'sigma_max': learning.ilic.sigma_max,
             'learner_pid': learning.process.pid if learning.process else 0,
             'checker_pid': self._hand_over.pid,

@@ -248,7 +248,8 @@ class Robot:
         if self.urdf is None or not np.any(chi_st[self.inertial_index[:, 9]] > 0.0):
             raise DescriptionError(
                 f"{self.name}: no 'truth' to simulate: give it in the robot file, or masses and "
-                'inertias in its URDF'
+                'inertias in its URDF',
+                code='no_truth',
             )
         for name, mass in zip(self.joint_names, self.kinematics.carried_mass()):
             if not mass > 0.0:
@@ -322,5 +323,5 @@ class Robot:
             if not self.description.loops:
                 raise DescriptionError(f"{self.name}: the robot file has no 'loops'")
             hint = did_you_mean(name, self.description.loops)
-            raise DescriptionError(f"{self.name}: no loop '{name}', {hint}")
+            raise DescriptionError(f"{self.name}: no loop '{name}', {hint}", code='no_loop')
         return self.description.loops[name]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from robot_id.blas_threads import one_blas_thread
 from robot_id.methods.result import Result
 from robot_id.methods.result_form import LEVELS
 
@@ -147,6 +148,7 @@ class Identification:
         return (*self.findings, *self.result.warnings, *validation)
 
 
+@one_blas_thread()
 def identify(request: Request, progress: Progress = silent) -> Identification:
     """
     Read the measurements, check them, identify, and validate on the other recordings.

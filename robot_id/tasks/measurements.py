@@ -10,6 +10,7 @@ import numpy as np
 
 from robot_id import data
 from robot_id.data.cleaning.held_samples import without_held_samples
+from robot_id.data.cleaning.joining import joined
 from robot_id.exceptions import DataError
 from robot_id.methods.registry import TORQUE_FREE
 from robot_id.robot import Robot
@@ -34,15 +35,17 @@ def prepared(dataset: data.Dataset, needs_torque: bool = True) -> data.Dataset:
     """
     Return a recording whose joints all have torques, each sample once, its runs in one order.
 
-    That of the files must not matter: the runs are sorted by their stamps and by what they hold.
+    How it was cut into files must not matter, nor their order: the runs are sorted by their
+    stamps and by what they hold, and those that continue each other are one.
     """
-    if dataset.has_torque:
-        dataset = without_held_samples(with_torques(dataset))
-    elif needs_torque:
+    if needs_torque and not dataset.has_torque:
         require_torque(dataset, 'this', f'method {" or ".join(TORQUE_FREE)}')
     runs = tuple(sorted(dataset.runs, key=_key))
-    same = all(one is other for one, other in zip(runs, dataset.runs))
-    return dataset if same else replace(dataset, runs=runs)
+    if any(one is not other for one, other in zip(runs, dataset.runs)):
+        dataset = replace(dataset, runs=runs)
+    if not dataset.has_torque:
+        return joined(dataset)
+    return without_held_samples(joined(with_torques(dataset)))
 
 
 def _key(run: data.Run) -> tuple[float, int, list[float], list[float]]:

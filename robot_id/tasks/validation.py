@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id import files, options
+from robot_id.blas_threads import one_blas_thread
 from robot_id.control import tune
 from robot_id.data.dataset import Dataset
 from robot_id.data.signals.processing import Processing, differentiate, usable
@@ -183,6 +184,7 @@ class Conditions:
         return options.build(cls, same | dict(overrides or {}), owner='validate')
 
 
+@one_blas_thread()
 def validate(
     robot: Robot,
     result: Result,

@@ -13,8 +13,9 @@ import pytest
 from robot_id.extras import EXTRAS, PACKAGES, missing_extra
 
 ROOT = Path(__file__).resolve().parents[2]
-# Distributions whose rosdep key is not python3-<name>; None: pinocchio brings it.
-KEYS = {'pin': 'pinocchio', 'pyyaml': 'python3-yaml', 'coal': None}
+# Distributions whose rosdep key is not python3-<name>; None: pinocchio brings it, or rosdep knows
+# none and the package works without, slower.
+KEYS = {'pin': 'pinocchio', 'pyyaml': 'python3-yaml', 'coal': None, 'threadpoolctl': None}
 
 # Modules that are not named as their distribution; numba brings llvmlite, Python 3.14 compression.
 OTHER_NAMES = 'pinocchio', 'yaml', 'llvmlite', 'compression'

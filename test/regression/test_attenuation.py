@@ -12,15 +12,9 @@ from robot_id.dynamics import Disturbances
 from robot_id.methods import registry
 from robot_id.regression.preprocessing.rest_band import position_noise
 from robot_id.regression.solvers.attenuation import noise_share
-from robot_id.robot import load_robot
 from robot_id.tasks.recording import record
 
 NOISE = np.array([3e-4, 3e-4])
-
-
-@pytest.fixture(scope='module')
-def scara():
-    return load_robot('scara')
 
 
 @pytest.fixture(scope='module')

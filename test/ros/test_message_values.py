@@ -74,7 +74,7 @@ def test_a_controller_starts_with_caution_only_where_it_is_told_to(tmp_path):
         try:
             start_values(robot, str(path), accept)
         except Refusal as error:
-            return error.code
+            return error.number
         return ErrorCode.SUCCESS
 
     assert [code('usable', accept) for accept in (False, True)] == [0, 0]

@@ -21,7 +21,7 @@ from robot_id.control.supervision.rows import (
     APPLIED,
     BAD_COUNT,
     BEFORE,
-    BEFORE_THAT,
+    CALM_SPEED,
     FILTER_S,
     FINE,
     FORGOTTEN,
@@ -29,6 +29,7 @@ from robot_id.control.supervision.rows import (
     GAIN,
     GAIN_SEEN,
     GOOD_COUNT,
+    LAST_STEP,
     LEFT,
     LEFT_1,
     LIMIT,
@@ -38,7 +39,6 @@ from robot_id.control.supervision.rows import (
     MOVED,
     MOVED_1,
     NOISE,
-    RAW_SPEED,
     SAMPLES,
     SATURATED_S,
     SATURATION,
@@ -47,7 +47,11 @@ from robot_id.control.supervision.rows import (
     SENT,
     SENT_BEFORE,
     SIGN,
+    SLOW_SPEED,
     SPEED,
+    SPEED_1,
+    SPEED_2,
+    STEP_S,
     UU,
     UV,
     VV,
@@ -93,10 +97,11 @@ def supervise(table, flags, bounds, state, scalars, event, history, inputs, h, t
     inertia, values, slope = memory.inertia[NOW], memory.values[NOW], flags[2]
     q = inputs[3]
     if math.isnan(state[BEFORE, 0]):
-        _begin(state, q, inputs)
+        _begin(state, q)
     speed, ddq, bias, gravity, still, fed = rows[0], rows[1], rows[2], rows[3], rows[4], rows[5]
     filtered = 1.0 - math.exp(-h / scalars[FILTER_S])
-    _differences(state, inputs, filtered, h, speed, ddq, still)
+    before = scalars[STEP_S] if scalars[SAMPLES] > 1.0 else h
+    _differences(state, scalars, inputs, filtered, before, h, speed, ddq, still)
     model_torque(tree, inertia, values, q, still, still, slope, rigid, gravity)
     model_torque(tree, inertia, values, q, inputs[1], still, slope, rigid, fed)
     for j in range(n):
@@ -110,14 +115,14 @@ def supervise(table, flags, bounds, state, scalars, event, history, inputs, h, t
     kind = FINE
     applied = scalars[APPLIED] != 0.0
     for j in range(n):
-        state[RAW_SPEED, j] = speed[j]
-        found = limits(bounds, state, scalars, event, inputs, speed, ddq, filtered, h, j)
+        found = limits(bounds, state, scalars, event, inputs, j)
         leaves = (inputs[0, j] - q[j]) * state[SPEED, j] < 0.0
         if found == FINE and applied:
             moved = 0.0
             for k in range(n):
                 moved += M[j, k] * ddq[k]
-            left = 0.5 * (state[SENT, j] + state[SENT_BEFORE, j]) - bias[j]
+            sent = (h * state[SENT, j] + before * state[SENT_BEFORE, j]) / (h + before)
+            left = sent - bias[j]
             found = _compare(
                 bounds, state, scalars, event, moved, left, abs(bias[j] - gravity[j]),
                 abs(fed[j]), M[j, j], leaves, filtered, h, j,
@@ -141,23 +146,39 @@ def supervise(table, flags, bounds, state, scalars, event, history, inputs, h, t
 
 
 @njit(**INLINED)
-def _differences(state, inputs, filtered, h, speed, ddq, still):
-    """Fill velocity and acceleration (n,) from the last positions, and remember this one."""
+def _differences(state, scalars, inputs, filtered, before, h, speed, ddq, still):
+    """
+    Fill velocity and acceleration (n,) from the last positions, and remember this one.
+
+    The steps may differ, where samples were lost: `before` and `h` are the last two.
+    """
     q = inputs[3]
+    slowly = 1.0 - math.exp(-h / scalars[WINDOW_S])
+    first = scalars[SAMPLES] < 2.0
     for j in range(q.shape[0]):
-        last = (state[BEFORE, j] - state[BEFORE_THAT, j]) / h
         now = (q[j] - state[BEFORE, j]) / h
-        ddq[j] = (now - last) / h
-        curve = q[j] - 2.0 * state[BEFORE, j] + state[BEFORE_THAT, j]
-        # The steps of an encoder come one by one: the largest of late counts.
+        last = now if first else state[LAST_STEP, j]
+        ddq[j] = 2.0 * (now - last) / (h + before)
+        # Variance of a position by the second difference, 6 times it in equal steps. The steps of
+        # an encoder come one by one: the largest of late counts.
+        curve = ddq[j] * h * before
         state[NOISE, j] = max(curve * curve / 6.0, (1.0 - 0.2 * filtered) * state[NOISE, j])
-        state[BEFORE_THAT, j], state[BEFORE, j] = state[BEFORE, j], q[j]
-        # In the middle of the two steps, as the acceleration.
-        state[MIDDLE, j] = 0.5 * (now + last)
+        state[LAST_STEP, j], state[BEFORE, j] = now, q[j]
+        # Between the two steps, as the acceleration.
+        state[MIDDLE, j] = (before * now + h * last) / (h + before)
         measured = inputs[4, j]
         speed[j] = now if math.isnan(measured) else measured
-        state[SPEED, j] += filtered * (speed[j] - state[SPEED, j])
+        # The middle one of three: a single wrong position is no speed.
+        a, b, c = speed[j], state[SPEED_1, j], state[SPEED_2, j]
+        state[CALM_SPEED, j] = max(min(a, b), min(max(a, b), c))
+        state[SPEED_2, j], state[SPEED_1, j] = state[SPEED_1, j], speed[j]
+        state[SPEED, j] += filtered * (state[CALM_SPEED, j] - state[SPEED, j])
+        state[SLOW_SPEED, j] += slowly * (state[SPEED, j] - state[SLOW_SPEED, j])
+        if scalars[SAMPLES] < 3.0:
+            # A robot that moves already does not begin to.
+            state[SPEED, j] = state[SLOW_SPEED, j] = state[CALM_SPEED, j]
         still[j] = 0.0
+    scalars[STEP_S] = h
 
 
 @njit(**INLINED)
@@ -169,13 +190,13 @@ def _remember(history, sample, inputs, tau):
 
 
 @njit(**INLINED)
-def _begin(state, q, inputs):
-    """Begin at the first sample after a pause: as fast as its reference."""
+def _begin(state, q):
+    """Begin at the first sample after a pause."""
     for i in range(FORGOTTEN):
         for j in range(q.shape[0]):
             state[i, j] = 0.0
     for j in range(q.shape[0]):
-        state[BEFORE, j] = state[BEFORE_THAT, j] = q[j]
+        state[BEFORE, j] = q[j]
 
 
 @njit(**INLINED)

@@ -99,7 +99,7 @@ def _undone(
     for delay in DELAYS_S:
         late = round(delay / period)
         if 1 < late < len(q) - LEAST_SAMPLES:
-            said = f'the torque acts about {1e3 * delay:.0f} ms late: a lower bandwidth is needed'
+            said = f'the torque lags by about {1e3 * delay:.0f} ms: lower the bandwidth'
             yield said, (q[late:], felt[:-late])
     yield _carried(), (q, felt + bias(robot, chi, q, np.zeros_like(q)))
 

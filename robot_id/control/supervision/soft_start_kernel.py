@@ -9,6 +9,7 @@ import numpy as np
 from robot_id.control.supervision.rows import (
     AGREED,
     ALLOWED,
+    BEHIND,
     FINE,
     GG,
     GR,
@@ -61,11 +62,13 @@ def soften(bounds, state, scalars, gravity, friction, inertia, h, tau, j):
     most = scalars[SHARE] * limit if limit < np.inf else MOST_STARTS * start
     agreed = state[AGREED, j] != 0.0
     if agreed and (state[ALLOWED, j] >= limit or scalars[RAMP_S] == 0.0):
+        state[BEHIND, j] = 0.0
         return
     if state[ALLOWED, j] == 0.0:
         state[ALLOWED, j] = min(start, most)
     bound = abs(gravity) + min(state[ALLOWED, j] + friction, max(most, state[ALLOWED, j]))
     held = min(max(tau[j], -bound), bound)
+    state[BEHIND, j] = _behind(state[BEHIND, j], agreed, held != tau[j])
     ramp = scalars[RAMP_S]
     if agreed:
         # An infinite limit needs no ramp.
@@ -73,6 +76,14 @@ def soften(bounds, state, scalars, gravity, friction, inertia, h, tau, j):
     elif held != tau[j]:
         state[ALLOWED, j] = min(state[ALLOWED, j] + h / ramp * most, most)
     tau[j] = held
+
+
+@njit(**INLINED)
+def _behind(before, agreed, held):
+    """Return 2 before a joint agrees; 1 where it agrees now, or its torque is held; else 0."""
+    if not agreed:
+        return 2.0
+    return 1.0 if held or before == 2.0 else 0.0
 
 
 @njit(**INLINED)

@@ -21,7 +21,7 @@ from robot_id.robot import Robot
 
 Array = NDArray[np.float64]
 # Beyond the limits of the robot file: a loop overshoots, a violation of these does not pass.
-SPEED_MARGIN, ACCELERATION_MARGIN = 1.5, 100.0
+SPEED_MARGIN, ACCELERATION_MARGIN = 1.25, 2.0
 # Time constant of the low-pass filters, never below some samples, and of the comparison.
 FILTER_S, FILTER_SAMPLES, WINDOW_FILTERS = 0.006, 3.0, 5.0
 # A joint that starts may leave its reference by half of 5 degrees; a slide by as much of a metre's
@@ -195,9 +195,14 @@ class Supervisor:
         return self.state[row.ALLOWED] < self._bounds[row.LIMIT]
 
     @property
+    def behind(self) -> NDArray[np.bool_]:
+        """(n,) whether a joint that has agreed is where the limited torque of its start let it."""
+        return self.state[row.BEHIND] == 1.0
+
+    @property
     def speed(self) -> Array:
         """(n,) the velocity that filter and last sample agree on: zero after a single jump."""
-        slow, now = self.state[row.SPEED], self.state[row.RAW_SPEED]
+        slow, now = self.state[row.SPEED], self.state[row.CALM_SPEED]
         smaller = np.where(np.abs(slow) < np.abs(now), slow, now)
         return np.where(slow * now > 0.0, smaller, 0.0)
 

@@ -207,7 +207,9 @@ class _Files:
             folder = self.path if os.path.isdir(self.path) else self.path.parent
             target = folder / file
             if not os.path.isfile(target):
-                raise DataError(f"{target}: no such file (the mapping's '{key}.file')")
+                raise DataError(
+                    f"{target}: no such file (the mapping's '{key}.file')", code='no_file'
+                )
         if target not in self.tables:
             table = read_table(target)
             self.tables[target] = table
@@ -261,7 +263,8 @@ def _same_rows(
             raise DataError(
                 f'{path}: {short} has {rows[short]} rows ({origin.get(short, main)}), {long} has '
                 f"{rows[long]} ({origin.get(long, main)}): equal lengths are needed, or 'rows' "
-                f'that all of them have, such as [1, {least}], if they begin at the same time'
+                f'that all of them have, such as [1, {least}], if they begin at the same time',
+                code='unequal_lengths',
             )
     return {name: values[:least] for name, values in channels.items()}, time[:least]
 
@@ -324,7 +327,8 @@ def _time(
         if len(times) > 1 and np.any(np.abs(time - longest[: len(time)]) > 0.5 * step):
             raise DataError(
                 f"{path}: the times of {file} are not those of the other joints' files; joints "
-                'that were recorded one after the other are recordings of their own'
+                'that were recorded one after the other are recordings of their own',
+                code='unequal_times',
             )
     return longest
 
@@ -349,7 +353,9 @@ def _names(
     if names is None:
         return tuple(f'joint_{number}' for number in range(1, n + 1))
     if len(names) != n:
-        raise DataError(f'{path}: {n} position columns for {len(names)} joints')
+        raise DataError(
+            f'{path}: {n} position columns for {len(names)} joints', code='joint_count'
+        )
     return names
 
 

@@ -36,7 +36,8 @@ def guess_mapping(path: Path) -> tuple[Mapping, Table]:
         shown = f'it has {", ".join(names[:12])}' if names else 'it has no header'
         raise DataError(
             f'{path}: cannot tell what the columns hold ({shown}); give a mapping, one of '
-            f'{", ".join(shipped_mappings())} or a file of your own'
+            f'{", ".join(shipped_mappings())} or a file of your own',
+            code='unknown_columns',
         )
     return mapping, table
 
@@ -52,11 +53,12 @@ def _of_header(table: Table) -> Mapping | None:
         twice = next(name for name in joints if joints.count(name) > 1)
         raise DataError(f"{table.path}: column '{prefix}{twice}' appears twice")
     if time is None:
-        raise DataError(f"{table.path}: no column 'time'; {_NO_TIME}")
+        raise DataError(f"{table.path}: no column 'time'; {_NO_TIME}", code='no_time')
     for name in header:
         channel, _, joint = name.partition('.')
         if channel in CHANNELS and joint and joint not in joints:
-            raise DataError(f"{table.path}: no column '{prefix}{joint}', but '{name}' is there")
+            said = f"{table.path}: no column '{prefix}{joint}', but '{name}' is there"
+            raise DataError(said, code='no_column')
     channels = {}
     for channel in CHANNELS:
         columns = [f'{channel}.{joint}' for joint in joints]
@@ -80,7 +82,7 @@ def _of_variables(table: Table) -> Mapping | None:
     if 'position' not in channels:
         return None
     if time is None:
-        raise DataError(f"{table.path}: no variable 'time'; {_NO_TIME}")
+        raise DataError(f"{table.path}: no variable 'time'; {_NO_TIME}", code='no_time')
     joints = names.get('joint_names')
     listed = None if joints is None else [str(name).strip() for name in np.ravel(joints)]
     if listed is not None and (not listed or len(set(listed)) != len(listed)):

@@ -16,6 +16,7 @@ from robot_id.data.io.assembling import from_tables
 from robot_id.data.io.automatic import guess_mapping
 from robot_id.data.io.bags.mapping import apply_to_bag, check_for_bag, names_in_bag
 from robot_id.data.io.bags.messages import is_bag
+from robot_id.data.io.lerobot import is_lerobot, lerobot_pieces
 from robot_id.data.io.raw import Raw
 from robot_id.data.mapping import Mapping, Topics, load_mapping
 from robot_id.exceptions import DataError
@@ -49,7 +50,7 @@ def load(
     names: tuple[str, ...] | None = None if wanted is None else tuple(wanted)
     path = Path(path)
     if not os.path.exists(path):
-        raise DataError(f'{path}: no such file or directory')
+        raise DataError(f'{path}: no such file or directory', code='no_file')
     chosen = load_mapping(mapping) if mapping is not None else None
     bag = is_bag(path) and (chosen is None or chosen.topics is not None or not _in_files(chosen))
     gains = getattr(robot, 'drive_gains', None)
@@ -94,9 +95,15 @@ def _load_tables(
     drive_gains: dict[str, float] | None,
 ) -> Dataset:
     table = None
+    if is_lerobot(path):
+        rate = mapping.rate_hz if mapping is not None else None
+        return _cleaned(path, lerobot_pieces(path, mapping), rate, [])
     if mapping is None:
         if os.path.isdir(path):
-            raise DataError(f'{path}: not a bag; a directory needs a mapping that names its files')
+            raise DataError(
+                f'{path}: not a bag; a directory needs a mapping that names its files',
+                code='not_a_bag',
+            )
         mapping, table = guess_mapping(path)
     if mapping.position is None:
         raise DataError(f'{path}: the mapping is for bags (topics), this is not a bag')

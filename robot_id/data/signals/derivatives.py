@@ -74,10 +74,15 @@ def differentiate(
     """
     N = len(run)
     if N < 4:
-        raise DataError(f'a run of {N} samples is too short for central differences')
+        raise DataError(
+            f'a run of {N} samples is too short for central differences', code='too_short'
+        )
     first, last = (0, N) if rows is None else rows
     if not 0 <= first < last <= N:
-        raise OptionError(f'rows {first} to {last} are not within the {N} samples of the run')
+        raise OptionError(
+            f'rows {first} to {last} are not within the {N} samples of the run',
+            code='rows_outside',
+        )
     if processing.cutoff_hz is None and processing.filter != 'none':
         from robot_id.data.signals.processing import resolve
 

@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id.blas_threads import one_blas_thread
 from robot_id.data.dataset import Dataset
 from robot_id.data.signals.processing import Processing
 from robot_id.exceptions import IdentificationError
@@ -110,7 +111,7 @@ class Idim(ABC):
         auto: sign(dq) or the robot file's slope, whichever explains the data better.
     :param unexcited: refuse data that leave parameters unexcited, or drop these parameters.
     :param memory_mb: keep the rows of W up to this size, beyond it compute them again when needed.
-    :param physical: only parameters that a robot can have, with its standard parameters.
+    :param physical: only physically consistent parameters, with standard parameters.
     :param deviations: 'robust': from the residual as it is, correlated in time and between the
         joints; 'bootstrap': from randomly resampled blocks of rows; 'classical': as if it were
         white noise.
@@ -153,6 +154,7 @@ class Idim(ABC):
         """
         return fit
 
+    @one_blas_thread()
     def estimate(self, robot: Robot, dataset: Dataset, progress: Progress = silent) -> Result:
         """
         Identify the base parameters of a robot.

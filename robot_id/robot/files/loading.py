@@ -39,9 +39,11 @@ def read_description(path: Path) -> RobotDescription:
     try:
         data = read_yaml(path)
     except (OSError, ValueError) as error:
-        raise DescriptionError(f'{path}: {getattr(error, "strerror", None) or error}') from error
+        raise DescriptionError(
+            f'{path}: {getattr(error, "strerror", None) or error}', code='no_file'
+        ) from error
     except YamlError as error:
-        raise DescriptionError(f'{path}: {error}') from error
+        raise DescriptionError(f'{path}: {error}', code='not_yaml') from error
     if not isinstance(data, dict):
         raise DescriptionError(
             f'{path}: a robot file is a mapping of keys, got {type(data).__name__}'
@@ -107,7 +109,7 @@ def load_robot(robot: str | Path) -> Robot:
             if text not in shipped:
                 hint = did_you_mean(text, shipped)
                 raise DescriptionError(
-                    f"no robot '{text}', {hint} (or give a .yaml or .urdf file)"
+                    f"no robot '{text}', {hint} (or give a .yaml or .urdf file)", code='no_robot'
                 )
             path = shipped[text]
         description = read_description(path)

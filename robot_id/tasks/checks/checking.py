@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from robot_id.blas_threads import one_blas_thread
 from robot_id.data.dataset import Dataset
 from robot_id.progress import Progress, silent
 from robot_id.robot import Robot
@@ -26,6 +27,7 @@ from robot_id.tasks.checks.finding import Finding, Findings
 CERTAIN = 3.0
 
 
+@one_blas_thread()
 def check(robot: Robot, dataset: Dataset, progress: Progress = silent) -> Findings:
     """
     Return what is wrong with a recording, or with the robot file it is read with.

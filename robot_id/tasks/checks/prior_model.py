@@ -9,7 +9,7 @@ The scale s_j is the ratio of the recorded torque to the expected one.
 from __future__ import annotations
 
 import numpy as np
-import scipy.optimize
+import scipy
 from numpy.typing import NDArray
 
 from robot_id import dynamics

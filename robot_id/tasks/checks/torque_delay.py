@@ -141,12 +141,12 @@ def _finding(case: Case, delay: float):  # type: ignore[no-untyped-def]
 
 
 def _found(delay: float, sure: float, seen: str) -> Finding:
-    way = 'late' if delay > 0 else 'ahead'
+    way = 'lags' if delay > 0 else 'leads'
     return Finding(
         'torque_delay',
         None,
         sure,
-        f'the torque is recorded {1e3 * abs(delay):.3g} ms {way} of the position: {seen}',
+        f'the torque {way} the position by {1e3 * abs(delay):.3g} ms: {seen}',
         f'torque.delay: {delay:.4g} (seconds) in the mapping',
         Remedy(torque_delay=delay),
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id.blas_threads import one_blas_thread
 from robot_id.data.dataset import Dataset
 from robot_id.exceptions import DataError, OptionError, did_you_mean
 from robot_id.methods.friction_fit import fit_friction, is_linear
@@ -137,6 +138,7 @@ class PayloadRequest:
             )
 
 
+@one_blas_thread()
 def identify_payload(
     robot: Robot,
     loaded: Dataset,
@@ -152,6 +154,7 @@ def identify_payload(
     ).loads[0]
 
 
+@one_blas_thread()
 def identify_payloads(
     request: PayloadRequest, progress: Progress = silent
 ) -> PayloadIdentification:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 
 import numpy as np
-import scipy.signal
+import scipy
 from numpy.typing import NDArray
 
 from robot_id.data.cleaning.resampling import interpolate

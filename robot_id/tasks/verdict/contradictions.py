@@ -31,6 +31,10 @@ WEIGHTLESS = 1.0
 # What a spring leaves of a joint's residual on the half that it was not fitted to, at most, and
 # how far the stiffnesses of both halves may lie apart.
 SPRUNG, ALIKE = 0.8, 1.5
+# Share of a joint's torque that a spring must have there: less is no matter for the model.
+MATERIAL = 0.03
+# Parts of a recording that belong to the halves by turns, so that both have all of its motions.
+PARTS = 8
 
 
 def behind_the_gear(robot: Robot, result: Result, torque: Array, speed: Array) -> str:
@@ -101,8 +105,8 @@ def springs(recording: Recording) -> list[str]:
     """
     Return the joints with a torque that grows with their position.
 
-    Every joint gets a column k (q - mean), fitted to one half of the recording and judged on the
-    other one, both ways: what is present in both halves is not chance.
+    Every joint gets a column k (q - mean), fitted to every other part of the recording and judged
+    on those between, both ways: what is present in both halves is not chance.
     """
     models, s = recording.models, recording.signals
     W, Y, size = models.free.equations(models.robot, s)
@@ -114,7 +118,8 @@ def springs(recording: Recording) -> list[str]:
     joints = np.arange(n)
     spring[:, joints, joints] = (q - q.mean(axis=0)) / span * size * s.valid_equations
     weights = 1.0 / (size * np.clip(plain, 0.02, 1.0))
-    halves = [np.arange(m) < m // 2, np.arange(m) >= m // 2]
+    odd = np.arange(m) * PARTS // m % 2 == 1
+    halves = [~odd, odd]
     found = np.zeros((2, 2, n))  # rms on the other half, without and with springs
     k = np.zeros((2, n))
     for i, half in enumerate(halves):
@@ -127,7 +132,8 @@ def springs(recording: Recording) -> list[str]:
     # The mean of both ways: one half may move too little to determine it.
     ratio = np.sqrt(np.prod(found[:, 1] / np.maximum(found[:, 0], 1e-300), axis=0))
     agree = (k[0] * k[1] > 0.0) & (np.abs(k).max(axis=0) < ALIKE * np.abs(k).min(axis=0))
-    sprung = agree & (ratio < SPRUNG) & s.moving
+    part = np.sqrt(np.maximum(found[:, 0] ** 2 - found[:, 1] ** 2, 0.0).mean(axis=0)) / size
+    sprung = agree & (ratio < SPRUNG) & (part > MATERIAL) & s.moving
     return [
         f"joint '{recording.names[j]}': a spring of {k[:, j].mean() * size[j] / span[j]:.3g} per "
         f'rad or m would explain {100 * (1 - ratio[j]):.0f} % of what is left: a spring, '

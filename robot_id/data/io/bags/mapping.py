@@ -38,7 +38,8 @@ def check_for_bag(source: str, mapping: MappingFile) -> None:
             if getattr(channel, key) is not None:
                 raise DataError(
                     f"{source}: the mapping's key '{name}.{key}' is for tables, in a bag 'topics' "
-                    'say where the channels are'
+                    'say where the channels are',
+                    code='for_tables_only',
                 )
         if isinstance(channel.scale, str) and channel.scale != DRIVE_GAIN:
             raise DataError(
@@ -65,7 +66,8 @@ def names_in_bag(
     if isinstance(mapping.joints, list):
         raise DataError(
             f"{source}: the mapping's 'joints' lack '{missing[0]}' of the robot; to rename a "
-            f"recorded joint, write 'joints: {{RECORDED_NAME: {missing[0]}}}'"
+            f"recorded joint, write 'joints: {{RECORDED_NAME: {missing[0]}}}'",
+            code='joints_missing',
         )
     assert wanted is not None
     alias = dict(zip(called, recorded))
