@@ -99,3 +99,38 @@ def test_pickled_files_are_never_opened(tmp_path, name):
     with pytest.raises(DataError, match='pickled'):
         data.load(tmp_path / name)
     assert not mark.exists()
+
+
+def test_torque_from_the_law_of_a_pd_loop(tmp_path):
+    dq = np.stack([np.cos(T), -2 * np.sin(2 * T)], axis=1)
+    values = np.hstack([T[:, None], Q, dq, GOAL])
+    path, mapping = tmp_path / 'leg.csv', tmp_path / 'leg.yaml'
+    np.savetxt(path, values, delimiter=',')
+    text = (
+        'time: {column: 1}\nposition: {columns: 2-3}\nvelocity: {columns: 4-5}\n'
+        'reference_position: {columns: 6-7}\ntorque: {from: pd, kp: [20, 30], kd: 0.5, DELAY}\n'
+    )
+    mapping.write_text(text.replace(', DELAY', ''))
+    expected = [20, 30] * (GOAL - Q) - 0.5 * dq
+    found = data.load(path, mapping)
+    assert found.has_torque
+    assert np.allclose(found.runs[0].torque, expected)
+    mapping.write_text(text.replace('DELAY', 'delay: 0.02'))
+    assert np.allclose(data.load(path, mapping).runs[0].torque[1:], expected[:-1])
+    mapping.write_text(text.replace('DELAY', 'limit: 1.0'))
+    assert np.abs(data.load(path, mapping).runs[0].torque).max() <= 1.0
+    mapping.write_text(text.replace('kp: [20, 30], ', '').replace(', DELAY', ''))
+    with pytest.raises(DataError, match='kp'):
+        data.load(path, mapping)
+
+
+def test_a_voltage_in_place_of_a_torque_says_that_parameters_are_ratios(tmp_path):
+    path, mapping = tmp_path / 'duty.csv', tmp_path / 'duty.yaml'
+    np.savetxt(path, np.hstack([T[:, None], Q, 0.1 * GOAL]), delimiter=',')
+    mapping.write_text(
+        'time: {column: 1}\nposition: {columns: 2-3}\n'
+        'torque: {from: voltage, columns: 4-5, unit: V}\n'
+    )
+    found = data.load(path, mapping)
+    assert np.allclose(found.runs[0].torque, 0.1 * GOAL)
+    assert any('ratios' in note for note in found.notes)
