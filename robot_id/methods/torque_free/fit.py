@@ -31,7 +31,7 @@ OUTLIER = 3.0
 # Evaluations of one descent, and the relative change of cost and step that ends it.
 EVALUATIONS, ACCURACY = 80, 1e-6
 # The first descents of several starts are cut after these evaluations, and the best goes on.
-TRIAL_EVALUATIONS = 12
+TRIAL_EVALUATIONS = 20
 STAGE_EVALUATIONS = 25
 # The smallest size of a residual, rad or m: simulated data without noise have weights too.
 SMALLEST_SIZE = 1e-7
@@ -131,23 +131,24 @@ def fit(
     Return the best of several descents.
 
     :param loss: of scipy.optimize.least_squares; outliers are three sizes of the residual.
-    :param starts: number of starts; the first is the given one, others are drawn around it.
+    :param starts: number of starts: the given one, that of the problem, others around them.
     :param first: (shared,) inner values of the first start; those of the problem when None.
     :param spread: standard deviation of the draws, in natural logarithms or scales.
     """
     rng = np.random.default_rng(seed)
     low, high = problem.bounds()
-    given = problem.start()
+    plain = np.clip(problem.start(), low, high)
+    given = plain.copy()
     if first is not None:
         given[: problem.shared] = first
-    first = np.clip(given, low, high)
-    sizes = np.maximum(_sizes(problem, first), SMALLEST_SIZE)
+    centres = [np.clip(given, low, high), plain]
+    sizes = np.maximum(_sizes(problem, centres[0]), SMALLEST_SIZE)
     best = None
     evaluations = 0
+    count = len(problem.unknowns)
     for number in range(max(starts, 1)):
-        x = first.copy()
-        if number:
-            count = len(problem.unknowns)
+        x = centres[number % 2].copy()
+        if number > 1:
             x[:count] += spread * rng.normal(size=count)
             x = np.clip(x, low, high)
         found = _descend(problem, x, sizes, loss, TRIAL_EVALUATIONS if starts > 1 else EVALUATIONS)
