@@ -53,15 +53,15 @@ def held(row):
     """Whether a mistake was found before the robot moved far."""
     print(row.text)
     assert row.stopped, row.text
-    assert row.violation not in ('', 'none'), row.text
+    assert row.named, row.text
     assert row.within, row.text
 
 
 @pytest.mark.parametrize(
     ('name', 'mistakes'),
     [
-        ('scara', ('sign', 'unit', 'rate too low')),
-        ('tx40', ('unit', 'rate too high')),
+        ('scara', ('sign', 'scale', 'unit', 'rate too low')),
+        ('tx40', ('sign', 'unit', 'rate too high')),
     ],
 )
 def test_a_right_robot_is_commissioned_and_a_mistake_stops_it_before_it_moves_far(

@@ -157,6 +157,7 @@ class TorqueControl:
             torque[:] = 0.0
         elif self.probe is not None:
             torque += self.probe
+        self.supervisor.swing(self.probe is not None)
         trip = self.supervisor.check(controller.inputs, elapsed, torque)
         if trip is not None and self.mode is not Mode.RELEASED:
             self._stop(trip, stamp, position)

@@ -23,6 +23,7 @@ from robot_id.control.supervision.rows import (
     START,
     START_ERROR,
     STOPPING,
+    SWINGS,
     TRACKING,
     UPPER,
     VELOCITY,
@@ -61,8 +62,8 @@ def limits(bounds, state, scalars, event, inputs, j):
     if lags:
         largest = bounds[LARGEST_ERROR, j]
     elif not started:
-        # Where it will be when its brakes have closed.
-        error += STOP_S * abs(state[SPEED, j])
+        # Where it will be when its brakes have closed; a swing comes back.
+        error += STOP_S * abs(state[SLOW_SPEED if scalars[SWINGS] != 0.0 else SPEED, j])
     state[FAR_COUNT, j] = state[FAR_COUNT, j] + 1.0 if not error <= largest else 0.0
     if state[FAR_COUNT, j] >= IN_A_ROW:
         return say(event, TRACKING if started else START, j, error, largest)

@@ -126,7 +126,8 @@ def _undone(
         scaled = q.copy()
         scaled[:, j] /= factor
         yield _scaled(names[j], factor, unit), (scaled, felt, stuck), None
-    for delay in DELAYS_S:
+    # A delay of less than that does not move a joint against its torque.
+    for delay in DELAYS_S if trip.kind is not Kind.SIGN else ():
         late = round(delay / period)
         if 1 < late < len(q) - LEAST_SAMPLES:
             said = f'the torque lags by about {1e3 * delay:.0f} ms: lower the bandwidth'

@@ -23,6 +23,6 @@ BOUND_ROWS = 9
 # counters, and the options.
 (
     SAMPLES, STEP_S, GG, GR, RR, GRAVITY_COUNT, HELD_S, GRAVITY_SEEN, FILTER_S, WINDOW_S,
-    SATURATION_S, RAMP_S, SHARE, APPLIED, STOPPING,
-) = range(15)  # fmt: skip
-SCALARS = 15
+    SATURATION_S, RAMP_S, SHARE, APPLIED, STOPPING, SWINGS,
+) = range(16)  # fmt: skip
+SCALARS = 16

@@ -157,6 +157,10 @@ class Supervisor:
         """Say whether the robot is being braked after a violation, so that it may be over one."""
         self._scalars[row.STOPPING] = float(stopping)
 
+    def swing(self, swings: bool) -> None:
+        """Say whether a commissioning swings a joint."""
+        self._scalars[row.SWINGS] = float(swings)
+
     def check(self, inputs: Array, elapsed: float, torque: Array) -> Trip | None:
         """
         Take in a sample, limit torque (n,) where the start is soft; return a violation.
