@@ -27,7 +27,12 @@ CLOSE_S = 10.0
 
 @click.command()
 @robot_option
-@click.option('--motion', required=True, help='Motion: a file of `robot-id excite`.')
+@click.option(
+    '--motion', help='Motion: a file of `robot-id excite`; left out, excite finds one first.'
+)
+@click.option(
+    '--budget', default=60.0, show_default=True, help='Time to find a motion without --motion, s.'
+)
 @click.option(
     '--out', 'folder', default='runs', show_default=True, help='Folder of the recordings.'
 )
@@ -41,17 +46,25 @@ CLOSE_S = 10.0
     '--speeds', default='0.2,0.5,1', show_default=True,
     help="Speeds in this order, as shares of the motion's own; each is asked for.",
 )  # fmt: skip
+@click.option(
+    '--identify', 'identifies', is_flag=True,
+    help='Identify the robot from the recordings, with report and verdict.',
+)  # fmt: skip
+@click.option('--method', default='idim_wls', show_default=True, help='Of --identify.')
 @click.option('--namespace', default='', help='Namespace of the robot.')
 @click.option('--sim', is_flag=True, help='The robot is simulated: nothing is asked.')
 @click.option('--dry-run', is_flag=True, help='Show what would be played, and move nothing.')
 def command(
     robot: str,
-    motion: str,
+    motion: str | None,
+    budget: float,
     folder: str,
     mapping: str,
     controller: str,
     interface: str,
     speeds: str,
+    identifies: bool,
+    method: str,
     namespace: str,
     sim: bool,
     dry_run: bool,
@@ -59,10 +72,13 @@ def command(
     """
     Play a motion through a joint_trajectory_controller, slow first, and record it.
 
-    Each speed is recorded and checked before the next is asked for. Ctrl-C brakes the robot.
+    Each speed is recorded and checked before the next is asked for. Ctrl-C brakes the robot. With
+    --identify the exit code is that of `robot-id identify`.
     """
     shares = _speeds(speeds)
     model = load_robot(robot)
+    if motion is None:
+        motion = _excited(robot, Path(folder), budget)
     trajectory = motion_of(model, motion)
     check_limits(model, trajectory)
     _show(model, trajectory, shares)
@@ -79,6 +95,7 @@ def command(
         'sim': sim,
         'armed': not sim,
     }
+    before = _recordings(Path(folder))
     with tempfile.TemporaryDirectory() as place:
         logger = _start('data_logger', parameters, namespace, Path(place))
         try:
@@ -97,7 +114,44 @@ def command(
         finally:
             logger.send_signal(signal.SIGINT)
             logger.wait(CLOSE_S)
-    output().print(f'recordings in {folder}', markup=False, soft_wrap=True)
+    made = sorted(_recordings(Path(folder)) - before)
+    names = ', '.join(path.name for path in made)
+    output().print(f'recordings in {folder}: {names}', markup=False, soft_wrap=True)
+    if identifies:
+        _identify(robot, made, mapping, method, Path(folder))
+
+
+def _excited(robot: str, folder: Path, budget: float) -> str:
+    """Find a motion, and return its file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    csv = folder / 'motion.csv'
+    if _verb('excite', '--robot', robot, '--budget', f'{budget:g}', '--out', str(csv),
+             '--plot', str(folder / 'motion.png')):  # fmt: skip
+        raise DataError('no motion was found: the lines above say why')
+    return str(csv.with_suffix('.yaml'))
+
+
+def _identify(robot: str, data: list[Path], mapping: str, method: str, folder: Path) -> None:
+    """Identify from all speeds together; end with the exit code of the verdict."""
+    given = [part for path in data for part in ('--data', str(path))]
+    more = ['--mapping', mapping] if mapping else []
+    code = _verb(
+        'identify', '--robot', robot, '--method', method, *given, *more,
+        '--json', str(folder / 'result.json'), '--report', str(folder / 'report.html'),
+    )  # fmt: skip
+    if code:
+        click.get_current_context().exit(code)
+
+
+def _verb(*words: str) -> int:
+    """Run another verb of robot-id in a process of its own; return its exit code."""
+    line = 'from robot_id.cli.main import main; main()'
+    return subprocess.run([sys.executable, '-c', line, *words], check=False).returncode
+
+
+def _recordings(folder: Path) -> set[Path]:
+    """Return the bags of a folder."""
+    return {file.parent for file in folder.glob('*/metadata.yaml')} if folder.is_dir() else set()
 
 
 def _speeds(text: str) -> list[float]:

@@ -167,11 +167,13 @@ def test_a_single_joint_has_a_slope_too(tmp_path: Path) -> None:
 
 BOXES = """<robot name="arm">
  <link name="base"><collision><geometry><box size="0.1 0.1 0.1"/></geometry></collision></link>
- <link name="one"><collision><origin xyz="0.2 0 0"/><geometry><box size="0.3 0.05 0.05"/></geometry>
- </collision><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>
+ <link name="one"><collision><origin xyz="0.2 0 0"/><geometry><box size="0.3 0.05 0.05"/>
+ </geometry></collision>
+ <inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>
  </inertial></link>
- <link name="two"><collision><origin xyz="0.2 0 0"/><geometry><box size="0.3 0.05 0.05"/></geometry>
- </collision><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>
+ <link name="two"><collision><origin xyz="0.2 0 0"/><geometry><box size="0.3 0.05 0.05"/>
+ </geometry></collision>
+ <inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>
  </inertial></link>
  <joint name="a" type="revolute"><parent link="base"/><child link="one"/><axis xyz="0 0 1"/>
   <origin xyz="0 0 0.3"/><limit lower="-3" upper="3" velocity="1" effort="9"/></joint>

@@ -38,6 +38,8 @@ def check(robot: Robot, dataset: Dataset, progress: Progress = silent) -> Findin
         found, case = look(case)
         findings += found
     progress(0.2, 'checking')
+    if any(finding.code == 'zero_torque' and finding.joint is None for finding in findings):
+        return Findings(tuple(findings), dataset.source)
     poor: list[Finding] = []
     if not any(finding.code == 'rest' for finding in findings):
         poor = excitation.look(case)
@@ -71,6 +73,6 @@ def _by_the_torques(case: Case, poor: list[Finding]) -> list[Finding]:
     if poor and not certain:
         return poor
     findings = [best.finding(best)]
-    if best.code in ('joint_swap', 'joint_offset', 'gravity_direction'):
+    if best.code in ('joint_swap', 'joint_offset', 'gravity_direction', 'gravity_removed'):
         findings += torque_scale.look(case, best.after)
     return findings + unexplained.look(case, best.after)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from robot_id.tasks.checks import (
     gear_ratio,
     gravity_direction,
+    gravity_removed,
     held_samples,
     joint_offset,
     joint_swap,
@@ -20,6 +21,7 @@ from robot_id.tasks.checks import (
     torque_sign,
     velocity_channel,
     wrap_around,
+    zero_torque,
 )
 from robot_id.tasks.checks.case import Case, Proposal
 from robot_id.tasks.checks.finding import Finding
@@ -33,6 +35,7 @@ CHANNELS: tuple[Callable[[Case], tuple[list[Finding], Case]], ...] = (
     velocity_channel.look,
     saturation.look,
     rest.look,
+    zero_torque.look,
 )
 # Changes that are tried on every recording.
 ALWAYS: tuple[Callable[[Case], Iterable[Proposal]], ...] = (
@@ -47,4 +50,5 @@ STRUCTURE: tuple[Callable[[Case], Iterable[Proposal]], ...] = (
     gear_ratio.propose,
     joint_offset.propose,
     gravity_direction.propose,
+    gravity_removed.propose,
 )
