@@ -15,6 +15,8 @@ Array = NDArray[np.float64]
 
 # No position, torque or time of a robot is larger in SI units; one flipped bit makes 1e89.
 LARGEST = 1e12
+# Factors between units of 1e-12 and 1: what a smaller one makes is nothing.
+SMALLEST_SCALE = 1.0 / LARGEST
 # From nanoseconds taken for seconds, which the check names, to what no drive can do.
 LOWEST_HZ, HIGHEST_HZ = 1e-8, 1e6
 
@@ -27,9 +29,9 @@ def checked(raw: Raw, notes: list[str], rate_hz: float | None = None) -> Raw:
 
     :param rate_hz: rate that they will be resampled to, None for their own.
     """
-    time = _possible(raw, 'time', raw.time[:, None], ('',), notes)[:, 0]
+    time = _plausible(raw, 'time', raw.time[:, None], ('',), notes)[:, 0]
     channels = {
-        name: _possible(raw, name, values, raw.joint_names, notes)
+        name: _plausible(raw, name, values, raw.joint_names, notes)
         for name, values in raw.channels.items()
     }
     seconds = time[np.isfinite(time)]
@@ -42,7 +44,7 @@ def checked(raw: Raw, notes: list[str], rate_hz: float | None = None) -> Raw:
     return replace(raw, time=time, channels=channels)
 
 
-def _possible(
+def _plausible(
     raw: Raw, name: str, values: Array, joints: tuple[str, ...], notes: list[str]
 ) -> Array:
     """Return values with NaN in place of those beyond any robot."""

@@ -39,7 +39,8 @@ def load_geometry(urdf: Path) -> tuple[pin.Model, pin.GeometryModel]:
         line = ' '.join(str(error).split())
         raise DescriptionError(
             f'{urdf}: its collision geometry cannot be read ({line}); '
-            'without it collisions are not checked (--no-clearance)'
+            'without it collisions are not checked (--no-clearance)',
+            code='unreadable_geometry',
         ) from error
     for thing in geometry.geometryObjects:
         if isinstance(thing.geometry, coal.BVHModelBase):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,9 @@ from robot_id.control.runtime.torque_control import Mode, TorqueControl
 from robot_id.control.supervision.loop_margin import check_rate
 from robot_id.control.supervision.start_rate import StartRate
 from robot_id.control.supervision.supervisor import Kind, Trip
+from robot_id.ros.lifecycle import RobotLifecycleNode
 from robot_id.ros.parameter_table import ParameterTable
 from robot_id.ros.qos import SERVICE
-
-if TYPE_CHECKING:
-    from robot_id.nodes.ctc_controller import CtcController
 
 
 def supervised(controller: ComputedTorque, settings: ParameterTable) -> TorqueControl:
@@ -51,14 +49,16 @@ class Supervision:
     :param learning: forgets its window when the robot is stopped.
     """
 
-    def __init__(self, node: CtcController, control: TorqueControl, learning: Learning) -> None:
+    def __init__(
+        self, node: RobotLifecycleNode, control: TorqueControl, learning: Learning
+    ) -> None:
         self._node, self._control, self._learning = node, control, learning
         # Where the start is soft, the rate is measured before the first torque.
         soft, rate_hz = control.supervisor.soft_start_s, control.controller.loop.rate_hz
         self._rate = StartRate(rate_hz) if soft else None
         self._told = False
         service = node.create_service(Trigger, '~/reset', self._reset, qos_profile=SERVICE)
-        node.own(node.destroy_service, service)
+        node.track(node.destroy_service, service)
 
     def begin(self) -> None:
         """Forget a violation: the rate is measured and the start is soft again."""
@@ -77,20 +77,20 @@ class Supervision:
         if not rate.right:
             joint = control.controller.robot.joint_names[0]
             control.refuse(Trip(Kind.RATE, joint, rate.seen_hz, rate.wanted_hz))
-            self.tell()
+            self.publish()
         return True
 
     def changed(self, before: Mode) -> None:
         """Log that the controller does something else now."""
         mode = self._control.mode
         if self._control.stopped:
-            self.tell()
+            self.publish()
         elif mode is Mode.BRAKING:
             self._node.warning(mode.value)
         else:
             self._node.event(mode.value, before=before.name.lower())
 
-    def tell(self) -> None:
+    def publish(self) -> None:
         """Log the violation once, and report it at once."""
         if not self._told:
             self._told = True

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from errors import refused
 from scipy.integrate import solve_ivp
 
 from robot_id import dynamics
@@ -13,12 +14,14 @@ from robot_id.dynamics import Controller, Disturbances, simulate, simulate_many
 from robot_id.exceptions import SimulationError
 from robot_id.robot import load_robot
 from robot_id.trajectory import Reference
-from robot_id.trajectory.random import lively_motion
+from robot_id.trajectory.random import random_trajectory
 
 
 def motion(robot, loop='default', seconds=2.0, share=0.6, seed=2):
     settings = robot.loop(loop)
-    return lively_motion(robot.limits, seconds, seed, share).sampled(settings.rate_hz), settings
+    return random_trajectory(robot.limits, seconds, seed, share).sampled(
+        settings.rate_hz
+    ), settings
 
 
 @pytest.mark.parametrize('loop', ['default', 'learning'])
@@ -178,20 +181,18 @@ def test_divergence_names_the_time_and_the_joint():
     robot = load_robot('scara')
     reference, settings = motion(robot)
     wild = replace(tune(robot, settings), kv=-tune(robot, settings).kv)
-    with pytest.raises(
-        SimulationError, match=r"scara: simulation failed at .* s: joint '\w+' left"
-    ):
+    with refused(SimulationError, code='diverged', joint='elbow'):
         simulate(robot, robot.truth(), reference, wild)
-    with pytest.raises(SimulationError, match='M\\(q\\) is not positive definite'):
+    with refused(SimulationError, code='diverged'):
         simulate(robot, -robot.truth(), reference, tune(robot, settings))
-    with pytest.raises(SimulationError, match='sample the trajectory at the rate'):
+    with refused(SimulationError, code='wrong_rate'):
         simulate(robot, robot.truth(), reference, replace(wild, rate_hz=1000.0))
 
 
 def test_sensitivities_against_finite_differences():
     robot = load_robot('scara')
     settings = robot.loop('default')
-    reference = lively_motion(robot.limits, 4.0, 1, 0.5).sampled(2000.0)
+    reference = random_trajectory(robot.limits, 4.0, 1, 0.5).sampled(2000.0)
     law = replace(tune(robot, settings), rate_hz=2000.0)
     chi, slope = robot.truth(), 30.0
     run = simulate(robot, chi, reference, law, coulomb_slope=slope)

@@ -14,11 +14,6 @@ from robot_id.tasks.recording import record
 
 
 @pytest.fixture(scope='module')
-def emps():
-    return load_robot('emps')
-
-
-@pytest.fixture(scope='module')
 def recording(emps):
     return record(emps, seed=4)
 
@@ -49,7 +44,7 @@ def test_a_delay_is_found_with_its_deviation_and_said_in_words(emps, recording, 
     # The hold makes half a sample less of it.
     assert 1e3 * found.seconds == pytest.approx(samples - 0.5, abs=0.3)
     assert found.significant
-    assert 'late' in found.describe()
+    assert 'lags' in found.describe()
     assert 'samples' in found.describe()
 
 
@@ -69,7 +64,7 @@ def test_a_joint_that_is_late_alone_gets_an_offset_of_its_own():
         assert 0.0 < deviation < 0.1 * found.step
         assert name in found.describe()
     result = registry.create('idim_wls', {}).estimate(scara, mixed)
-    assert len(result.options['torque_offset_s']) == 2
+    assert len(result.options['torque_delay_s']) == 2
     straight = registry.create('idim_wls', {}).estimate(scara, data)
     assert result.relative_error_percent < 1.1 * straight.relative_error_percent
 

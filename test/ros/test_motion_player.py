@@ -26,7 +26,7 @@ def arm(tmp_path_factory):
 
     from robot_id.robot import load_robot
     from robot_id.trajectory import save_trajectory
-    from robot_id.trajectory.random import lively_motion
+    from robot_id.trajectory.random import random_trajectory
 
     if robots_folder() is None:
         pytest.skip('example-robot-data is not installed')
@@ -37,7 +37,7 @@ def arm(tmp_path_factory):
     robot_file = folder / 'ur5.yaml'
     robot_file.write_text(yaml.safe_dump({'name': 'ur5', 'urdf': str(urdf), 'joints': joints}))
     robot = load_robot(str(robot_file))
-    motion = lively_motion(robot.limits, 4.0, seed=1, share=0.5)
+    motion = random_trajectory(robot.limits, 4.0, seed=1, share=0.5)
     save_trajectory(motion, folder / 'motion.yaml', names)
     settings = Settings(str(urdf), HOME, names).write(folder / 'plant.json')
     return folder, robot_file, settings

@@ -10,7 +10,6 @@ import pytest
 from robot_id.robot import load_robot
 from robot_id.tasks.checks import check
 from robot_id.tasks.checks.fixing import save_corrected
-from robot_id.tasks.measurements import load_for
 
 mujoco = pytest.importorskip('mujoco')
 ARM = 'so100'

@@ -11,7 +11,7 @@ from robot_id.tasks.playing.executed_time import ExecutedTime
 from robot_id.tasks.playing.plan import make_plan
 from robot_id.tasks.playing.watch import Bounds, Watch
 from robot_id.trajectory import SampledMotion, TimeScaled, make_trajectory, slow_down, waypoints
-from robot_id.trajectory.random import lively_motion
+from robot_id.trajectory.random import random_trajectory
 
 
 @pytest.fixture(scope='module')
@@ -21,12 +21,12 @@ def robot():
 
 @pytest.fixture(scope='module')
 def plan(robot):
-    motion = lively_motion(robot.limits, 4.0, seed=3, share=0.5)
+    motion = random_trajectory(robot.limits, 4.0, seed=3, share=0.5)
     return make_plan(robot, motion, 0.5, motion.sample(0.0)[0] + 0.3, 0.3)
 
 
 def test_a_scaled_motion_is_the_same_path(robot):
-    motion = lively_motion(robot.limits, 4.0, seed=3)
+    motion = random_trajectory(robot.limits, 4.0, seed=3)
     slow = TimeScaled(motion, 0.25)
     t = np.linspace(0.0, slow.duration, 50)
     for power, (own, other) in enumerate(zip(slow.sample(t), motion.sample(0.25 * t))):
@@ -45,7 +45,7 @@ def test_a_plan_begins_and_ends_at_rest_where_the_robot_stands(plan, robot):
 
 
 def test_a_robot_outside_its_limits_is_not_moved(robot):
-    motion = lively_motion(robot.limits, 4.0, seed=3, share=0.5)
+    motion = random_trajectory(robot.limits, 4.0, seed=3, share=0.5)
     with pytest.raises(TrajectoryError) as caught:
         make_plan(robot, motion, 1.0, robot.limits.upper + 1.0, 0.3)
     assert caught.value.joint == robot.joint_names[0]

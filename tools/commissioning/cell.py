@@ -75,6 +75,15 @@ class Seen:
         return Seen(*arrays, share, *(status[key] for key in keys))
 
 
+def motion_of(prepared: Prepared) -> Quintic:
+    """Return a slow motion of all joints from the start, forth and back."""
+    robot, start = prepared.robot, np.array(prepared.machine.start)
+    room = np.minimum(robot.limits.upper - start, start - robot.limits.lower)
+    stroke = np.minimum(STROKE[robot.name == 'emps'], 0.5 * room)
+    seconds = float(np.max(1.9 * stroke / (0.15 * robot.limits.velocity)))
+    return Quintic([start, start + stroke, start], max(seconds, 1.5), periodic=True)
+
+
 class Cell:
     """
     A plant, a controller and a generator, in a namespace.
@@ -134,13 +143,9 @@ class Cell:
 
         :param starts: at the first joint state, without being asked.
         """
-        robot, start = self.prepared.robot, np.array(self.prepared.machine.start)
-        room = np.minimum(robot.limits.upper - start, start - robot.limits.lower)
-        stroke = np.minimum(STROKE[robot.name == 'emps'], 0.5 * room)
-        seconds = float(np.max(1.9 * stroke / (0.15 * robot.limits.velocity)))
-        motion = Quintic([start, start + stroke, start], max(seconds, 1.5), periodic=True)
+        robot = self.prepared.robot
         file = self._folder / f'{robot.name}_motion.yaml'
-        save_trajectory(motion, file, robot.joint_names)
+        save_trajectory(motion_of(self.prepared), file, robot.joint_names)
         given = {
             'robot': str(self.prepared.robot_file), 'rate_hz': RATE_HZ, 'trajectory': str(file),
             'cycles': 0, 'real_time_priority': PRIORITY, 'autostart': starts,

@@ -13,16 +13,15 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 from plants import mujoco_arms
+from running.soft_loop import soft_robot_file, with_soft_loop
 
 from robot_id.export import export
 from robot_id.methods.result import Result
 from robot_id.robot import Robot, load_robot
-from robot_id.share import share_directory
 
 Array = NDArray[np.float64]
 # Slow enough for a machine that does other work, too.
 RATE_HZ = 250.0
-BANDWIDTH = 20.0
 # The model of a good identification: bodies 3 % too heavy, friction 10 % too small.
 BODIES, FRICTION = 1.03, 0.9
 # Bodies of a robot that is another one, where no other arm has as many joints.
@@ -124,24 +123,11 @@ def prepare(name: str, folder: Path, patience_s: float = 0.0) -> Prepared:
 
 def _robot_file(name: str, folder: Path, stock: bool) -> Path:
     """Write the robot file with a loop for the rate; return its path."""
-    if stock:
-        file = mujoco_arms.make_arm(name, folder).robot_file
-        content = yaml.safe_load(file.read_text())
-    else:
-        share = share_directory()
-        file = folder / f'{name}.yaml'
-        text = (share / f'config/robots/{name}.yaml').read_text()
-        content = yaml.safe_load(text.replace('../../urdf', str(share / 'urdf')))
-    _with_loop(content, file)
+    if not stock:
+        return soft_robot_file(name, folder, RATE_HZ)
+    file = mujoco_arms.make_arm(name, folder).robot_file
+    with_soft_loop(yaml.safe_load(file.read_text()), file, RATE_HZ)
     return file
-
-
-def _with_loop(content: dict[str, Any], file: Path) -> None:
-    file.write_text(yaml.safe_dump({k: v for k, v in content.items() if k != 'loops'}))
-    n = load_robot(file).n
-    loop = {'law': 'computed_torque', 'rate_hz': RATE_HZ}
-    content['loops'] = {'learning': {**loop, 'bandwidth': [BANDWIDTH] * n, 'damping': [1.0] * n}}
-    file.write_text(yaml.safe_dump(content))
 
 
 def is_friction(robot: Robot) -> NDArray[np.bool_]:
@@ -182,5 +168,5 @@ def _renamed_arm(name: str, joints: tuple[str, ...], folder: Path) -> Path:
     tree.write(urdf)
     content = {'name': name, 'urdf': str(urdf), 'gravity': [0.0, 0.0, -9.81]}
     file = folder / f'other_{name}.yaml'
-    _with_loop(content, file)
+    with_soft_loop(content, file, RATE_HZ)
     return file

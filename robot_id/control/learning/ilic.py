@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robot_id.control.learning.essential import WindowFit, fit_window, possible_window
+from robot_id.control.learning.essential import WindowFit, consistent_window, fit_window
 from robot_id.control.learning.options import IlicOptions
 from robot_id.control.learning.window import MovingWindow, ReferenceObservation, Window, as_rows
 from robot_id.control.runtime.guards import (
@@ -152,7 +152,8 @@ class Ilic:
         chi = np.array(values, float)
         if chi.shape != (len(self.robot.base),):
             raise ControlError(
-                f'{self.robot.name}: {chi.size} parameters, expected {len(self.robot.base)}'
+                f'{self.robot.name}: {chi.size} parameters, expected {len(self.robot.base)}',
+                code='parameter_count',
             )
         chi.flags.writeable = False
         with self._lock:
@@ -208,9 +209,9 @@ class Ilic:
         payload = None if reason else self.payload_watch.see(factors, still, current)
         if self._fitter is not None and fit.passed.any() and not reason:
             try:
-                fit = possible_window(fit, self._fitter)
+                fit = consistent_window(fit, self._fitter)
             except IdentificationError as error:
-                reason = f'no robot that can exist was found near the window: {error}'
+                reason = f'no physically consistent robot was found near the window: {error}'
         time = window.end / self.rate_hz
         names = tuple(name for name, rest in zip(self.robot.joint_names, still) if rest)
         reason = reason or self._objection(window, fit, current, sigma_max)
@@ -251,15 +252,13 @@ class Ilic:
         if not fit.passed.any():
             least = np.nanmin(fit.percent, initial=np.inf)
             best = f', the best has {least:.3g} %' if np.isfinite(least) else ''
-            return (
-                f'the window is not exciting: no parameter below {sigma_max:g} % deviation{best}'
-            )
+            return f'the window is not exciting: no percent std below {sigma_max:g}{best}'
         robot, chi = self.robot, fit.values
         return (
             out_of_bounds(robot, chi, fit.passed, self.lower, self.upper)
             or weak_inertia(robot, chi, current, window.position, self.options.smallest_inertia)
             or beyond_torque(robot, chi)
-            # Parameters that a robot can have give a positive definite M(q) everywhere.
+            # Physically consistent parameters give a positive definite M(q) everywhere.
             or ('' if self._fitter is not None else weak_posture(robot, chi))
         )
 

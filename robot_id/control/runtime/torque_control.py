@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.control import ComputedTorque
+from robot_id.control.runtime.joining import Joining
 from robot_id.control.runtime.measured_velocity import MeasuredVelocity
 from robot_id.control.runtime.reference_buffer import ReferenceBuffer
 from robot_id.control.runtime.sample_clock import SampleClock
@@ -60,7 +61,8 @@ class TorqueControl:
 
     Without a reference the robot is held where it stands. A lost reference is braked to rest and
     held. One that is far from the robot, or passes it at speed, is not followed: the robot is held
-    until it comes near and slow.
+    until it comes near and slow. Where the start is soft, the robot joins a reference without a
+    jump, and a joint that its limited torque left behind does so again.
 
     A supervisor judges every sample of every mode. On a violation the robot is braked and held
     where its model has shown to be right, otherwise, or when that goes wrong too, it gets zero
@@ -96,6 +98,7 @@ class TorqueControl:
         self._braking = 0.5 * np.where(np.isfinite(a), a, USUAL_ACCELERATION)
         v = robot.limits.velocity
         self._speed_jump = SPEED_SHARE * np.where(np.isfinite(v), v, USUAL_VELOCITY)
+        self._joining = Joining(robot, np.sqrt(controller.settings.kp), self.largest_error)
         self.peak_error = np.zeros(robot.n)
         # Compiled before the robot moves.
         _near(np.zeros((3, robot.n)), np.zeros(robot.n), self.largest_error, self.peak_error)
@@ -120,6 +123,7 @@ class TorqueControl:
         self._last: int | None = None
         self._point: Array | None = None
         self._brake: Brake | None = None
+        self._joining.clear()
         if self.trip is None:
             self.mode = Mode.WAITING
 
@@ -141,6 +145,10 @@ class TorqueControl:
         self._last = stamp
         elapsed = self._clock.periods(stamp) * self.controller.period
         point, following = self._reference(stamp, position)
+        wanted = point
+        if following and self._joining.active:
+            self._joining.advance(elapsed)
+            point, following = self._joining.point(wanted), False
         self._point = point
         controller = self.controller
         believed = self.velocity.choose(position, velocity, elapsed)
@@ -155,7 +163,18 @@ class TorqueControl:
             if self.mode is Mode.RELEASED:
                 return Command(np.zeros_like(torque), point, False)
             return Command(torque, point, False)
+        if self.supervisor.soft_start_s and self.supervisor.behind.any():
+            self._begin_where_it_is(wanted, position)
         return Command(torque, point, following)
+
+    def _begin_where_it_is(self, wanted: Array, position: Array) -> None:
+        """Let joints that a limited torque left behind begin from where they are."""
+        joints, speed = self.supervisor.behind, self.supervisor.speed
+        if self.mode is Mode.FOLLOWING:
+            self._joining.begin(wanted[:2] - np.array([position, speed]), joints)
+        elif self.mode is Mode.HOLDING and self._brake is None:
+            rest = np.where(joints, position, wanted[0])
+            self._point = np.array([rest, np.zeros_like(rest), np.zeros_like(rest)])
 
     def refuse(self, trip: Trip) -> None:
         """Stop with zero torque for a reason that was found elsewhere, such as the rate."""
@@ -200,8 +219,11 @@ class TorqueControl:
             return self._stopped(stamp, position), False
         point = self.references.at(stamp, self._lost_ns)
         if point is not None and self._acceptable(point, position):
+            if self.mode is not Mode.FOLLOWING and self.supervisor.soft_start_s:
+                self._joining.begin(point[:2] - self._point[:2], np.ones(len(position), bool))
             self.mode, self._brake, self.reason = Mode.FOLLOWING, None, ''
             return point, True
+        self._joining.clear()
         if point is not None and self.mode is Mode.FOLLOWING:
             self._stop(self._left(point, position), stamp, position)
             return self._stopped(stamp, position), False

@@ -21,7 +21,7 @@ from robot_id.control.supervision.rows import (
     APPLIED,
     BAD_COUNT,
     BEFORE,
-    BEFORE_THAT,
+    CALM_SPEED,
     FILTER_S,
     FINE,
     FORGOTTEN,
@@ -29,16 +29,19 @@ from robot_id.control.supervision.rows import (
     GAIN,
     GAIN_SEEN,
     GOOD_COUNT,
+    LAST_STEP,
     LEFT,
     LEFT_1,
     LIMIT,
+    MEAN_OWN,
     MEAN_U,
     MEAN_V,
     MIDDLE,
     MOVED,
     MOVED_1,
     NOISE,
-    RAW_SPEED,
+    OWN,
+    OWN_1,
     SAMPLES,
     SATURATED_S,
     SATURATION,
@@ -47,7 +50,12 @@ from robot_id.control.supervision.rows import (
     SENT,
     SENT_BEFORE,
     SIGN,
+    SLOW_SPEED,
     SPEED,
+    SPEED_1,
+    SPEED_2,
+    STEP_S,
+    UO,
     UU,
     UV,
     VV,
@@ -93,10 +101,11 @@ def supervise(table, flags, bounds, state, scalars, event, history, inputs, h, t
     inertia, values, slope = memory.inertia[NOW], memory.values[NOW], flags[2]
     q = inputs[3]
     if math.isnan(state[BEFORE, 0]):
-        _begin(state, q, inputs)
+        _begin(state, q)
     speed, ddq, bias, gravity, still, fed = rows[0], rows[1], rows[2], rows[3], rows[4], rows[5]
     filtered = 1.0 - math.exp(-h / scalars[FILTER_S])
-    _differences(state, inputs, filtered, h, speed, ddq, still)
+    before = scalars[STEP_S] if scalars[SAMPLES] > 1.0 else h
+    _differences(state, scalars, inputs, filtered, before, h, speed, ddq, still)
     model_torque(tree, inertia, values, q, still, still, slope, rigid, gravity)
     model_torque(tree, inertia, values, q, inputs[1], still, slope, rigid, fed)
     for j in range(n):
@@ -110,16 +119,16 @@ def supervise(table, flags, bounds, state, scalars, event, history, inputs, h, t
     kind = FINE
     applied = scalars[APPLIED] != 0.0
     for j in range(n):
-        state[RAW_SPEED, j] = speed[j]
-        found = limits(bounds, state, scalars, event, inputs, speed, ddq, filtered, h, j)
+        found = limits(bounds, state, scalars, event, inputs, j)
         leaves = (inputs[0, j] - q[j]) * state[SPEED, j] < 0.0
         if found == FINE and applied:
-            moved = 0.0
+            moved, own = 0.0, M[j, j] * ddq[j]
             for k in range(n):
                 moved += M[j, k] * ddq[k]
-            left = 0.5 * (state[SENT, j] + state[SENT_BEFORE, j]) - bias[j]
+            sent = (h * state[SENT, j] + before * state[SENT_BEFORE, j]) / (h + before)
+            left = sent - bias[j]
             found = _compare(
-                bounds, state, scalars, event, moved, left, abs(bias[j] - gravity[j]),
+                bounds, state, scalars, event, moved, own, left, abs(bias[j] - gravity[j]),
                 abs(fed[j]), M[j, j], leaves, filtered, h, j,
             )  # fmt: skip
         if found == FINE and state[AGREED, j] != 0.0:
@@ -141,23 +150,39 @@ def supervise(table, flags, bounds, state, scalars, event, history, inputs, h, t
 
 
 @njit(**INLINED)
-def _differences(state, inputs, filtered, h, speed, ddq, still):
-    """Fill velocity and acceleration (n,) from the last positions, and remember this one."""
+def _differences(state, scalars, inputs, filtered, before, h, speed, ddq, still):
+    """
+    Fill velocity and acceleration (n,) from the last positions, and remember this one.
+
+    The steps may differ, where samples were lost: `before` and `h` are the last two.
+    """
     q = inputs[3]
+    slowly = 1.0 - math.exp(-h / scalars[WINDOW_S])
+    first = scalars[SAMPLES] < 2.0
     for j in range(q.shape[0]):
-        last = (state[BEFORE, j] - state[BEFORE_THAT, j]) / h
         now = (q[j] - state[BEFORE, j]) / h
-        ddq[j] = (now - last) / h
-        curve = q[j] - 2.0 * state[BEFORE, j] + state[BEFORE_THAT, j]
-        # The steps of an encoder come one by one: the largest of late counts.
+        last = now if first else state[LAST_STEP, j]
+        ddq[j] = 2.0 * (now - last) / (h + before)
+        # Variance of a position by the second difference, 6 times it in equal steps. The steps of
+        # an encoder come one by one: the largest of late counts.
+        curve = ddq[j] * h * before
         state[NOISE, j] = max(curve * curve / 6.0, (1.0 - 0.2 * filtered) * state[NOISE, j])
-        state[BEFORE_THAT, j], state[BEFORE, j] = state[BEFORE, j], q[j]
-        # In the middle of the two steps, as the acceleration.
-        state[MIDDLE, j] = 0.5 * (now + last)
+        state[LAST_STEP, j], state[BEFORE, j] = now, q[j]
+        # Between the two steps, as the acceleration.
+        state[MIDDLE, j] = (before * now + h * last) / (h + before)
         measured = inputs[4, j]
         speed[j] = now if math.isnan(measured) else measured
-        state[SPEED, j] += filtered * (speed[j] - state[SPEED, j])
+        # The middle one of three: a single wrong position is no speed.
+        a, b, c = speed[j], state[SPEED_1, j], state[SPEED_2, j]
+        state[CALM_SPEED, j] = max(min(a, b), min(max(a, b), c))
+        state[SPEED_2, j], state[SPEED_1, j] = state[SPEED_1, j], speed[j]
+        state[SPEED, j] += filtered * (state[CALM_SPEED, j] - state[SPEED, j])
+        state[SLOW_SPEED, j] += slowly * (state[SPEED, j] - state[SLOW_SPEED, j])
+        if scalars[SAMPLES] < 3.0:
+            # A robot that moves already does not begin to.
+            state[SPEED, j] = state[SLOW_SPEED, j] = state[CALM_SPEED, j]
         still[j] = 0.0
+    scalars[STEP_S] = h
 
 
 @njit(**INLINED)
@@ -169,18 +194,18 @@ def _remember(history, sample, inputs, tau):
 
 
 @njit(**INLINED)
-def _begin(state, q, inputs):
-    """Begin at the first sample after a pause: as fast as its reference."""
+def _begin(state, q):
+    """Begin at the first sample after a pause."""
     for i in range(FORGOTTEN):
         for j in range(q.shape[0]):
             state[i, j] = 0.0
     for j in range(q.shape[0]):
-        state[BEFORE, j] = state[BEFORE_THAT, j] = q[j]
+        state[BEFORE, j] = q[j]
 
 
 @njit(**INLINED)
 def _compare(
-    bounds, state, scalars, event, moved, left, friction, fed, inertia, leaves, filtered, h, j
+    bounds, state, scalars, event, moved, own, left, friction, fed, inertia, leaves, filtered, h, j
 ):
     """
     Compare the variations of u and v of joint j over the last window.
@@ -191,21 +216,26 @@ def _compare(
         return FINE
     state[MOVED_1, j] += filtered * (moved - state[MOVED_1, j])
     state[MOVED, j] += filtered * (state[MOVED_1, j] - state[MOVED, j])
+    state[OWN_1, j] += filtered * (own - state[OWN_1, j])
+    state[OWN, j] += filtered * (state[OWN_1, j] - state[OWN, j])
     state[LEFT_1, j] += filtered * (left - state[LEFT_1, j])
     state[LEFT, j] += filtered * (state[LEFT_1, j] - state[LEFT, j])
     u, v = state[MOVED, j], state[LEFT, j]
     if scalars[SAMPLES] * h < SETTLED * scalars[FILTER_S]:
         # A robot that falls already when it is first seen did not begin to by our torque.
-        state[MEAN_U, j], state[MEAN_V, j] = u, v
+        state[MEAN_U, j], state[MEAN_V, j], state[MEAN_OWN, j] = u, v, state[OWN, j]
         return FINE
     b = 1.0 - math.exp(-h / scalars[WINDOW_S])
     du, dv = u - state[MEAN_U, j], v - state[MEAN_V, j]
+    down = state[OWN, j] - state[MEAN_OWN, j]
+    state[MEAN_OWN, j] += b * down
     state[MEAN_U, j] += b * du
     state[MEAN_V, j] += b * dv
     keep = 1.0 - b
     state[UU, j] = keep * (state[UU, j] + b * du * du)
     state[VV, j] = keep * (state[VV, j] + b * dv * dv)
     state[UV, j] = keep * (state[UV, j] + b * du * dv)
+    state[UO, j] = keep * (state[UO, j] + b * du * down)
     uu, vv, uv = state[UU, j], state[VV, j], state[UV, j]
     # Noise of the position in u: two low-pass filters on a second difference.
     T = scalars[FILTER_S]
@@ -234,6 +264,11 @@ def _compare(
     state[GAIN_SEEN, j] = correlation * gain
     # A friction that the model does not know takes most of a small torque.
     good = correlation > 0.0 and (agreed or LEAST_GAIN <= gain <= MOST_GAIN)
+    # What other joints make of this one, u - M_jj ddq_j, must vary less than its own part: it
+    # agrees whatever the sign of this joint is.
+    if good and not agreed and 2.0 * state[UO, j] < uu:
+        state[GOOD_COUNT, j] = state[BAD_COUNT, j] = 0.0
+        return FINE
     if good:
         state[GOOD_COUNT, j] += h
         state[BAD_COUNT, j] = 0.0

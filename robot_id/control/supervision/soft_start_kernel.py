@@ -9,6 +9,7 @@ import numpy as np
 from robot_id.control.supervision.rows import (
     AGREED,
     ALLOWED,
+    BEHIND,
     FINE,
     GG,
     GR,
@@ -31,8 +32,6 @@ from robot_id.kernel_cache import njit
 
 # Correlation that is believed.
 CORRELATED = 0.8
-# Once a joint agrees, its bound grows to the limit in this part of the soft start.
-FASTER = 5.0
 # Of the first torque of a start: as far as it grows where a joint has no torque limit.
 MOST_STARTS = 20.0
 # Share of the torque limits that the gravity of the model must need to be judged.
@@ -61,18 +60,28 @@ def soften(bounds, state, scalars, gravity, friction, inertia, h, tau, j):
     most = scalars[SHARE] * limit if limit < np.inf else MOST_STARTS * start
     agreed = state[AGREED, j] != 0.0
     if agreed and (state[ALLOWED, j] >= limit or scalars[RAMP_S] == 0.0):
+        state[BEHIND, j] = 0.0
         return
     if state[ALLOWED, j] == 0.0:
         state[ALLOWED, j] = min(start, most)
     bound = abs(gravity) + min(state[ALLOWED, j] + friction, max(most, state[ALLOWED, j]))
     held = min(max(tau[j], -bound), bound)
+    state[BEHIND, j] = _behind(state[BEHIND, j], agreed, held != tau[j])
     ramp = scalars[RAMP_S]
     if agreed:
         # An infinite limit needs no ramp.
-        state[ALLOWED, j] += FASTER * h / ramp * limit
+        state[ALLOWED, j] += h / ramp * limit
     elif held != tau[j]:
         state[ALLOWED, j] = min(state[ALLOWED, j] + h / ramp * most, most)
     tau[j] = held
+
+
+@njit(**INLINED)
+def _behind(before, agreed, held):
+    """Return 2 before a joint agrees; 1 where it agrees now, or its torque is held; else 0."""
+    if not agreed:
+        return 2.0
+    return 1.0 if held or before == 2.0 else 0.0
 
 
 @njit(**INLINED)

@@ -21,7 +21,7 @@ from robot_id.robot import Robot
 
 Array = NDArray[np.float64]
 # Beyond the limits of the robot file: a loop overshoots, a violation of these does not pass.
-SPEED_MARGIN, ACCELERATION_MARGIN = 1.5, 100.0
+SPEED_MARGIN, ACCELERATION_MARGIN = 1.25, 2.0
 # Time constant of the low-pass filters, never below some samples, and of the comparison.
 FILTER_S, FILTER_SAMPLES, WINDOW_FILTERS = 0.006, 3.0, 5.0
 # A joint that starts may leave its reference by half of 5 degrees; a slide by as much of a metre's
@@ -65,8 +65,8 @@ _TEXTS = {
     '{bound:.3g}',
     Kind.GRAVITY: 'the robot carries {value:.0%} of the gravity that the model adds at joint '
     "'{joint}', allowed {bound:.0%}",
-    Kind.START: "joint '{joint}' left its start by {value:.4g}, allowed {bound:.4g}, before its "
-    'motion agreed with the model',
+    Kind.START: "joint '{joint}' leaves its start, by {value:.4g} until its brakes close, allowed "
+    '{bound:.4g}, before its motion agreed with the model',
     Kind.RATE: 'joint states come at {value:.4g} Hz, rate_hz is {bound:.4g}',
 }
 
@@ -145,7 +145,7 @@ class Supervisor:
         if self._scalars[row.RAMP_S] == 0.0:
             self.state[row.AGREED] = 1.0
             self._scalars[row.GRAVITY_SEEN] = 1.0
-        self._bounds[row.FRICTION] = _friction(self.robot, self._controller.target)
+        self._bounds[row.FRICTION] = start_friction(self.robot, self._controller.target)
         self.pause()
 
     def pause(self) -> None:
@@ -195,9 +195,14 @@ class Supervisor:
         return self.state[row.ALLOWED] < self._bounds[row.LIMIT]
 
     @property
+    def behind(self) -> NDArray[np.bool_]:
+        """(n,) whether a joint that has agreed is where the limited torque of its start let it."""
+        return self.state[row.BEHIND] == 1.0
+
+    @property
     def speed(self) -> Array:
         """(n,) the velocity that filter and last sample agree on: zero after a single jump."""
-        slow, now = self.state[row.SPEED], self.state[row.RAW_SPEED]
+        slow, now = self.state[row.SPEED], self.state[row.CALM_SPEED]
         smaller = np.where(np.abs(slow) < np.abs(now), slow, now)
         return np.where(slow * now > 0.0, smaller, 0.0)
 
@@ -223,7 +228,7 @@ def start_errors(robot: Robot) -> Array:
     return np.where(prismatic, slide, START_ANGLE)
 
 
-def _friction(robot: Robot, chi: Array) -> Array:
+def start_friction(robot: Robot, chi: Array) -> Array:
     """(n,) friction of the model at the beginning of a motion, 0 where it has none."""
     turning = 1e-6 * np.eye(robot.n)
     still = np.zeros_like(turning)

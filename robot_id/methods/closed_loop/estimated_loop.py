@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.exceptions import IdentificationError, RobotIdError, SimulationError
-from robot_id.methods.closed_loop.admissible import admissible
+from robot_id.methods.closed_loop.consistent import consistent_start
 from robot_id.methods.closed_loop.loop_fit import LoopFit, can_fit, fit_loop, words
 from robot_id.methods.closed_loop.method import LoopMethod, rigid_statement
 from robot_id.methods.closed_loop.problem import LoopProblem
@@ -56,7 +56,7 @@ class EstimatedLoopMethod(LoopMethod):
             try:
                 return problem, self.solve(problem, start, next(tries))
             except IdentificationError:
-                last = self.last_resort(problem, start, next(tries))
+                last = self.fallback(problem, start, next(tries))
                 if last is None:
                     raise
                 return last
@@ -76,13 +76,13 @@ class EstimatedLoopMethod(LoopMethod):
         if given is not None:
             problem.warnings += (
                 'the loop in the robot file does not reproduce the recorded positions: if it is '
-                'wrong, so are the parameters and their deviations; correct it, or set '
+                'wrong, so are the parameters and their standard deviations; correct it, or set '
                 'fit_loop=auto',
             )
             return problem, replace(given, extras={**given.extras, 'loop_contradicted': True})
-        return self._in_the_end(problem, start, tries, found, failure)
+        return self._fallback(problem, start, tries, found, failure)
 
-    def _in_the_end(
+    def _fallback(
         self,
         problem: LoopProblem,
         start: Array,
@@ -101,13 +101,13 @@ class EstimatedLoopMethod(LoopMethod):
                 return problem, self.solve(problem, start, next(tries))
             except IdentificationError as error:
                 failure = error
-        best = self.last_resort(problem, start, next(tries)) or found
+        best = self.fallback(problem, start, next(tries)) or found
         if best is None:
             assert failure is not None
             raise failure
         return best
 
-    def last_resort(
+    def fallback(
         self, problem: LoopProblem, start: Array, progress: Progress
     ) -> tuple[LoopProblem, Outcome] | None:
         """Return what a rigid loop finds where the assumed one leads nowhere; else None."""
@@ -160,7 +160,7 @@ class EstimatedLoopMethod(LoopMethod):
         """(b,) parameters that no loop has a part in, and their covariance."""
         wls = IdimWls(processing=self.processing).estimate(problem.robot, problem.dataset)
         motions = [run.position for run in problem.dataset.runs]
-        chi = admissible(problem.robot, wls.values, motions, wls.covariance)
+        chi = consistent_start(problem.robot, wls.values, motions, wls.covariance)
         return chi, wls.covariance
 
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset, Run
-from robot_id.data.signals.processing import Processing, torque_at_samples
+from robot_id.data.signals.processing import Processing
+from robot_id.data.signals.torque_delay import torque_at_samples
 from robot_id.methods.kalman.initial_state import torque_from_sample_on, torque_per_interval
 from robot_id.regression.preprocessing.alignment import Alignment
 
@@ -25,7 +26,7 @@ def torques_on_reference(
     what acted until then. Where they are not late nothing is shifted: noise that the loop
     feeds back into its torque moves the estimate by a part of a sample.
     """
-    offset, given = alignment.offset, processing.torque_offset_s
+    offset, given = alignment.offset, processing.torque_delay_s
     if processing.held_torque:
         return dataset
     if given is not None:
@@ -48,5 +49,5 @@ def torques_on_motion(run: Run, processing: Processing, hold_s: float) -> Array:
     torque = torque_at_samples(run, processing, 0, len(run))
     if not hold_s:
         return torque
-    later = Processing(torque_offset_s=0.5 * hold_s)
+    later = Processing(torque_delay_s=0.5 * hold_s)
     return torque_at_samples(replace(run, torque=torque), later, 0, len(run))

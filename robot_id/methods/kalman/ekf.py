@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id.blas_threads import one_blas_thread
 from robot_id.data.dataset import Dataset
 from robot_id.data.signals.processing import Processing
 from robot_id.exceptions import IdentificationError, OptionError
@@ -38,8 +39,8 @@ from robot_id.methods.result import Iteration, Result
 from robot_id.progress import Progress, attempts, part_of, silent
 from robot_id.ranges import Anything, Deviation, Frequency, NotNegative, Range, Slope, check
 from robot_id.regression.preprocessing.alignment import Alignment
-from robot_id.regression.preprocessing.options import Derived
-from robot_id.regression.preprocessing.resolve import settle_for_filter
+from robot_id.regression.preprocessing.options import ResolvedOptions
+from robot_id.regression.preprocessing.resolve import resolve_for_filter
 from robot_id.regression.rows.prediction import Prediction, predict
 from robot_id.robot import Robot
 
@@ -148,7 +149,7 @@ class Ekf:
     :param coulomb_slope: alpha of the smooth friction 2/pi atan(alpha dq); none means sign(dq);
         auto: sign(dq) or the robot file's slope, whichever explains the data better.
     :param processing: of the WLS start and of the residual; the filter takes raw positions.
-    :param physical: move the estimate to parameters that a robot can have.
+    :param physical: move the estimate to the nearest physically consistent parameters.
     :param deviations: 'robust': from how much the blocks of the recording contradict each other
         (jackknife; constant parameters only); 'classical': the covariance of the filter.
     """
@@ -174,6 +175,7 @@ class Ekf:
     def __post_init__(self) -> None:
         check(self)
 
+    @one_blas_thread()
     def estimate(self, robot: Robot, dataset: Dataset, progress: Progress = silent) -> Result:
         """
         Filter the recording and return the last estimate with its way there.
@@ -183,8 +185,8 @@ class Ekf:
         """
         started = time.perf_counter()
         dataset = dataset.select(robot.joint_names)
-        settled = settle_for_filter(robot, dataset, self.coulomb_slope, self.processing)
-        slope, derived = settled[0].slope, settled[1]
+        resolved = resolve_for_filter(robot, dataset, self.coulomb_slope, self.processing)
+        slope, derived = resolved[0].slope, resolved[1]
         wls = self._least_squares(robot, dataset, slope, part_of(progress, 0.0, 0.1, 'start'))
         # A setting that was given is meant.
         given = (self.parameter_std, self.process_std)
@@ -194,7 +196,7 @@ class Ekf:
         for attempt, part in zip(tries, attempts(part_of(progress, 0.1, 1.0))):
             start = self._start(robot, dataset, wls, attempt)
             try:
-                outcome = self._filtered(robot, dataset, settled, start, attempt, part)
+                outcome = self._filtered(robot, dataset, resolved, start, attempt, part)
             except IdentificationError as error:
                 failure = failure or error
                 continue
@@ -214,13 +216,13 @@ class Ekf:
         self,
         robot: Robot,
         dataset: Dataset,
-        settled: tuple[Alignment, Derived],
+        resolved: tuple[Alignment, ResolvedOptions],
         start: Start,
         attempt: Try,
         progress: Progress,
     ) -> Outcome:
         """Filter all passes from a start."""
-        alignment, derived = settled
+        alignment, derived = resolved
         factor = max(int(np.ceil(dataset.rate / self.highest_rate_hz - 1e-6)), 1)
         given = {key: getattr(self, key) for key in NOISE}
         step = dataset.runs[0].step * factor

@@ -10,14 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset, Run
-from robot_id.data.signals.processing import (
-    Processing,
-    differentiate,
-    dropped,
-    end_rows,
-    torque_at_samples,
-    usable,
-)
+from robot_id.data.signals.derivatives import differentiate
+from robot_id.data.signals.processing import Processing, dropped, end_rows, usable
+from robot_id.data.signals.torque_delay import torque_at_samples
 from robot_id.exceptions import DataError
 from robot_id.progress import Progress, silent
 from robot_id.regression.rows.decimated import CHUNK, decimated
@@ -56,7 +51,7 @@ class Rows:
     :param run: index of the run they come from.
     :param time: (M,) seconds.
     :param values: (M, C) decimated columns.
-    :param used: (M, n) samples of each joint that the dead band leaves in.
+    :param used: (M, n) samples of each joint that the rest band leaves in.
     """
 
     run: int
@@ -178,5 +173,5 @@ def _walk_run(
         done += values.shape[0]
         values = values[low_end : max(high_end, 0)]
         if values.shape[0]:
-            used = ~dropped(values[:, -n:], processing.dead_band)
+            used = ~dropped(values[:, -n:], processing.rest_band)
             yield Rows(k, run.time[at], values[:, :-n], used), high

@@ -15,18 +15,8 @@ from robot_id.report.html import markup
 from robot_id.report.html.markup import number
 from robot_id.report.html.provenance import Provenance
 from robot_id.robot import Robot
+from robot_id.robot.parameters.units import prismatic
 from robot_id.tasks.validation import Validation
-
-
-def units(robot: Robot) -> tuple[str, ...]:
-    """Return the unit of each joint's torque."""
-    return tuple('N' if slides else 'N m' for slides in prismatic(robot))
-
-
-def prismatic(robot: Robot) -> list[bool]:
-    """Return which joints slide."""
-    kinematics = robot.kinematics
-    return [bool(np.any(kinematics.prismatic[kinematics.dof == j])) for j in range(robot.n)]
 
 
 def robot_section(robot: Robot) -> str:

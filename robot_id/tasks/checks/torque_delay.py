@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset
-from robot_id.data.signals.processing import Processing, torque_at_samples
+from robot_id.data.signals.processing import Processing
+from robot_id.data.signals.torque_delay import torque_at_samples
 from robot_id.regression.preprocessing.alignment import align
 from robot_id.regression.preprocessing.torque_delay import GONE, TimeOffset
 from robot_id.tasks.checks.case import (
@@ -65,7 +66,7 @@ def propose(case: Case) -> Iterator[Proposal]:
         yield _at(case, delay)
 
 
-def look(case: Case) -> list[Finding]:
+def detect(case: Case) -> list[Finding]:
     """Return the finding of a delay that is estimated with the parameters, where joints agree."""
     offset = align(case.robot, case.dataset, 'auto').offset
     if offset is None or not _large(case, offset.seconds) or not _agree(offset):
@@ -120,7 +121,7 @@ def _large(case: Case, delay: float) -> bool:
 
 def _shifted(dataset: Dataset, delay: float) -> Dataset:
     """Return the data with their torques shifted back by a delay in s."""
-    shift = Processing(torque_offset_s=float(np.clip(delay, -0.5, 0.5)))
+    shift = Processing(torque_delay_s=float(np.clip(delay, -0.5, 0.5)))
     runs = tuple(
         replace(run, torque=torque_at_samples(run, shift, 0, len(run))) for run in dataset.runs
     )
@@ -141,12 +142,12 @@ def _finding(case: Case, delay: float):  # type: ignore[no-untyped-def]
 
 
 def _found(delay: float, sure: float, seen: str) -> Finding:
-    way = 'late' if delay > 0 else 'ahead'
+    way = 'lags' if delay > 0 else 'leads'
     return Finding(
         'torque_delay',
         None,
         sure,
-        f'the torque is recorded {1e3 * abs(delay):.3g} ms {way} of the position: {seen}',
+        f'the torque {way} the position by {1e3 * abs(delay):.3g} ms: {seen}',
         f'torque.delay: {delay:.4g} (seconds) in the mapping',
         Remedy(torque_delay=delay),
     )

@@ -8,7 +8,7 @@ from robot_id.tasks.checks.case import Case
 from robot_id.tasks.checks.finding import Finding
 
 
-def look(case: Case) -> tuple[list[Finding], Case]:
+def detect(case: Case) -> tuple[list[Finding], Case]:
     """Find joints that move while their torque is one and the same number."""
     tau = np.concatenate([run.torque for run in case.dataset.runs])
     q = np.concatenate([run.position for run in case.dataset.runs])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from robot_id.exceptions import RobotIdError
 from robot_id.robot import Robot
-from robot_id.tasks.checks.gate import is_fatal, look
+from robot_id.tasks.checks.gate import detect, is_fatal
 from robot_id.tasks.measurements import load_for
 
 
@@ -31,7 +31,7 @@ def judge(robot: Robot, data: str, mapping: str = '') -> Judgement:
     :param mapping: of the driver, '' for none.
     """
     try:
-        findings = look(robot, load_for(robot, [data], mapping or None))
+        findings, _ = detect(robot, load_for(robot, [data], mapping or None))
     except RobotIdError as error:
         return Judgement((), f'the recording cannot be used: {error}')
     lines = tuple(finding.line() for finding in findings)
