@@ -50,7 +50,6 @@ RUNS: tuple[dict[str, dict[str, Any]], ...] = (
     {'ctc_controller': {'dry_run': True}, 'ddm_simulator': {'mode': 'closed_loop'}},
     {'control_loop': {}, 'replay': {'clock': True, 'paused': True}, 'identify_once': {}},
     {'control_loop': {'dry_run': True}},
-    {'motion_player': {'robot': 'emps', 'trajectory': 'emps_cycle'}},
 )
 # Commands of a controller whose launch file has them relayed.
 RELAYED = 'effort_relay/commands', 'effort_relay/commands/owner'

@@ -95,7 +95,15 @@ def command(
         'sim': sim,
         'armed': not sim,
     }
-    before = _recordings(Path(folder))
+    made = _play(parameters, shares, namespace)
+    if identifies:
+        _identify(robot, made, mapping, method, Path(folder))
+
+
+def _play(parameters: dict[str, object], shares: list[float], namespace: str) -> list[Path]:
+    """Play speed after speed, each after a person's word; return the recordings."""
+    folder, sim = Path(str(parameters['data_directory'])), bool(parameters['sim'])
+    before = _recordings(folder)
     with tempfile.TemporaryDirectory() as place:
         logger = _start('data_logger', parameters, namespace, Path(place))
         try:
@@ -114,11 +122,10 @@ def command(
         finally:
             logger.send_signal(signal.SIGINT)
             logger.wait(CLOSE_S)
-    made = sorted(_recordings(Path(folder)) - before)
+    made = sorted(_recordings(folder) - before)
     names = ', '.join(path.name for path in made)
     output().print(f'recordings in {folder}: {names}', markup=False, soft_wrap=True)
-    if identifies:
-        _identify(robot, made, mapping, method, Path(folder))
+    return made
 
 
 def _excited(robot: str, folder: Path, budget: float) -> str:
