@@ -14,6 +14,7 @@ NODES = [
     'effort_relay',
     'identification_server',
     'identify_once',
+    'motion_player',
     'online_identifier',
     'replay',
     'trajectory_generator',

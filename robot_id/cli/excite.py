@@ -246,6 +246,7 @@ def _report(found: excitation.Excitation) -> None:
         soft_wrap=True,
     )
     warn(not_excited(found.deviations))
+    warn([note for note in found.notes if note.startswith('not optimised')])
     for note in found.notes:
         console.print(f'note: {note}', markup=False, soft_wrap=True)
     if found.search.interrupted:

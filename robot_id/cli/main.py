@@ -32,6 +32,7 @@ VERBS: dict[str, str] = {
     'check': 'Find what is wrong with a recording, before any fit.',
     'identify': 'Identify the base parameters of a robot from measurements.',
     'excite': 'Find a motion that excites all parameters within the limits of a robot.',
+    'play': 'Play a motion on a position-controlled robot, slow first, and record it.',
     'validate': 'Predict the torques of other data with identified parameters.',
     'payload': 'Identify the load of a robot from recordings with and without it.',
     'drive-gains': 'Find the gains of all drives with a load of known mass.',

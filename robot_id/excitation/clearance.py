@@ -1,4 +1,4 @@
-"""Distance of the links to each other and to the floor, from the geometry of the URDF."""
+"""Distance of the links to each other and to what stands around them, along a motion."""
 
 from __future__ import annotations
 
@@ -9,14 +9,19 @@ import coal
 import numpy as np
 import pinocchio as pin
 
-from robot_id.exceptions import DescriptionError
+from robot_id.excitation.collision_geometry import (
+    add_floor,
+    add_obstacles,
+    disabled_pairs,
+    load_geometry,
+)
 from robot_id.robot import Robot
 from robot_id.trajectory.trajectory import Array
 
 _POSTURES = 200
+# Shares of all postures in which a pair is too close: by construction, or by coarse shapes.
 _TOUCHING = 0.95
 _COARSE_SHAPES = 0.2
-_FLOOR = 20.0
 _SPARE = 0.005
 _PENALTY = 300.0
 
@@ -25,9 +30,10 @@ class Clearance:
     """
     Smallest distances along a motion, for pairs of links that are not neighbours.
 
-    Neighbours in the chain touch by construction and are not checked. Nor are pairs that overlap
-    in nearly all postures, or two joints apart in more than a fifth of them: their shapes are too
-    coarse, as the limits of the joints allow these postures. `notes` names them.
+    Neighbours in the chain touch by construction and are not checked. Nor are pairs that are too
+    close in nearly all postures, or two joints apart in more than a fifth of them (base
+    and upper arm, two parts of a wrist): the limits of the joints allow these postures. `notes`
+    names them. Nor those that the SRDF of the robot file disables.
 
     :param robot: whose joints, in order, are the columns of all positions.
     :param urdf: its file, with <collision> geometry.
@@ -38,23 +44,14 @@ class Clearance:
     def __init__(self, robot: Robot, urdf: Path, margin: float = 0.02, floor: bool = True) -> None:
         self.margin = margin
         self.notes: list[str] = []
-        try:
-            self.model = pin.buildModelFromUrdf(str(urdf))
-            self.geometry = pin.buildGeomFromUrdf(
-                self.model, str(urdf), pin.GeometryType.COLLISION, package_dirs=[str(urdf.parent)]
-            )
-        except (ValueError, RuntimeError) as error:
-            line = ' '.join(str(error).split())
-            raise DescriptionError(
-                f'{urdf}: its collision geometry cannot be read ({line}); '
-                'without it collisions are not checked (--no-clearance)',
-                code='unreadable_geometry',
-            ) from error
+        self.model, self.geometry = load_geometry(urdf)
         self.data = self.model.createData()
         self._map_joints(robot)
-        if floor:
-            self._add_floor(robot)
-        self._choose_pairs(robot)
+        own = len(self.geometry.geometryObjects)
+        note = add_floor(self.geometry, robot.gravity) if floor else ''
+        self.notes += [note] if note else []
+        add_obstacles(self.model, self.geometry, robot)
+        self._choose_pairs(robot, own)
         self.reach = self._largest_reach()
 
     def _map_joints(self, robot: Robot) -> None:
@@ -77,31 +74,23 @@ class Clearance:
                 if ancestor > 0:
                     self.moves[joint_id, self.model.joints[ancestor].idx_v] = True
 
-    def _add_floor(self, robot: Robot) -> None:
-        g = robot.gravity
-        base = [o for o in self.geometry.geometryObjects if o.parentJoint == 0]
-        if not np.any(g) or not base:
-            self.notes.append(
-                'no floor: ' + ('no gravity' if base else 'the base has no geometry')
-            )
-            return
-        up = -g / np.linalg.norm(g)
-        frame = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), up).matrix()
-        height = min(_lowest(o, frame) for o in base)
-        # Thick enough that no link is ever below it.
-        slab = coal.Box(2.0 * _FLOOR, 2.0 * _FLOOR, _FLOOR)
-        place = pin.SE3(frame, frame @ np.array([0.0, 0.0, height - 0.5 * _FLOOR]))
-        self.geometry.addGeometryObject(pin.GeometryObject('floor', 0, place, slab))
+    def _choose_pairs(self, robot: Robot, own: int) -> None:
+        """
+        Choose the pairs that say something.
 
-    def _choose_pairs(self, robot: Robot) -> None:
-        objects = self.geometry.geometryObjects
+        :param own: number of shapes of the robot itself; the others stand around it, or are tools.
+        """
+        things = self.geometry.geometryObjects
         parents = [int(p) for p in self.model.parents]
+        disabled = disabled_pairs(robot)
+        movable = np.any(self.velocity_map, axis=1)
         pairs = []
-        for a in range(len(objects)):
-            for b in range(a + 1, len(objects)):
-                i, j = sorted((objects[a].parentJoint, objects[b].parentJoint))
-                neighbours = i == j or parents[j] == i
-                if not neighbours or (objects[b].name == 'floor' and i != j):
+        for a in range(len(things)):
+            for b in range(a + 1, len(things)):
+                i, j = sorted((things[a].parentJoint, things[b].parentJoint))
+                neighbours = i == j or (parents[j] == i and b < own)
+                moves = (self.moves[i] ^ self.moves[j]) & movable
+                if not neighbours and moves.any() and self._links(a, b) not in disabled:
                     pairs.append((a, b))
         self._set_pairs(pairs)
         if not pairs:
@@ -110,19 +99,28 @@ class Clearance:
         low = np.where(np.isfinite(limits.lower), limits.lower, -np.pi)
         high = np.where(np.isfinite(limits.upper), limits.upper, np.pi)
         rng = np.random.default_rng(0)
-        overlap = np.mean(self.distances(rng.uniform(low, high, (_POSTURES, robot.n))) <= 0.0, 0)
+        near = self.distances(rng.uniform(low, high, (_POSTURES, robot.n))) < self.margin + _SPARE
         kept = []
-        for (a, b), share in zip(pairs, overlap):
-            i, j = sorted((objects[a].parentJoint, objects[b].parentJoint))
-            close = parents[parents[j]] == i and j > 0 and objects[b].name != 'floor'
-            if share <= (_COARSE_SHAPES if close else _TOUCHING):
+        for (a, b), share in zip(pairs, near.mean(axis=0)):
+            i, j = sorted((things[a].parentJoint, things[b].parentJoint))
+            coarse = parents[parents[j]] == i and j > 0 and b < own
+            if share <= (_COARSE_SHAPES if coarse else _TOUCHING):
                 kept.append((a, b))
             else:
                 self.notes.append(
-                    f'{objects[a].name} and {objects[b].name} not checked: their shapes overlap '
+                    f'{things[a].name} and {things[b].name} not checked: closer than the margin '
                     f'in {100 * share:.0f} % of all postures'
                 )
         self._set_pairs(kept)
+
+    def _links(self, a: int, b: int) -> frozenset[str]:
+        """Return the links of two shapes, as an SRDF names them."""
+        things, frames = self.geometry.geometryObjects, self.model.frames
+        known = (things[k].parentFrame < len(frames) for k in (a, b))
+        return frozenset(
+            frames[things[k].parentFrame].name if link else things[k].name
+            for k, link in zip((a, b), known)
+        )
 
     def _set_pairs(self, pairs: list[tuple[int, int]]) -> None:
         self.geometry.removeAllCollisionPairs()
@@ -280,15 +278,3 @@ def clearance_of(robot: Robot, margin: float = 0.02, floor: bool = True) -> Clea
     if robot.urdf is None or b'<collision' not in robot.urdf.read_bytes():
         return None
     return Clearance(robot, robot.urdf, margin, floor)
-
-
-def _lowest(geometry: pin.GeometryObject, frame: Array) -> float:
-    """Return the lowest height of a geometry fixed to the base, along the third axis of frame."""
-    shape, place = geometry.geometry, geometry.placement
-    shape.computeLocalAABB()
-    box = shape.aabb_local
-    corners = np.array(
-        [[x, y, z] for x in (box.min_[0], box.max_[0]) for y in (box.min_[1], box.max_[1])
-         for z in (box.min_[2], box.max_[2])]
-    )  # fmt: skip
-    return float(np.min((corners @ place.rotation.T + place.translation) @ frame[:, 2]))

@@ -230,6 +230,11 @@ def excite(
         options.target,
         options.evaluations,
     )
+    if not found.figures[objective.criterion.name] < found.before[objective.criterion.name]:
+        notes.append(
+            f'not optimised: the best of {found.random_motions} random motions, as the search had '
+            'no time to improve it; give a larger budget'
+        )
     reference = found.trajectory.sampled(options.rate_hz)
     distance = None
     if clearance is None:

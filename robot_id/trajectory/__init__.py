@@ -8,10 +8,13 @@ from robot_id.trajectory.quintic import Quintic
 from robot_id.trajectory.reference import Reference
 from robot_id.trajectory.sampled_motion import SampledMotion
 from robot_id.trajectory.select import Selection
+from robot_id.trajectory.slow_down import SlowDown, slow_down
 from robot_id.trajectory.standard import STANDARD, emps_cycle, standard_trajectory
 from robot_id.trajectory.store import load_trajectory, make_trajectory, save_trajectory
+from robot_id.trajectory.time_scaled import TimeScaled
 from robot_id.trajectory.trajectory import Extremes, Trajectory
 from robot_id.trajectory.trapezoid import Trapezoid
+from robot_id.trajectory.waypoints import Waypoints, waypoints
 
 __all__ = [
     'STANDARD',
@@ -23,8 +26,11 @@ __all__ = [
     'Reference',
     'SampledMotion',
     'Selection',
+    'SlowDown',
+    'TimeScaled',
     'Trajectory',
     'Trapezoid',
+    'Waypoints',
     'approach',
     'blend',
     'cycle',
@@ -32,5 +38,7 @@ __all__ = [
     'load_trajectory',
     'make_trajectory',
     'save_trajectory',
+    'slow_down',
     'standard_trajectory',
+    'waypoints',
 ]

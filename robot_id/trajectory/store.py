@@ -20,6 +20,8 @@ from robot_id.trajectory.piecewise import PiecewisePolynomial
 from robot_id.trajectory.quintic import Quintic
 from robot_id.trajectory.sampled_motion import SampledMotion
 from robot_id.trajectory.select import Selection
+from robot_id.trajectory.slow_down import SlowDown
+from robot_id.trajectory.time_scaled import TimeScaled
 from robot_id.trajectory.trajectory import Trajectory
 from robot_id.trajectory.trapezoid import Trapezoid
 from robot_id.yaml_text import LARGEST_TABLE, YamlError, read_yaml
@@ -35,6 +37,8 @@ KINDS: dict[str, type[Trajectory]] = {
         SampledMotion,
         Concatenation,
         Selection,
+        TimeScaled,
+        SlowDown,
     )
 }
 

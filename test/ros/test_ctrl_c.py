@@ -16,7 +16,8 @@ from running.node_process import NodeProcess
 NODES = (
     'control_loop', 'ctc_controller', 'data_logger', 'ddm_simulator', 'effort_relay',
     'identification_server',
-    'identify_once', 'online_identifier', 'replay', 'trajectory_generator',
+    'identify_once', 'motion_player', 'online_identifier', 'replay',
+    'trajectory_generator',
 )  # fmt: skip
 
 

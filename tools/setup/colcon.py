@@ -1,4 +1,4 @@
-"""The two packages of this repository, built by colcon into .venv."""
+"""The packages of this repository, built by colcon into .venv."""
 
 from __future__ import annotations
 
@@ -21,6 +21,16 @@ def build_messages(venv: Path, ros: Ros, environment: dict[str, str]) -> None:
         options += ['-G', 'Ninja']
     title = 'robot_id_msgs, generated and compiled (1 to 2 minutes)'
     _build(title, 'robot_id_msgs', options, venv, ros, environment)
+
+
+def build_controller_messages(venv: Path, ros: Ros, environment: dict[str, str]) -> None:
+    """Generate what joint_trajectory_controller speaks; a sourced ROS has control_msgs itself."""
+    if ros.sourced:
+        return
+    options = ['--base-paths', 'tools/control_msgs', '--cmake-args', '-DBUILD_TESTING=OFF']
+    options += [f'-DPython3_EXECUTABLE={venv}/bin/python', '-G', 'Ninja']
+    title = 'control_msgs, the part that joint_trajectory_controller speaks (1 minute)'
+    _build(title, 'control_msgs', options, venv, ros, environment)
 
 
 def build_package(venv: Path, ros: Ros, environment: dict[str, str]) -> None:

@@ -73,6 +73,8 @@ def set_up() -> bool:
     with ThreadPoolExecutor(1) as beside:
         kernels = beside.submit(due, 'kernels', _kernels_digest(), _compile_kernels)
         due('messages', _files_digest('robot_id_msgs'), colcon.build_messages)
+        controllers = _files_digest('tools/control_msgs', 'tools/setup/colcon.py')
+        due('controller_messages', controllers, colcon.build_controller_messages)
         due('package', _package_digest(), colcon.build_package)
         kernels.result()
     return changed

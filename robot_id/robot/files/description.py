@@ -170,6 +170,38 @@ class Noise(_Strict):
     torque_std: tuple[NotNegative, ...] | None = None
 
 
+class Obstacle(_Strict):
+    """
+    A shape that the robot must not touch, or one that it carries: exactly one of the four.
+
+    :param box: lengths of its sides, m.
+    :param cylinder: radius and length, m; its axis is z.
+    :param sphere: radius, m.
+    :param plane: everything below z = 0 of its frame, as a table or a wall.
+    :param at: centre in the frame of the link, m; of a plane a point on it.
+    :param rpy: roll, pitch and yaw of its frame, rad.
+    :param on: link that carries it (a tool on the flange); None: the base.
+    """
+
+    name: str = ''
+    box: tuple[Positive, Positive, Positive] | None = None
+    cylinder: tuple[Positive, Positive] | None = None
+    sphere: Positive | None = None
+    plane: bool = False
+    at: tuple[Number, Number, Number] = (0.0, 0.0, 0.0)
+    rpy: tuple[Number, Number, Number] = (0.0, 0.0, 0.0)
+    on: str | None = None
+
+    @model_validator(mode='after')
+    def _one(self) -> Obstacle:
+        given = [self.box is not None, self.cylinder is not None, self.sphere is not None]
+        if sum(given) + self.plane != 1:
+            raise ValueError("an obstacle is one of 'box', 'cylinder', 'sphere' and 'plane: true'")
+        if self.plane and self.on is not None:
+            raise ValueError("a plane stands in the cell: no 'on'")
+        return self
+
+
 class RobotDescription(_Strict):
     """
     A whole robot file.
@@ -188,6 +220,9 @@ class RobotDescription(_Strict):
     :param identification_slope: alpha of the plant that IDIM-IV, DIDIM and CLOE simulate, where
         the real friction is steeper than the one above; None: the same.
     :param reference_temperature: T0 of temperature-dependent friction, degrees Celsius.
+    :param obstacles: shapes of the cell and of tools, for motions without collisions.
+    :param world: URDF of the cell, relative to this file, its root in the base frame.
+    :param srdf: file with `disable_collisions`, relative to this file.
     :param motion: the trajectory that `simulate` uses when none is given (see trajectory room).
     """
 
@@ -210,6 +245,9 @@ class RobotDescription(_Strict):
     coulomb_slope: Positive = 1000.0
     identification_slope: Positive | None = None
     reference_temperature: Number = 25.0
+    obstacles: tuple[Obstacle, ...] = ()
+    world: str | None = None
+    srdf: str | None = None
     motion: str | dict[str, Any] | None = None
 
     @model_validator(mode='before')

@@ -199,9 +199,19 @@ def build_robot(description: RobotDescription, folder: Path) -> Robot:
         raise DescriptionError(
             f'{len(kinematics.parent)} moving bodies, at most {MOST_BODIES} are supported'
         )
-    robot = Robot(description, kinematics, urdf)
+    robot = Robot(_found(description, folder), kinematics, urdf)
     robot.check()
     return robot
+
+
+def _found(description: RobotDescription, folder: Path) -> RobotDescription:
+    """Return the description with the full paths of the files of the cell."""
+    named = {'world': description.world, 'srdf': description.srdf}
+    paths = {key: folder / name for key, name in named.items() if name is not None}
+    for key, path in paths.items():
+        if not os.path.isfile(path):
+            raise DescriptionError(f"{key}: no file '{named[key]}' ({path})", key=key)
+    return description.model_copy(update={key: str(path) for key, path in paths.items()})
 
 
 def _sizes(description: RobotDescription, n: int) -> None:

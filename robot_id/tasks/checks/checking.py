@@ -55,6 +55,8 @@ def check_case(case: Case, progress: Progress = silent, has_torque: bool = True)
         found, case = detect(case)
         findings += found
     progress(0.2, 'checking')
+    if any(finding.code == 'zero_torque' and finding.joint is None for finding in findings):
+        return Findings(tuple(findings), source)
     poor: list[Finding] = []
     if not any(finding.code == 'rest' for finding in findings):
         poor = excitation.detect(case) if has_torque else []
@@ -97,6 +99,6 @@ def _by_the_torques(case: Case, poor: list[Finding]) -> list[Finding]:
     if poor and not certain:
         return poor
     findings = [best.finding(best)]
-    if best.code in ('joint_swap', 'joint_offset', 'gravity_direction'):
+    if best.code in ('joint_swap', 'joint_offset', 'gravity_direction', 'gravity_removed'):
         findings += torque_scale.detect(case, best.after)
     return findings + unexplained.detect(case, best.after)

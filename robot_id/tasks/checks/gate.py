@@ -15,9 +15,9 @@ from robot_id.tasks.verdict.verdict import Remark
 CERTAIN = 0.9
 # With one of these the parameters are those of another robot.
 FATAL = (
-    'gear_ratio', 'gravity_direction', 'joint_offset', 'joint_swap', 'kinematics',
-    'position_sign', 'position_unit', 'time_unit', 'torque_sign', 'torque_unit', 'unexplained',
-    'unsigned_torque',
+    'gear_ratio', 'gravity_direction', 'gravity_removed', 'joint_offset', 'joint_swap',
+    'kinematics', 'position_sign', 'position_unit', 'time_unit', 'torque_sign', 'torque_unit',
+    'unexplained', 'unsigned_torque', 'zero_torque',
 )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from robot_id.tasks.checks import (
     gear_ratio,
     gravity_direction,
+    gravity_removed,
     held_samples,
     joint_offset,
     joint_swap,
@@ -20,6 +21,7 @@ from robot_id.tasks.checks import (
     torque_sign,
     velocity_channel,
     wrap_around,
+    zero_torque,
 )
 from robot_id.tasks.checks.case import Case, Proposal
 from robot_id.tasks.checks.finding import Finding
@@ -33,6 +35,7 @@ CHANNELS: tuple[Callable[[Case], tuple[list[Finding], Case]], ...] = (
     velocity_channel.detect,
     saturation.detect,
     rest.detect,
+    zero_torque.detect,
 )
 # Those that look at no torques.
 WITHOUT_TORQUE = tuple(detect for detect in CHANNELS if detect is not saturation.detect)
@@ -49,4 +52,5 @@ STRUCTURE: tuple[Callable[[Case], Iterable[Proposal]], ...] = (
     gear_ratio.propose,
     joint_offset.propose,
     gravity_direction.propose,
+    gravity_removed.propose,
 )

@@ -19,6 +19,8 @@ TOLERANCE, ALONE = 0.55, 0.7
 ROUGH, ROUGH_TOLERANCE = 4.0, 1.3
 # Scales known to less than this share are used.
 KNOWN = 0.2
+# Decades within which torques are shares of the effort limits, all joints alike.
+RATED = 0.35
 # A torque that is put right must not contradict those of the other joints, by the free model.
 CONTRADICTS = -0.15
 
@@ -79,6 +81,17 @@ def _contradicts(case: Case, scale: tuple[float, ...]) -> bool:
     return bool(gain < CONTRADICTS)
 
 
+def _rated(case: Case, decades: Array, known: NDArray[np.bool_]) -> tuple[float, ...] | None:
+    """Return the scales of torques in percent of the effort limits, None where they are not."""
+    limit = case.robot.limits.torque
+    if not np.all(np.isfinite(limit)) or known.sum() < 2 or np.ptp(limit[known]) == 0.0:
+        return None
+    apart = (decades - np.log10(100.0 / limit))[known]
+    if np.abs(apart).max() > RATED:
+        return None
+    return tuple(float(each) for each in limit / 100.0)
+
+
 def _all(case: Case, decades: Array, known: NDArray[np.bool_], middle: float) -> Finding:
     """Name the unit, or the motor side, when all torques are far from the expected ones."""
     spread = float(np.ptp(decades[known]))
@@ -98,6 +111,16 @@ def _all(case: Case, decades: Array, known: NDArray[np.bool_], middle: float) ->
                 f'torque.unit: {unit} in the mapping',
                 Remedy(torque_scale=(1.0 / size,) * n),
             )
+    rated = _rated(case, decades, known)
+    if rated is not None:
+        return Finding(
+            'torque_unit',
+            None,
+            0.95,
+            f'{text}: they are in percent of the rated torques, which are the effort limits',
+            f'torque.scale: [{", ".join(f"{s:.4g}" for s in rated)}] in the mapping',
+            Remedy(torque_scale=rated),
+        )
     if mapped_units.is_signal(case.dataset):
         return Finding(
             'gear_ratio',
@@ -112,8 +135,11 @@ def _all(case: Case, decades: Array, known: NDArray[np.bool_], middle: float) ->
             'gear_ratio',
             None,
             0.95,
-            f'{text}: torques of the motor side, before the gears',
-            'torque.scale: [gear ratio of each joint] or torque.motor_matrix in the mapping',
+            f'{text}: currents in place of torques, or torques of the motor side',
+            'torque: {unit: A, scale: drive_gain} in the mapping, with the drive_gain of each '
+            'joint in the robot file (joint torque over current, about '
+            f'[{", ".join(f"{10**-d:.2g}" for d in np.where(known, decades, middle))}]), or '
+            'torque.scale: [gear ratio of each joint] or torque.motor_matrix',
         )
     return Finding(
         'torque_unit',

@@ -1,0 +1,224 @@
+"""Verb `play`: a motion on a position-controlled robot, slow first."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import click
+import numpy as np
+import yaml
+
+from robot_id.cli.console import output
+from robot_id.cli.shared_options import robot_option
+from robot_id.exceptions import DataError, OptionError
+from robot_id.robot import Robot, load_robot
+from robot_id.trajectory import TimeScaled, Trajectory, waypoints
+from robot_id.trajectory.default import motion_of
+from robot_id.trajectory.reference_generator import check_limits
+
+# s that the logger gets to close its file.
+CLOSE_S = 10.0
+
+
+@click.command()
+@robot_option
+@click.option(
+    '--motion', help='Motion: a file of `robot-id excite`; left out, excite finds one first.'
+)
+@click.option(
+    '--budget', default=60.0, show_default=True, help='Time to find a motion without --motion, s.'
+)
+@click.option(
+    '--out', 'folder', default='runs', show_default=True, help='Folder of the recordings.'
+)
+@click.option('--mapping', default='', help='Topics, names, signs and units of the driver.')
+@click.option('--controller', default='joint_trajectory_controller', show_default=True)
+@click.option(
+    '--interface', type=click.Choice(['auto', 'action', 'topic']), default='auto',
+    show_default=True, help='How trajectories reach the controller.',
+)  # fmt: skip
+@click.option(
+    '--speeds', default='0.2,0.5,1', show_default=True,
+    help="Speeds in this order, as shares of the motion's own; each is asked for.",
+)  # fmt: skip
+@click.option(
+    '--identify', 'identifies', is_flag=True,
+    help='Identify the robot from the recordings, with report and verdict.',
+)  # fmt: skip
+@click.option('--method', default='idim_wls', show_default=True, help='Of --identify.')
+@click.option('--namespace', default='', help='Namespace of the robot.')
+@click.option('--sim', is_flag=True, help='The robot is simulated: nothing is asked.')
+@click.option('--dry-run', is_flag=True, help='Show what would be played, and move nothing.')
+def command(
+    robot: str,
+    motion: str | None,
+    budget: float,
+    folder: str,
+    mapping: str,
+    controller: str,
+    interface: str,
+    speeds: str,
+    identifies: bool,
+    method: str,
+    namespace: str,
+    sim: bool,
+    dry_run: bool,
+) -> None:
+    """
+    Play a motion through a joint_trajectory_controller, slow first, and record it.
+
+    Each speed is recorded and checked before the next is asked for. Ctrl-C brakes the robot. With
+    --identify the exit code is that of `robot-id identify`.
+    """
+    shares = _speeds(speeds)
+    model = load_robot(robot)
+    if motion is None:
+        motion = _excited(robot, Path(folder), budget)
+    trajectory = motion_of(model, motion)
+    check_limits(model, trajectory)
+    _show(model, trajectory, shares)
+    if dry_run:
+        return
+    parameters = {
+        'robot': _path(robot),
+        'trajectory': _path(motion),
+        'data_directory': str(Path(folder).absolute()),
+        'mapping': _path(mapping),
+        'controller': controller,
+        'interface': interface,
+        'once': True,
+        'sim': sim,
+        'armed': not sim,
+    }
+    made = _play(parameters, shares, namespace)
+    if identifies:
+        _identify(robot, made, mapping, method, Path(folder))
+
+
+def _play(parameters: dict[str, object], shares: list[float], namespace: str) -> list[Path]:
+    """Play speed after speed, each after a person's word; return the recordings."""
+    folder, sim = Path(str(parameters['data_directory'])), bool(parameters['sim'])
+    before = _recordings(folder)
+    with tempfile.TemporaryDirectory() as place:
+        logger = _start('data_logger', parameters, namespace, Path(place))
+        try:
+            for share in shares:
+                if not sim:
+                    click.confirm(
+                        f'Is the cell clear, and may the robot move at {100 * share:g} %?',
+                        abort=True,
+                    )
+                one = {**parameters, 'speeds': [share], 'confirmed_speed': share}
+                code = _wait(_start('motion_player', one, namespace, Path(place)))
+                if code:
+                    raise DataError(
+                        f'the robot was not played at {100 * share:g} %: the lines above say why'
+                    )
+        finally:
+            logger.send_signal(signal.SIGINT)
+            logger.wait(CLOSE_S)
+    made = sorted(_recordings(folder) - before)
+    names = ', '.join(path.name for path in made)
+    output().print(f'recordings in {folder}: {names}', markup=False, soft_wrap=True)
+    return made
+
+
+def _excited(robot: str, folder: Path, budget: float) -> str:
+    """Find a motion, and return its file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    csv = folder / 'motion.csv'
+    if _verb('excite', '--robot', robot, '--budget', f'{budget:g}', '--out', str(csv),
+             '--plot', str(folder / 'motion.png')):  # fmt: skip
+        raise DataError('no motion was found: the lines above say why')
+    return str(csv.with_suffix('.yaml'))
+
+
+def _identify(robot: str, data: list[Path], mapping: str, method: str, folder: Path) -> None:
+    """Identify from all speeds together; end with the exit code of the verdict."""
+    given = [part for path in data for part in ('--data', str(path))]
+    more = ['--mapping', mapping] if mapping else []
+    code = _verb(
+        'identify', '--robot', robot, '--method', method, *given, *more,
+        '--json', str(folder / 'result.json'), '--report', str(folder / 'report.html'),
+    )  # fmt: skip
+    if code:
+        click.get_current_context().exit(code)
+
+
+def _verb(*words: str) -> int:
+    """Run another verb of robot-id in a process of its own; return its exit code."""
+    line = 'from robot_id.cli.main import main; main()'
+    return subprocess.run([sys.executable, '-c', line, *words], check=False).returncode
+
+
+def _recordings(folder: Path) -> set[Path]:
+    """Return the bags of a folder."""
+    return {file.parent for file in folder.glob('*/metadata.yaml')} if folder.is_dir() else set()
+
+
+def _speeds(text: str) -> list[float]:
+    try:
+        found = [float(part) for part in text.split(',')]
+    except ValueError:
+        raise OptionError(f"--speeds: '{text}' is not a list of numbers") from None
+    if not all(0.0 < share <= 1.0 for share in found):
+        raise OptionError(f'--speeds {text}: each must be above 0 and at most 1')
+    return found
+
+
+def _show(robot: Robot, trajectory: Trajectory, speeds: list[float]) -> None:
+    """Print what each speed needs of the limits."""
+    limits = robot.limits
+    for share in speeds:
+        scaled = TimeScaled(trajectory, share)
+        peak = scaled.extremes()
+        use = np.max([peak.velocity / limits.velocity, peak.acceleration / limits.acceleration])
+        points = waypoints(scaled)
+        output().print(
+            f'{100 * share:g} %: {scaled.duration:.1f} s, {len(points.time)} points at '
+            f'{points.rate_hz:g} Hz, {100 * use:.0f} % of the velocity and acceleration limits',
+            soft_wrap=True,
+        )
+
+
+def _path(name: str) -> str:
+    """Return the full path of a file; a shipped name as it is."""
+    return str(Path(name).absolute()) if os.path.exists(name) else name
+
+
+def _start(
+    name: str, parameters: dict[str, object], namespace: str, place: Path
+) -> subprocess.Popen[bytes]:
+    """Start a node with those parameters that it has."""
+    known = {'data_logger': ('data_directory', 'mapping')}.get(name, tuple(parameters))
+    content = {key: value for key, value in parameters.items() if key in known and value != ''}
+    file = place / f'{name}.yaml'
+    file.write_text(yaml.safe_dump({'/**': {'ros__parameters': content}}))
+    more = ['-r', f'__ns:=/{namespace.strip("/")}'] if namespace else []
+    line = [_executable(name), '--ros-args', '--params-file', str(file), *more]
+    # A process group of its own: Ctrl-C reaches the player first, and the logger after it.
+    return subprocess.Popen(line, start_new_session=name == 'data_logger')
+
+
+def _executable(name: str) -> str:
+    prefixes = [sys.prefix, *os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)]
+    for prefix in filter(None, prefixes):
+        path = Path(prefix) / 'lib/robot_id' / name
+        if path.is_file():
+            return str(path)
+    raise DataError(f"no node '{name}': source ROS 2 and the workspace of robot_id, or `make`")
+
+
+def _wait(process: subprocess.Popen[bytes]) -> int:
+    """Wait for the player, which brakes the robot on Ctrl-C."""
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            # The terminal has told it too.
+            continue

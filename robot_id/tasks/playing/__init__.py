@@ -1,0 +1,1 @@
+"""A motion on a position-controlled robot: plan, executed time, reasons to stop, judgement."""
