@@ -22,7 +22,7 @@ def by_chance(determined: Flags) -> float:
 
 def refuse_swapped(p: Array, covariance: Array, determined: Flags, strategy: str) -> None:
     """
-    Refuse a load that is not physically consistent: its mass is clearly below zero, or it is taken off.
+    Refuse an inconsistent load: its mass is clearly below zero, or it is taken off.
 
     Parameters p that no body has are those of a load that was taken off where -p is nearer to a
     body than p.
