@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from errors import refused
 
 from robot_id.exceptions import DataError
 from robot_id.robot import Payload
@@ -20,17 +21,17 @@ def test_the_negative_of_a_load_is_refused_though_its_mass_may_be_positive(seed)
     p = -LOAD + STD * rng.normal(size=10)
     p[9] = -1.0
     assert p[9] > -3.0 * STD[9]
-    with pytest.raises(DataError, match='swapped'):
-        refuse_swapped(p, C, ALL, 'c')
-    with pytest.raises(DataError, match='with the load on'):
-        refuse_swapped(p, C, ALL, 'b')
+    with refused(DataError, code='swapped', key='--unloaded'):
+        refuse_swapped(p, C, ALL, 'joint')
+    with refused(DataError, code='swapped', key='--params'):
+        refuse_swapped(p, C, ALL, 'known_arm')
 
 
 @pytest.mark.parametrize('seed', range(20))
 def test_a_load_is_not_refused_nor_is_none(seed):
     rng, C = np.random.default_rng(seed), np.diag(STD**2)
     for load in (LOAD, np.zeros(10)):
-        refuse_swapped(load + STD * rng.normal(size=10), C, ALL, 'c')
+        refuse_swapped(load + STD * rng.normal(size=10), C, ALL, 'joint')
 
 
 def test_distance_is_that_of_the_metric_and_zero_for_a_body():

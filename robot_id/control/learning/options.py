@@ -15,7 +15,7 @@ class IlicOptions:
     """
     What the learner requires of a window, and how often it learns.
 
-    :param window_s: Window of ILIC, a multiple of the cycle time for a cyclic motion [s]; derived:
+    :param window_s: Window of ILIC, a multiple of the cycle time for a cyclic motion [s]; default:
         the duration of the robot file's motion.
     :param update_s: Time between two updates [s]; default: the window.
     :param equations_hz: Rate after the decimation, whose filter cuts off at 0.4 times it [Hz];

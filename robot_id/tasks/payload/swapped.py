@@ -22,7 +22,7 @@ def by_chance(determined: Flags) -> float:
 
 def refuse_swapped(p: Array, covariance: Array, determined: Flags, strategy: str) -> None:
     """
-    Refuse an impossible load: its mass is clearly below zero, or it is taken off.
+    Refuse an inconsistent load: its mass is clearly below zero, or it is taken off.
 
     Parameters p that no body has are those of a load that was taken off where -p is nearer to a
     body than p.
@@ -34,12 +34,15 @@ def refuse_swapped(p: Array, covariance: Array, determined: Flags, strategy: str
         if off <= by_chance(determined) or _distance(-p, covariance, determined) >= off:
             return
     what = f'{p[9]:.3g} kg' if determined[9] else 'a negative inertia'
-    fix = (
-        'was --params identified with the load on?'
-        if strategy == 'known_arm'
-        else 'are --unloaded and --loaded swapped?'
+    key, fix = '--unloaded', 'are --unloaded and --loaded swapped?'
+    if strategy == 'known_arm':
+        key, fix = '--params', 'was --params identified with the load on?'
+    raise DataError(
+        f'the load would be {what} (standard deviation {deviation:.2g}): {fix}',
+        code='swapped',
+        key=key,
+        value=float(p[9]),
     )
-    raise DataError(f'the load would be {what} (standard deviation {deviation:.2g}): {fix}')
 
 
 def _distance(p: Array, covariance: Array, determined: Flags) -> float:
