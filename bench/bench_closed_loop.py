@@ -18,7 +18,7 @@ from robot_id.methods.closed_loop.didim import Didim
 from robot_id.robot import Robot, load_robot
 from robot_id.tasks import record
 from robot_id.trajectory import Reference
-from robot_id.trajectory.random import lively_motion
+from robot_id.trajectory.random import random_trajectory
 
 PAPER_SECONDS, PAPER_SIMULATIONS, PAPER_RATIO = 18.0, 9428, 3000.0
 
@@ -76,8 +76,8 @@ def bench_simulation() -> list[Figure]:
     robot = load_robot('tx40')
     loop, chi = robot.loop('one_khz'), robot.truth()
     law = tune(robot, loop)
-    motion = lively_motion(robot.limits, 10.0)
-    short = lively_motion(robot.limits, 0.5, harmonics=4).sampled(loop.rate_hz)
+    motion = random_trajectory(robot.limits, 10.0)
+    short = random_trajectory(robot.limits, 0.5, harmonics=4).sampled(loop.rate_hz)
     reference = motion.sampled(loop.rate_hz)
     substeps = stable_substeps(robot, chi, reference.step, robot.description.coulomb_slope)
     ours = simulate(robot, chi, short, law).position
@@ -131,7 +131,7 @@ def bench_didim_and_cloe() -> list[Figure]:
     figures = []
     for loop, decimation, limit in (('one_khz', 20, 0.45), ('default', 100, 1.2)):
         settings = robot.loop(loop)
-        measured = record(robot, lively_motion(robot.limits, 10.0), seed=1, loop=loop)
+        measured = record(robot, random_trajectory(robot.limits, 10.0), seed=1, loop=loop)
         processing = Processing(decimation=decimation)
         method = Didim(processing=processing, loop=loop)
         method.estimate(robot, measured)

@@ -13,7 +13,7 @@ from robot_id.control import tune
 from robot_id.dynamics import simulate
 from robot_id.methods.kalman.filter import StateModel
 from robot_id.robot import load_robot
-from robot_id.trajectory.random import lively_motion
+from robot_id.trajectory.random import random_trajectory
 
 SAMPLES = 4000
 # us a sample on a quiet machine
@@ -76,7 +76,7 @@ def bench_loop_and_filter() -> list[Figure]:
     robot = load_robot('tx40')
     loop, chi, slope = robot.loop('one_khz'), robot.truth(), robot.description.coulomb_slope
     law = tune(robot, loop)
-    reference = lively_motion(robot.limits, 2.0).sampled(loop.rate_hz)
+    reference = random_trajectory(robot.limits, 2.0).sampled(loop.rate_hz)
 
     def simulation() -> object:
         return simulate(robot, chi, reference, law)

@@ -1,4 +1,4 @@
-"""Physically possible parameters: what they cost, and 1000 random robots that are identified."""
+"""Physically consistent parameters: what they cost, and 1000 random robots that are identified."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def identified(seed: int) -> tuple[float, float, float]:
     Return what one random robot of 1 to 8 joints gave.
 
     The smallest eigenvalue of its pseudo-inertias, the hold-out error of least squares and that of
-    the possible parameters, relative to the torque.
+    the physically consistent parameters, relative to the torque.
     """
     rng = np.random.default_rng(seed)
     robot, x = random_arm(rng, int(rng.integers(1, 9)))
@@ -115,6 +115,6 @@ def bench_projection() -> list[Figure]:
             for solver in solvers
         }
         for solver, seconds in in_turns(works, 5).items():
-            name = f'possible parameters of {n} joints, {solver}'
+            name = f'physically consistent parameters of {n} joints, {solver}'
             figures.append(Figure(name, 1e3 * seconds, 'ms'))
     return figures

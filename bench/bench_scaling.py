@@ -20,7 +20,7 @@ from robot_id.methods.kalman.ekf import ExtendedKalmanFilter
 from robot_id.methods.recursive.recursive_ls import RecursiveLeastSquares
 from robot_id.robot import Robot, RobotDescription, build_robot, load_robot
 from robot_id.tasks import record
-from robot_id.trajectory.random import lively_motion
+from robot_id.trajectory.random import random_trajectory
 
 COUNTS = (1_000, 10_000, 100_000, 1_000_000)
 JOINTS = (1, 2, 3, 4, 6, 8, 10, 12)
@@ -71,9 +71,9 @@ def plausible(robot: Robot) -> np.ndarray:
 
 
 def recorded(robot: Robot, chi: np.ndarray, samples: int) -> Dataset:
-    """Return samples of a lively motion, ten seconds of it again and again, with noise."""
+    """Return samples of a random trajectory, ten seconds of it again and again, with noise."""
     t = np.arange(min(samples, 10_000)) / RATE
-    q, dq, ddq = lively_motion(robot.limits, 10.0).sample(t)
+    q, dq, ddq = random_trajectory(robot.limits, 10.0).sample(t)
     tau = dynamics.inverse_dynamics(robot, chi, q, dq, ddq)
     q, dq, tau = (np.tile(x, (-(-samples // len(t)), 1)) for x in (q, dq, tau))
     tau += 0.01 * np.random.default_rng(0).normal(size=tau.shape)
@@ -111,7 +111,7 @@ def bench_samples() -> list[Figure]:
         add('WLS', lambda m=measured, w=wls: w.estimate(robot, m))
         if N > 100_000:
             continue
-        reference = lively_motion(robot.limits, N / RATE).sampled(RATE)
+        reference = random_trajectory(robot.limits, N / RATE).sampled(RATE)
         add('closed-loop simulation', lambda r=reference: simulate(robot, chi, r, law))
         loop_data = record(robot, reference, seed=1, loop=loop)
         didim = Didim(processing=decimation, loop='one_khz')
@@ -131,7 +131,7 @@ def bench_joints() -> list[Figure]:
         robot = arm(n)
         chi = plausible(robot)
         measured = recorded(robot, chi, N)
-        reference = lively_motion(robot.limits, N / RATE).sampled(RATE)
+        reference = random_trajectory(robot.limits, N / RATE).sampled(RATE)
         q, dq, ddq = reference.position, reference.velocity, reference.acceleration
         law = tune(robot, robot.loop('default'), chi)
         wls = IdimWls(processing=Processing(decimation=20))

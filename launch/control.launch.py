@@ -103,7 +103,7 @@ def _declared() -> list[DeclareLaunchArgument]:
         ),
         argument(
             'trajectory',
-            f"Motion: a standard one, 'lively' or a file. {FROM_FILE}, else the robot file's.",
+            f"Motion: a standard one, 'random' or a file. {FROM_FILE}, else the robot file's.",
         ),
         *_starting(),
     ]

@@ -38,7 +38,7 @@ def generate_launch_description() -> LaunchDescription:
             ),
             argument(
                 'trajectory',
-                f"Motion: a standard one, 'lively' or a file. {FROM_FILE}, else the robot file's.",
+                f"Motion: a standard one, 'random' or a file. {FROM_FILE}, else the robot file's.",
             ),
             switch(
                 'start_motion',

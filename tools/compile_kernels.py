@@ -29,7 +29,7 @@ from robot_id.methods.recursive.memory import KINDS, Memory
 from robot_id.methods.recursive.supervision import CheapRule, EigenvalueRule
 from robot_id.robot import load_robot
 from robot_id.tasks import record, run_ilic
-from robot_id.trajectory.random import lively_motion
+from robot_id.trajectory.random import random_trajectory
 
 
 def import_all() -> None:
@@ -47,7 +47,7 @@ def main() -> None:
     dynamics.warm_up()
     robot = load_robot('scara')
     loop = robot.loop('default')
-    motion = lively_motion(robot.limits, 6.0)
+    motion = random_trajectory(robot.limits, 6.0)
     measured = record(robot, motion, seed=1)
     run = measured.runs[0]
     for name in registry.names():

@@ -90,14 +90,14 @@ def pairs(robot: Robot, loop: str, seeds: range, load: Payload) -> Iterator[tupl
     """Yield recordings without and with a load, of motions of their own in every other run."""
     heavier = robot.truth() + payload_parameters(robot, load)
     for k in seeds:
-        motion = motion_of(robot) if k % 2 == 0 else motion_of(robot, 'lively', 10.0, k)
+        motion = motion_of(robot) if k % 2 == 0 else motion_of(robot, 'random', 10.0, k)
         yield (
             record(robot, motion_of(robot), 2 * k, loop=loop),
             record(robot, motion, 2 * k + 1, loop=loop, parameters=heavier),
         )
 
 
-def weigh_simulated(name: str, robot: Robot, loop: str, seeds: range, load: Payload) -> None:
+def identify_simulated(name: str, robot: Robot, loop: str, seeds: range, load: Payload) -> None:
     """Weigh a load in simulation."""
     errors, deviations, refused = [], [], 0
     for unloaded, loaded in pairs(robot, loop, seeds, load):
@@ -150,7 +150,7 @@ def gains(seeds: range) -> None:
 def light(seeds: range) -> None:
     """Tell what 50 g look like, in simulation and behind the gears of a foreign arm."""
     load = Payload(0.05, (0.0, 0.0, 0.08), (1e-5, 0.0, 0.0, 1e-5, 0.0, 1e-5))
-    weigh_simulated('50 g on the tx40', load_robot('tx40'), 'one_khz', seeds, load)
+    identify_simulated('50 g on the tx40', load_robot('tx40'), 'one_khz', seeds, load)
     foreign(seeds, load, ('ur5',))
 
 
@@ -160,26 +160,26 @@ def foreign(seeds: range, load: Payload, arms: tuple[str, ...] = FOREIGN) -> Non
 
     with tempfile.TemporaryDirectory() as folder:
         for arm in arms:
-            errors: dict[str, list] = {way: [] for way in 'ac'}
-            deviations: dict[str, list] = {way: [] for way in 'ac'}
+            errors: dict[str, list] = {strategy: [] for strategy in ('subtract', 'joint')}
+            deviations: dict[str, list] = {strategy: [] for strategy in ('subtract', 'joint')}
             for seed in seeds:
-                for way in 'ac':
+                for strategy in ('subtract', 'joint'):
                     robot, unloaded, loaded = two_recordings(
-                        arm, Path(folder), seed, load, same=way == 'a'
+                        arm, Path(folder), seed, load, same=strategy == 'subtract'
                     )
                     try:
-                        found = identify_payload(robot, loaded, unloaded, way=way)
+                        found = identify_payload(robot, loaded, unloaded, strategy=strategy)
                     except RobotIdError as error:
-                        print(f'{arm}, way {way}: refused, {error}')
+                        print(f'{arm}, strategy {strategy}: refused, {error}')
                         continue
-                    errors[way].append(found.values - wanted(load))
-                    deviations[way].append(found.deviations)
-            for way in 'ac':
-                if errors[way]:
+                    errors[strategy].append(found.values - wanted(load))
+                    deviations[strategy].append(found.deviations)
+            for strategy in ('subtract', 'joint'):
+                if errors[strategy]:
                     tell(
-                        f'{arm} on MuJoCo, {load.mass:g} kg, way {way}',
-                        errors[way],
-                        deviations[way],
+                        f'{arm} on MuJoCo, {load.mass:g} kg, strategy {strategy}',
+                        errors[strategy],
+                        deviations[strategy],
                     )
 
 
@@ -201,13 +201,13 @@ def main() -> None:
     elif given.study == 'foreign':
         foreign(seeds, Payload(2.0, (0.02, -0.03, 0.07), INERTIA), tuple(given.arms))
     elif given.study == 'tx40':
-        weigh_simulated('tx40', load_robot('tx40'), SIMULATED['tx40'], seeds, LOAD)
+        identify_simulated('tx40', load_robot('tx40'), SIMULATED['tx40'], seeds, LOAD)
     elif given.ur10e is None or not (given.ur10e / 'ur10e.urdf').exists():
         print('ur10e: skipped, no --ur10e folder with ur10e.urdf and identification.csv.gz')
     else:
         with tempfile.TemporaryDirectory() as folder:
             robot = ur10e(given.ur10e, Path(folder))
-            weigh_simulated('ur10e', robot, SIMULATED['ur10e'], seeds, LOAD)
+            identify_simulated('ur10e', robot, SIMULATED['ur10e'], seeds, LOAD)
 
 
 if __name__ == '__main__':

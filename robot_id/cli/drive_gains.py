@@ -17,7 +17,7 @@ from robot_id.cli.shared_options import mapping_option, robot_option
 from robot_id.report.html.load_page import write_gain_report
 from robot_id.robot import load_robot
 from robot_id.robot.files.drive_gains import write_drive_gains
-from robot_id.tasks.checks.gate import is_fatal, look
+from robot_id.tasks.checks.gate import detect, is_fatal
 from robot_id.tasks.drive_gains import identify_drive_gains
 from robot_id.tasks.measurements import load_for
 from robot_id.tasks.payload.attachment import at_link
@@ -69,7 +69,7 @@ def command(
         found_in = [
             (path, finding)
             for path, data in zip(paths, recordings)
-            for finding in look(model, data)
+            for finding in detect(model, data)
         ]
         warn(f'{path}: {finding.line()}' for path, finding in found_in)
         unusable = any(is_fatal(finding) for _, finding in found_in)

@@ -32,7 +32,7 @@ from robot_id.report.tables import (
 from robot_id.tasks.friction.preparation import selection_lines
 from robot_id.tasks.identify import Identification, Request, identify
 
-STYLES = {'care': 'yellow', 'do_not_use': 'bold red'}
+STYLES = {'caution': 'yellow', 'do_not_use': 'bold red'}
 
 
 @click.command()
@@ -86,7 +86,7 @@ def command(
     """
     Identify the base parameters of a robot from measurements.
 
-    Exit code: 0 where the verdict is usable or care, 3 where it is do_not_use, as with a sure
+    Exit code: 0 where the verdict is usable or caution, 3 where it is do_not_use, as with a sure
     finding that the data are of another robot; 2 for a mistake in the input. Findings, and a
     verdict other than usable, go to stderr, with --quiet too.
     """

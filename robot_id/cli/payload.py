@@ -13,7 +13,7 @@ from robot_id.report.html.load_page import write_load_report
 from robot_id.report.tables import judged_unfit
 from robot_id.robot import load_robot
 from robot_id.tasks.measurements import implausible, load_for
-from robot_id.tasks.payload import PayloadRequest, weigh
+from robot_id.tasks.payload import PayloadRequest, identify_payloads
 from robot_id.tasks.payload.attachment import POSE, at_link, at_pose
 from robot_id.tasks.payload.known import FORM, known_part
 
@@ -44,7 +44,7 @@ from robot_id.tasks.payload.known import FORM, known_part
     help='Known part of the load, such as the gripper, in the same frame; it is subtracted.',
 )
 @click.option(
-    '--way',
+    '--strategy',
     type=click.Choice(['a', 'b', 'c']),
     help='a: same motion twice, torques subtracted; b: --params and --loaded; '
     'c: all recordings together. Default: chosen by the data.',
@@ -61,7 +61,7 @@ def command(
     tools: tuple[str, ...],
     pose: str | None,
     known: str | None,
-    way: str | None,
+    strategy: str | None,
     no_check: bool,
     json_file: str | None,
     report_file: str | None,
@@ -87,12 +87,12 @@ def command(
         load_result_or_model(model, params) if params else None,
         frames,
         known_part(known) if known else None,
-        way,
+        strategy,
         not no_check,
     )
     compile_first('regressor')
     with progress_bar() as progress:
-        found = weigh(request, progress)
+        found = identify_payloads(request, progress)
     console = output()
     for line in found.lines():
         console.print(line, markup=False, soft_wrap=True)

@@ -28,10 +28,10 @@ MOST_EVERY = 1_000_000
 @robot_option
 @click.option('--out', required=True, metavar='PATH', help='A new bag directory, or a .csv file.')
 @click.option(
-    '--seed', default=0, show_default=True, help='Seed of the noise and of a lively motion.'
+    '--seed', default=0, show_default=True, help='Seed of the noise and of a random trajectory.'
 )
-@click.option('--trajectory', metavar='NAME', help='A standard motion, lively, or a file.')
-@click.option('--seconds', type=float, help='Duration of a lively motion.')
+@click.option('--trajectory', metavar='NAME', help='A standard motion, random, or a file.')
+@click.option('--seconds', type=float, help='Duration of a random trajectory.')
 @click.option(
     '--cycles', default=1, show_default=True, help='Number of cycles of a periodic motion.'
 )

@@ -27,9 +27,9 @@ def checked(raw: Raw, notes: list[str], rate_hz: float | None = None) -> Raw:
 
     :param rate_hz: rate that they will be resampled to, None for their own.
     """
-    time = _possible(raw, 'time', raw.time[:, None], ('',), notes)[:, 0]
+    time = _plausible(raw, 'time', raw.time[:, None], ('',), notes)[:, 0]
     channels = {
-        name: _possible(raw, name, values, raw.joint_names, notes)
+        name: _plausible(raw, name, values, raw.joint_names, notes)
         for name, values in raw.channels.items()
     }
     seconds = time[np.isfinite(time)]
@@ -42,7 +42,7 @@ def checked(raw: Raw, notes: list[str], rate_hz: float | None = None) -> Raw:
     return replace(raw, time=time, channels=channels)
 
 
-def _possible(
+def _plausible(
     raw: Raw, name: str, values: Array, joints: tuple[str, ...], notes: list[str]
 ) -> Array:
     """Return values with NaN in place of those beyond any robot."""

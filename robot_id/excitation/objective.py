@@ -145,7 +145,7 @@ class Objective:
         share = self.limits.usage(self.family.member(X, self.limits.middle))
         return X / np.maximum(share, 1.0)
 
-    def admissible(self, X: Array, samples: int) -> bool:
+    def feasible(self, X: Array, samples: int) -> bool:
         """Return whether predicted torques and clearance allow the motion, at equal steps."""
         trajectory = self.family.member(X, self.limits.middle)
         q, dq, ddq = trajectory.sampled_evenly(samples)
@@ -157,11 +157,11 @@ class Objective:
 
     def shrink(self, X: Array, samples: int, steps: int = 8) -> Array | None:
         """
-        Return the motion made smaller about its start posture until it is admissible.
+        Return the motion made smaller about its start posture until it is feasible.
 
         None where even the start posture is not.
         """
-        if self.admissible(X, samples):
+        if self.feasible(X, samples):
             return X
         small, large = 0.0, 1.0
         motion = np.ones((len(X), 1))
@@ -169,7 +169,7 @@ class Objective:
             middle = 0.5 * (small + large)
             motion[1:] = middle
             small, large = (
-                (middle, large) if self.admissible(X * motion, samples) else (small, middle)
+                (middle, large) if self.feasible(X * motion, samples) else (small, middle)
             )
         motion[1:] = small
         return X * motion if small > 0.0 else None

@@ -203,7 +203,7 @@ class Worker:
         self.evaluations += 1
 
     def _offer(self, X0: Array) -> None:
-        """Put a motion on the board, made admissible."""
+        """Put a motion on the board, made feasible."""
         X = self.objective.shrink(self.objective.within_limits(X0), 2 * self.objective.samples)
         if X is None:
             return

@@ -1,4 +1,4 @@
-"""Input of the model formats: possible bodies and drives of a result."""
+"""Input of the model formats: physically consistent bodies and drives of a result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 @dataclass(frozen=True)
 class Bodies:
     """
-    A possible robot.
+    A physically consistent robot.
 
     :param robot: the Robot.
     :param x: (s,) standard parameters.
@@ -40,7 +40,8 @@ class Bodies:
 
 def bodies_of(request: Request) -> Bodies:
     """
-    Return the bodies of a result; one without standard parameters is made possible first.
+    Return the bodies of a result; one without standard parameters is made physically consistent
+    first.
 
     :raises DataError: where the result cannot be used.
     """
@@ -57,7 +58,7 @@ def bodies_of(request: Request) -> Bodies:
         assert result.physical is not None
         notes = (
             f'{request.source} was not identified with physical=true: its parameters were moved '
-            f'to the nearest possible ones, by {far:.2g} deviations at most '
+            f'to the nearest physically consistent ones, by {far:.2g} deviations at most '
             f'({result.physical["meaning"]})',
         )
     x = standard_of(robot, result)

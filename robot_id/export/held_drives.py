@@ -68,7 +68,7 @@ def held_drives(
     bodies: Bodies, *, rotors: bool = False, shafts: bool = False, offsets: bool = False
 ) -> HeldDrives:
     """
-    Return the drives of a possible robot as a file can hold them.
+    Return the drives of a physically consistent robot as a file can hold them.
 
     :param rotors: it has a place for rotor inertias, shafts: for coupled motors, offsets: for
         constant torques.

@@ -97,8 +97,8 @@ def _by_mujoco(text: str, bodies: Bodies, states: States, expected: Array) -> st
     Return one line on how a URDF's torques agree by MuJoCo.
 
     What it refuses may be the user's own, which an export keeps: the inertia of a link that does
-    not move, such as a base of no possible body, or a link without mass on a joint that the robot
-    file locks. That is said, and fails nothing: pinocchio has compared.
+    not move, such as a base of no physically consistent body, or a link without mass on a joint
+    that the robot file locks. That is said, and fails nothing: pinocchio has compared.
     """
     said = ''
     try:

@@ -8,7 +8,7 @@ from robot_id.exceptions import DataError
 from robot_id.export.parts import Exported, Request, dump, head, rows
 from robot_id.methods.parameters import parameters_for
 from robot_id.regression.consistency import Fitter
-from robot_id.regression.consistency.membership import witness
+from robot_id.regression.consistency.membership import consistent_standard
 from robot_id.texts import comment
 
 CONTROLLER = '/**/ctc_controller'
@@ -28,9 +28,9 @@ def write(request: Request) -> Exported:
         )
     robot = request.loaded
     notes: tuple[str, ...] = ()
-    if witness(Fitter(robot), parameters_for(robot, result)) is None:
+    if consistent_standard(Fitter(robot), parameters_for(robot, result)) is None:
         notes = (
-            'no robot that can exist has these parameters: the controller refuses them, identify '
+            'no physically consistent robot has these parameters: the controller refuses them, identify '
             'with --set physical=true',
         )
     lines = ''.join(

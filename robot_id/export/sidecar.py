@@ -14,7 +14,7 @@ from robot_id.texts import comment
 
 
 def sidecar(request: Request, bodies: Bodies) -> str:
-    """Return masses, centres, inertias, rotors and friction of a possible robot."""
+    """Return masses, centres, inertias, rotors and friction of a physically consistent robot."""
     robot = bodies.robot
     links = {}
     for name, row in zip(robot.kinematics.body_names, bodies.rows):

@@ -2,8 +2,8 @@
 URDF: the user's own file with new inertials and joint dynamics, everything else as it was.
 
 A body is the link of a moving joint with all links fixed to it. The links fixed to it keep their
-inertials if the rest for the first link is a possible body (separate); otherwise the first link
-gets everything and theirs are removed (merged).
+inertials if the rest for the first link is a physically consistent body (separate); otherwise the
+first link gets everything and theirs are removed (merged).
 """
 
 from __future__ import annotations

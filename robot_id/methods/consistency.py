@@ -23,11 +23,11 @@ _MOMENTS = ('M', 'XX', 'YY', 'ZZ')
 
 
 @dataclass(frozen=True)
-class Possible:
+class Consistent:
     """
     A physical fit with the estimate it belongs to.
 
-    :param fit: the possible robot.
+    :param fit: the physically consistent robot.
     :param chi: (b,) the estimate without constraints.
     :param covariance: (b, b) of it.
     """
@@ -49,13 +49,13 @@ def project(robot: Robot, result: Result, fitter: Fitter | None = None) -> Resul
     order = [result.names.index(name) for name in robot.base.names]
     covariance = result.covariance[np.ix_(order, order)]
     fit = (fitter or Fitter(robot)).project(chi, covariance)
-    return with_standard(robot, result, Possible(fit, chi, covariance))
+    return with_standard(robot, result, Consistent(fit, chi, covariance))
 
 
-def with_standard(robot: Robot, result: Result, possible: Possible) -> Result:
+def with_standard(robot: Robot, result: Result, consistent: Consistent) -> Result:
     """Return a result with the values of a physical fit, its standard parameters and the test."""
-    fit, chi = possible.fit, possible.chi
-    verdict = judge(robot.base.names, chi, possible.covariance, fit.chi)
+    fit, chi = consistent.fit, consistent.chi
+    verdict = judge(robot.base.names, chi, consistent.covariance, fit.chi)
     bodies = robot.kinematics.body_names
     physical = verdict.to_dict() | {
         'smallest_eigenvalues': dict(zip(bodies, fit.smallest.tolist())),

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from robot_id import options
 from robot_id.data.dataset import Dataset
-from robot_id.methods.consistency import Possible, with_standard
+from robot_id.methods.consistency import Consistent, with_standard
 from robot_id.methods.result import Iteration, Result
 from robot_id.regression.consistency import Fitter
-from robot_id.regression.preprocessing.options import Derived
+from robot_id.regression.preprocessing.options import ResolvedOptions
 from robot_id.regression.rows.prediction import Prediction, relative_error_percent
 from robot_id.robot import Robot
 
@@ -46,8 +46,9 @@ class Outcome:
     :param options: what was derived, over the options of the method.
     :param warnings: one line each.
     :param extras: values of this method only.
-    :param free: (b,) estimate before it was confined to possible robots, where a method did that.
-    :param possible: the possible robot that chi belongs to.
+    :param free: (b,) estimate before it was confined to physically consistent robots, where a
+        method did that.
+    :param consistent: the physically consistent robot that chi belongs to.
     """
 
     chi: Array
@@ -65,14 +66,14 @@ class Outcome:
     warnings: tuple[str, ...] = ()
     extras: dict[str, Any] = field(default_factory=dict)
     free: Array | None = None
-    possible: Possible | None = None
+    consistent: Consistent | None = None
 
 
 def confined(found: Outcome, robot: Robot, fitter: Fitter | None = None) -> Outcome:
     """Return an outcome with the nearest parameters that a robot can have."""
     chi = found.chi if found.free is None else found.free
     fit = (fitter or Fitter(robot)).project(chi, found.covariance)
-    return replace(found, chi=fit.chi, possible=Possible(fit, chi, found.covariance))
+    return replace(found, chi=fit.chi, consistent=Consistent(fit, chi, found.covariance))
 
 
 def essential(found: Outcome) -> NDArray[np.bool_]:
@@ -87,7 +88,7 @@ def assemble(
     method: Any,
     robot: Robot,
     dataset: Dataset,
-    derived: Derived,
+    derived: ResolvedOptions,
     found: Outcome,
     prediction: Prediction,
     started: float,
@@ -137,4 +138,4 @@ def assemble(
         },
         prediction=prediction,
     )
-    return result if found.possible is None else with_standard(robot, result, found.possible)
+    return result if found.consistent is None else with_standard(robot, result, found.consistent)

@@ -65,9 +65,9 @@ class Result:
     :param warnings: one line each.
     :param extras: values of this method only (JSON-serialisable).
     :param standard_parameters: value, deviation, interval and share of the data of every standard
-        parameter, where the result was made physically possible.
+        parameter, where the result was made physically consistent.
     :param physical: the test of that, see `regression.consistency.test`.
-    :param verdict: usable, care or do_not_use; None if it was not judged.
+    :param verdict: usable, caution or do_not_use; None if it was not judged.
     :param reasons: of the verdict, one line each.
     :param holdout_error_percent: relative torque error on data that a fit has not seen.
     :param findings: of the check before the fit: code, joint, certainty, message, fix.

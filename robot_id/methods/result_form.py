@@ -29,7 +29,7 @@ from robot_id.robot.files.names import Name
 from robot_id.texts import LONGEST_LINE, LONGEST_NAME, is_line
 
 SCHEMA = 1
-Level = Literal['usable', 'care', 'do_not_use']
+Level = Literal['usable', 'caution', 'do_not_use']
 LEVELS: tuple[Level, ...] = get_args(Level)
 MOST_PARAMETERS = 5000
 _MOST_COUNTED = 1 << 53

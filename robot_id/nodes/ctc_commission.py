@@ -40,7 +40,7 @@ class CommissionAction:
             handle_accepted_callback=self._begin,
             cancel_callback=lambda _: CancelResponse.ACCEPT,
         )
-        node.own(ActionServer.destroy, server)
+        node.track(ActionServer.destroy, server)
 
     @property
     def at_work(self) -> bool:

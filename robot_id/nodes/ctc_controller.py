@@ -66,7 +66,7 @@ class CtcController(RobotLifecycleNode):
             robot, start, loop, measured=s['measured'], integral=s['integral'],
             torque_limit=s['torque_limit'] or None, blend_s=s['blend_s'],
         )  # fmt: skip
-        proven = controller.check_inertia(physical=s['physical'])
+        consistent = controller.check_inertia(physical=s['physical'])
         driver = self._driver = self.driver_setting(robot)
         self._carried = Compensation(robot, driver.compensated)
         order = joint_order(driver.names, s['joints'], 'joints')
@@ -97,7 +97,7 @@ class CtcController(RobotLifecycleNode):
         self._commission = CommissionAction(self, self._control)
         learns = s['learning'] and not s['dry_run']
         self._model = ControllerModel(
-            self, self._control, self._learning, method, learns=learns, proven=proven
+            self, self._control, self._learning, method, learns=learns, consistent=consistent
         )
         self.diagnostics.add('control', self._report)
 
@@ -106,11 +106,13 @@ class CtcController(RobotLifecycleNode):
         self._dry_run = self.settings['dry_run']
         self._topic = self._driver.topics.effort_commands or COMMANDS
         topic = '~/dry_run_commands' if self._dry_run else self._topic
-        self._efforts = self.tell(Float64MultiArray, topic, qos)
+        self._efforts = self.publisher(Float64MultiArray, topic, qos)
         self._alone = None
         if not self._dry_run:
-            alone = SoleSender(self, Float64MultiArray, self._efforts.topic_name, self._retire)
-            self._alone = self.own(SoleSender.close, alone)
+            alone = SoleSender(
+                self, Float64MultiArray, self._efforts.topic_name, self._yield_control
+            )
+            self._alone = self.track(SoleSender.close, alone)
         self._states = self.listen_to_robot(self._driver, self._on_position, self._period_ns)
         if self._follower is None:
             self.listen(JointTrajectory, 'reference', self._on_reference, POINT)
@@ -133,7 +135,7 @@ class CtcController(RobotLifecycleNode):
         self._watchdog = self.create_timer(self._timeout_s / 2.0, self._check, clock=self.steady)
         self._answer_pending()
 
-    def _retire(self, other: str) -> None:
+    def _yield_control(self, other: str) -> None:
         """Leave the robot to a controller that was there before, without a command."""
         if not self.active:
             return
@@ -239,7 +241,7 @@ class CtcController(RobotLifecycleNode):
         self._saturated += bool(control.controller.saturated().any())
         if control.mode is not before:
             self._supervision.changed(before)
-            self._model.tell_status(ns)
+            self._model.publish_status(ns)
         self._model.work(command)
         self._commission.feed(command, position)
         if self._dry_run or control.stopped:
@@ -259,7 +261,7 @@ class CtcController(RobotLifecycleNode):
             self._trips += 1
             self._control.pause()
             self._learning.ilic.clear()
-            self._model.tell_status()
+            self._model.publish_status()
             self.warning('no valid joint state: zero torque', timeout_s=self._timeout_s)
         self._send_zero()
 
@@ -290,7 +292,7 @@ class CtcController(RobotLifecycleNode):
             return OK, 'inactive', values
         if control.trip is not None:
             return ERROR, control.reason, values
-        wrong_rate = '' if self._lock_step else self._rate_watch.complaint(self._states.watch.last)
+        wrong_rate = '' if self._lock_step else self._rate_watch.warning(self._states.watch.last)
         if self._stale and not self._lock_step:
             return ERROR if self._trips else WARN, 'no valid joint states: zero torque', values
         doing = f'dry run, {control.mode.value}' if self._dry_run else control.mode.value

@@ -44,7 +44,7 @@ class ControllerModel:
     :param learning: the learner.
     :param method: where the start values come from.
     :param learns: whether identified parameters are used from the start.
-    :param proven: whether M(q) of the start values is proven to be positive definite.
+    :param consistent: whether M(q) of the start values is proven to be positive definite.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class ControllerModel:
         method: str,
         *,
         learns: bool,
-        proven: bool,
+        consistent: bool,
     ) -> None:
         self._node, self._control, self._learning = node, control, learning
         self._robot = control.controller.robot
@@ -65,10 +65,10 @@ class ControllerModel:
         self._resting: Asked | None = None
         self._command: Command | None = None
         self._worked = False
-        self._publisher = node.tell(
+        self._publisher = node.publisher(
             DynamicParameters, '~/dynamic_parameters', LATCHED, always=True
         )
-        self._statuses = node.tell(ControllerStatus, '~/status', LATCHED, always=True)
+        self._statuses = node.publisher(ControllerStatus, '~/status', LATCHED, always=True)
         self._load = CarriedLoad(node, self._robot)
         settings = node.settings
         setting = Setting(
@@ -76,7 +76,7 @@ class ControllerModel:
             learning.ilic.options.smallest_inertia, control.controller.settings.kp,
         )  # fmt: skip
         self._hand_over, self._poll = HandOver(setting, self._question), RequestPoll(node)
-        node.own(ControllerModel.close, self)
+        node.track(ControllerModel.close, self)
         for kind, name, work in (
             (SetDynamicParameters, '~/set_dynamic_parameters', self._hand_over.put),
             (SetPayload, '~/set_payload', self._hand_over.put),
@@ -84,14 +84,14 @@ class ControllerModel:
         ):
             self._poll.serve(kind, name, work)
         self._poll.adopt()
-        node.own(node.destroy_timer, node.create_timer(POLL_S, self._idle, clock=node.steady))
+        node.track(node.destroy_timer, node.create_timer(POLL_S, self._idle, clock=node.steady))
         node.diagnostics.add('learning', self._report)
         controller = control.controller
         self._jump = controller.settings.jump.copy()
         self._limit_blend(blend_rate(self._robot, controller.target, controller.settings.kp))
-        self._judge(proven)
+        self._judge(consistent)
         self._publisher.publish(self._message())
-        self.tell_status()
+        self.publish_status()
 
     def close(self) -> None:
         """End the services and the process that checks models."""
@@ -148,13 +148,13 @@ class ControllerModel:
             self._learning.set_parameters(self._control.controller.target)
         else:
             self._use(update.parameters, node.settings['blend_s'])
-            self._proven = bool(node.settings['physical'])
+            self._consistent = bool(node.settings['physical'])
             self._method, self._verdict = 'ilic', Verdict()
             self._covariance = update.fit.covariance
             self._publisher.publish(self._message(ns, update.fit.passed))
             node.event('learned', update=self._updates, passed=int(update.fit.passed.sum()))
 
-    def tell_status(self, ns: int | None = None) -> None:
+    def publish_status(self, ns: int | None = None) -> None:
         """Publish what the controller is doing."""
         control = self._control
         message = ControllerStatus(
@@ -188,7 +188,7 @@ class ControllerModel:
             node.warning(f'a model is forced by {by}: {why}')
         self._limit_blend(checked.rate)
         self._use(wanted.values, blend)
-        self._judge(checked.proven)
+        self._judge(checked.consistent)
         self._learning.set_parameters(wanted.values)
         if isinstance(request, SetPayload.Request):
             self._load.set(request, checked, blend)
@@ -212,10 +212,10 @@ class ControllerModel:
         controller = self._control.controller
         np.minimum(self._jump, rate * controller.period, out=controller.settings.jump)
 
-    def _judge(self, proven: bool) -> None:
+    def _judge(self, consistent: bool) -> None:
         """Remember whether M(q) of the model is proven to be positive definite, and say if not."""
-        self._proven = proven
-        if not proven:
+        self._consistent = consistent
+        if not consistent:
             self._node.warning(NOT_PROVEN)
 
     def _stamp(self, ns: int | None) -> Any:
@@ -241,7 +241,7 @@ class ControllerModel:
                 ilic.sigma_max = sigma
             self._learns = request.enable
             self._node.event('learning', enabled=self._learns, sigma_max=ilic.sigma_max)
-            self.tell_status()
+            self.publish_status()
         finally:
             reply.response.enabled, reply.response.sigma_max = self._learns, ilic.sigma_max
         reply.send()
@@ -257,7 +257,7 @@ class ControllerModel:
             'last_refusal': learning.last_refusal,
             'update': self._updates,
             'held_for_load': self._load.held,
-            'positive_definite': 'proven' if self._proven else 'searched, not proven',
+            'positive_definite': 'proven' if self._consistent else 'searched, not proven',
             'sigma_max': learning.ilic.sigma_max,
             'learner_pid': learning.process.pid if learning.process else 0,
             'checker_pid': self._hand_over.pid,

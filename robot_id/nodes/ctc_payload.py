@@ -39,7 +39,7 @@ class CarriedLoad:
         self._reported: NoticedLoad | None = None
         self._frame = link_frame(robot)
         self.held = 0
-        self._publisher = node.tell(PayloadEstimate, '~/payload', LATCHED, always=True)
+        self._publisher = node.publisher(PayloadEstimate, '~/payload', LATCHED, always=True)
 
     def admits(self, load: NoticedLoad | None, ns: int) -> bool:
         """Return whether a model with a load may be taken over; publish and log the load."""

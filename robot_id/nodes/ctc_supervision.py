@@ -58,7 +58,7 @@ class Supervision:
         self._rate = StartRate(rate_hz) if soft else None
         self._told = False
         service = node.create_service(Trigger, '~/reset', self._reset, qos_profile=SERVICE)
-        node.own(node.destroy_service, service)
+        node.track(node.destroy_service, service)
 
     def begin(self) -> None:
         """Forget a violation: the rate is measured and the start is soft again."""
@@ -77,20 +77,20 @@ class Supervision:
         if not rate.right:
             joint = control.controller.robot.joint_names[0]
             control.refuse(Trip(Kind.RATE, joint, rate.seen_hz, rate.wanted_hz))
-            self.tell()
+            self.publish()
         return True
 
     def changed(self, before: Mode) -> None:
         """Log that the controller does something else now."""
         mode = self._control.mode
         if self._control.stopped:
-            self.tell()
+            self.publish()
         elif mode is Mode.BRAKING:
             self._node.warning(mode.value)
         else:
             self._node.event(mode.value, before=before.name.lower())
 
-    def tell(self) -> None:
+    def publish(self) -> None:
         """Log the violation once, and report it at once."""
         if not self._told:
             self._told = True

@@ -104,13 +104,13 @@ class DdmSimulator(RobotLifecycleNode):
 
     def _make_topics(self) -> None:
         qos = LOCK_STEP if self._lock_step else STREAM
-        self._states = self.tell(JointState, 'joint_states', qos)
+        self._states = self.publisher(JointState, 'joint_states', qos)
         self._clocks = None
         if self._owns_clock:
             others = self.count_publishers('/clock')
             if others:
                 self.warning('another node already publishes /clock', publishers=others)
-            self._clocks = self.tell(ClockMessage, '/clock', qos)
+            self._clocks = self.publisher(ClockMessage, '/clock', qos)
         if self._closed:
             self._heard = self.listen(JointTrajectory, 'reference', self._on_reference, POINT)
         else:

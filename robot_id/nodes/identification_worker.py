@@ -26,13 +26,13 @@ from robot_id.report.plots import plot_prediction
 from robot_id.robot import load_robot
 from robot_id.tasks.identify import Request, identify
 from robot_id.tasks.measurements import load_for
-from robot_id.tasks.payload import PayloadRequest, weigh
+from robot_id.tasks.payload import PayloadRequest, identify_payloads
 from robot_id.tasks.payload.attachment import at_link, link_frame
 
 Send = Callable[[str, dict[str, Any]], None]
 
 
-def weigh_load(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def identify_load(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """
     Identify the load of a robot and save the result next to the recording.
 
@@ -41,7 +41,7 @@ def weigh_load(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
     robot = load_robot(request['robot'])
     unloaded, params, link = request['unloaded'], request['params'], request['link']
     mapping = request['mapping'] or None
-    found = weigh(
+    found = identify_payloads(
         PayloadRequest(
             robot,
             (load_for(robot, [request['loaded']], mapping),),
@@ -123,7 +123,7 @@ def _save(result: Result, stem: Path) -> Path:
 
 def _answer(request: dict[str, Any], send: Send) -> None:
     try:
-        work = weigh_load if request.get('kind') == 'payload' else answer
+        work = identify_load if request.get('kind') == 'payload' else answer
         content = work(
             request, lambda fraction, text='': send('progress', to_message(fraction, text))
         )

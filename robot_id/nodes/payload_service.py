@@ -14,7 +14,7 @@ from robot_id.ros.bag_names import recording_below
 from robot_id.ros.data_directory import LONGEST, below, shortened
 from robot_id.ros.durations import to_duration, to_seconds
 from robot_id.ros.messages import WrongState
-from robot_id.ros.payload_message import weighed_message
+from robot_id.ros.payload_message import identified_message
 from robot_id.ros.qos import SERVICE
 from robot_id.ros.request_words import as_request
 from robot_id_msgs.msg import ErrorCode
@@ -51,14 +51,14 @@ class PayloadService:
         self, request: IdentifyPayload.Request, response: IdentifyPayload.Response
     ) -> IdentifyPayload.Response:
         try:
-            found = self._weigh(request)
+            found = self._identify(request)
             now = self._server.get_clock().now().to_msg()
-            response.payload = weighed_message(
+            response.payload = identified_message(
                 found['payload'], found['robot'], found['frame_id'], now
             )
             response.warnings = [as_request(line) for line in found['warnings']]
             mass = response.payload.inertia.m
-            self._server.event('weighed', mass=mass, json=found['json_path'])
+            self._server.event('payload_identified', mass=mass, json=found['json_path'])
         except Cancelled:
             response.error_code, response.error_string = (
                 ErrorCode.CANCELED,
@@ -68,7 +68,7 @@ class PayloadService:
             response.error_code, response.error_string = self._server.refusal_of(error)
         return response
 
-    def _weigh(self, request: IdentifyPayload.Request) -> dict[str, Any]:
+    def _identify(self, request: IdentifyPayload.Request) -> dict[str, Any]:
         server = self._server
         for text in (request.bag_without, request.bag_with, request.json_path, request.link):
             if len(text) > LONGEST:

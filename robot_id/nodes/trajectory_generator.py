@@ -36,10 +36,10 @@ NEAR = 0.05
 TABLE = (
     ROBOT,
     MAPPING,
-    Row('trajectory', '', "Motion: a standard one, 'lively', or a file (.yaml, .json, .csv, a "
+    Row('trajectory', '', "Motion: a standard one, 'random', or a file (.yaml, .json, .csv, a "
         "bag); empty: the robot file's."),
-    Row('seconds', 0.0, 'Duration of a lively motion [s]; 0: 10 s.', 0.0, 3600.0),
-    Row('seed', 0, 'Seed of a lively motion.', 0, 2**31 - 1),
+    Row('seconds', 0.0, 'Duration of a random trajectory [s]; 0: 10 s.', 0.0, 3600.0),
+    Row('seed', 0, 'Seed of a random trajectory.', 0, 2**31 - 1),
     Row('cycles', 0, 'Number of repetitions; 0: until ~/stop.', 0, 1_000_000),
     Row('rate_hz', 0.0, 'Rate of the reference points [Hz]; 0: 1000 Hz.', 0.0, 1e5),
     Row('lead', 4, 'Number of points sent ahead of time.', 0, 8),

@@ -14,7 +14,7 @@ def plot_prediction(prediction: Prediction, directory: str | Path, title: str = 
     """
     Draw torque and residual of each joint into PNG files of a directory, which is made if needed.
 
-    Samples that the dead band left out are not drawn; runs follow each other in time.
+    Samples that the rest band left out are not drawn; runs follow each other in time.
     """
     import matplotlib
 

@@ -43,14 +43,14 @@ class RobotLifecycleNode(NodeBase, LifecycleNode):
             self._starter = self.create_timer(0.0, self._start_alone, clock=self.steady)
         self.event('ready', node=self.get_fully_qualified_name())
 
-    def tell(self, kind: type, topic: str, qos: Any, always: bool = False) -> Any:
+    def publisher(self, kind: type, topic: str, qos: Any, always: bool = False) -> Any:
         """
         Return a publisher that lives until clean-up.
 
         :param always: publishes in every state, not only when active.
         """
         make = self.create_publisher if always else self.create_lifecycle_publisher
-        return self.own(self.destroy_publisher, make(kind, topic, qos))
+        return self.track(self.destroy_publisher, make(kind, topic, qos))
 
     def listen(
         self, kind: type, topic: str, callback: Callable[[Any], None], arrays: Sequence[str]
@@ -60,14 +60,14 @@ class RobotLifecycleNode(NodeBase, LifecycleNode):
 
         :param arrays: see `wire.Stream`; the callback must not keep the message.
         """
-        return self.own(Listener.close, hear(self, kind, topic, callback, arrays))
+        return self.track(Listener.close, hear(self, kind, topic, callback, arrays))
 
     def listen_to_robot(
         self, driver: DriverMapping, on_position: OnPosition, period_ns: int
     ) -> JointStates:
         """Hear the joint states until clean-up, see `JointStates`."""
         made = JointStates(self, driver, on_position, period_ns)
-        return self.own(JointStates.close, made)
+        return self.track(JointStates.close, made)
 
     def serve(self, kind: type, name: str, work: Callable[[Any, Any], None]) -> None:
         """
@@ -86,7 +86,7 @@ class RobotLifecycleNode(NodeBase, LifecycleNode):
             return response
 
         made = self.create_service(kind, name, answer, qos_profile=SERVICE)
-        self.own(self.destroy_service, made)
+        self.track(self.destroy_service, made)
 
     def _guard_transitions(self) -> None:
         """Refuse a transition that the present state does not have; rclpy alone would raise."""
@@ -104,7 +104,7 @@ class RobotLifecycleNode(NodeBase, LifecycleNode):
 
         service.callback = guarded
 
-    def own(self, destroy: Callable[[Any], Any], made: Any) -> Any:
+    def track(self, destroy: Callable[[Any], Any], made: Any) -> Any:
         """Return what was made, which clean-up will destroy."""
         self._owned.append((destroy, made))
         return made

@@ -31,7 +31,6 @@ Array = NDArray[np.float64]
 LEVELS = {
     None: Verdict.NONE,
     'usable': Verdict.USABLE,
-    'care': Verdict.CAUTION,
     'caution': Verdict.CAUTION,
     'do_not_use': Verdict.DO_NOT_USE,
 }
@@ -70,7 +69,7 @@ def verdict_message(level: str | None, reasons: Iterable[str] = ()) -> Verdict:
     """
     Return the verdict on a result.
 
-    :param level: usable, care (caution) or do_not_use; None where nothing has judged it.
+    :param level: usable, caution or do_not_use; None where nothing has judged it.
     """
     if level not in LEVELS:
         raise DataError(f"verdict '{shorten(level)}' is not usable, caution or do_not_use")

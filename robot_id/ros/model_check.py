@@ -31,7 +31,7 @@ class Setting:
     What holds for every check.
 
     :param data_directory: of result files.
-    :param physical: refuse what no robot that can exist has.
+    :param physical: refuse what no physically consistent robot has.
     :param smallest_inertia: least eigenvalue of a new M_hat against the present one.
     :param kp: (n,) of the loop, 1/s^2.
     """
@@ -66,14 +66,14 @@ class Checked:
     A model that may be used.
 
     :param wanted: the values, and what is known of them.
-    :param proven: whether M(q) is proven to be positive definite in every posture.
+    :param consistent: whether M(q) is proven to be positive definite in every posture.
     :param load: (b,) what its load adds; standard (10,) the part that a load on the last link
         explains.
     :param rate: (n,) how fast the torque may move there, N.m/s or N/s.
     """
 
     wanted: Wanted
-    proven: bool
+    consistent: bool
     load: Array
     standard: Array
     rate: Array
@@ -103,13 +103,13 @@ def check(setting: Setting, question: Question) -> Checked:
         return _payload(setting, question)
     wanted = requested(setting.robot, request, question.current, setting.data_directory)
     check_verdict(wanted.verdict, request.accept_caution)
-    proven = check_model(
+    consistent = check_model(
         setting.robot, wanted.values, question.current, setting.smallest_inertia,
         setting.physical, _others(setting.robot, question), bool(request.forced_by),
     )  # fmt: skip
     standard = load_of_change(setting.robot, question.load)
     rate = blend_rate(setting.robot, wanted.values, setting.kp)
-    return Checked(wanted, proven, question.load, standard, rate)
+    return Checked(wanted, consistent, question.load, standard, rate)
 
 
 def _payload(setting: Setting, question: Question) -> Checked:
@@ -120,12 +120,12 @@ def _payload(setting: Setting, question: Question) -> Checked:
         load = payload_parameters(robot, payload, joint)
     chi = question.current - question.load + load
     # What a load adds is known by its mass: it may be many times the inertia of a wrist.
-    proven = check_model(
+    consistent = check_model(
         robot, chi, question.current, setting.smallest_inertia, setting.physical,
         forced=bool(request.forced_by),
     )  # fmt: skip
     rate = blend_rate(robot, chi, setting.kp)
-    return Checked(Wanted(chi, '', Verdict()), proven, load, load_of_change(robot, load), rate)
+    return Checked(Wanted(chi, '', Verdict()), consistent, load, load_of_change(robot, load), rate)
 
 
 def _others(robot: Robot, question: Question) -> list[Other]:

@@ -83,7 +83,7 @@ def _text(text: str, default: Any, nothing: bool) -> str:
     if not nothing:
         return text
     word = 'empty' if default in ('', []) else '0'
-    for said in ('; derived: ', '; derived ', '; none means '):
+    for said in ('; default: ', '; derived ', '; none means '):
         if said in text:
             return text.replace(said, f'; {word}: ')
     return f'{text} {word.capitalize()}: not given.'

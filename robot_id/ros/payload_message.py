@@ -44,7 +44,7 @@ def payload_of(robot: Robot, inertia: Inertia, link: str) -> tuple[Payload | Non
     return place.on_body(payload), bodies[place.body]
 
 
-def weighed_message(
+def identified_message(
     found: Mapping[str, Any], robot: str, frame: str, stamp: Time
 ) -> PayloadEstimate:
     """Return the load of a file that `payload` writes, given in a TF frame."""
@@ -55,7 +55,7 @@ def weighed_message(
     message = PayloadEstimate(
         robot=robot,
         detected=bool(abs(mass) > 3.0 * deviation),
-        strategy=found['way'],
+        strategy=found['strategy'],
         inertia=_inertia(mass, [v for v, _ in centre], [v for v, _ in inertia]),
         standard_deviation=_inertia(deviation, [s for _, s in centre], [s for _, s in inertia]),
         first_moment=_vector([v for v, _ in first]),

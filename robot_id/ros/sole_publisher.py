@@ -40,11 +40,13 @@ class SoleSender:
 
     :param kind: type of the commands.
     :param topic: full name of their topic.
-    :param retire: called with the name of the earlier one.
+    :param yield_control: called with the name of the earlier one.
     """
 
-    def __init__(self, node: Node, kind: type, topic: str, retire: Callable[[str], None]) -> None:
-        self._node, self._kind, self._topic, self._retire = node, kind, topic, retire
+    def __init__(
+        self, node: Node, kind: type, topic: str, yield_control: Callable[[str], None]
+    ) -> None:
+        self._node, self._kind, self._topic, self._yield_control = node, kind, topic, yield_control
         self._since: int | None = None
         # Two nodes may have one name.
         self._name = f'{node.get_fully_qualified_name()} {os.urandom(4).hex()}'
@@ -84,7 +86,7 @@ class SoleSender:
         if self._since is None or claim.frame_id in ('', self._name):
             return
         if (to_ns(claim.stamp), claim.frame_id) < (self._since, self._name):
-            self._retire(claim.frame_id.rsplit(' ', 1)[0])
+            self._yield_control(claim.frame_id.rsplit(' ', 1)[0])
         else:
             # It came later and may not have heard of us.
             self._claim(self._since, self._name)

@@ -4,9 +4,9 @@ The gains of all drives at once, from recordings without and with a load of know
 Recorded torques y_j are wrong by a factor: g_j y_j = W_j chi without, W_j chi + W_j G p with a
 load. All of it can be scaled, but for the mass in p, which is known and sets the scale. The noise
 is in y, so that y_j = k_j (W_j chi + W_j G p), k_j = 1 / g_j, is solved for k, chi and the rest of
-p (separable least squares), with p a possible body. The linear form, which has y among its
-columns, is the start, and its total least squares solution is given beside it (Gautier and Briot
-2011).
+p (separable least squares), with p a physically consistent body. The linear form, which has y
+among its columns, is the start, and its total least squares solution is given beside it (Gautier
+and Briot 2011).
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from robot_id.regression.solvers.triangular import triangle
 from robot_id.robot import Robot
 from robot_id.robot.friction.columns import friction_parameters
 from robot_id.tasks.payload.attachment import Attachment, last_link
-from robot_id.tasks.payload.consistency import nearest_possible
-from robot_id.tasks.payload.rows import joint_weights, refuse_same, rows_of, settle_all
+from robot_id.tasks.payload.consistency import nearest_consistent
+from robot_id.tasks.payload.rows import joint_weights, refuse_same, resolve_all, rows_of
 from robot_id.tasks.payload.solution import solve
 
 Array = NDArray[np.float64]
 # A deviation beyond this share of a gain: the load is too small to determine it.
 LARGEST_DEVIATION = 0.2
 ITERATIONS, CONVERGED = 50, 1e-9
-# Filters, dead band and time offset are derived from data with right gains in the last pass.
+# Filters, rest band and time offset are derived from data with right gains in the last pass.
 PASSES = 2
 SCHEMA = 1
 # Half width of a 95 % interval in deviations.
@@ -75,8 +75,8 @@ def gain_rows(
     others = len(recordings) - 2
     unknowns = b + len(own) + _MASS + robot.n
     all_rows = [
-        rows_of(robot, data, settled, unknowns)
-        for data, settled in zip(recordings, settle_all(robot, recordings))
+        rows_of(robot, data, resolved, unknowns)
+        for data, resolved in zip(recordings, resolve_all(robot, recordings))
     ]
     weights = joint_weights(all_rows)
     found = GainRows([], [], [])
@@ -295,7 +295,7 @@ def _of_a_body(
     x: Array, k: Array, covariance: Array, determined: NDArray[np.bool_], mass: float
 ) -> Array:
     """
-    Return the k that go with the nearest possible load of the known mass.
+    Return the k that go with the nearest physically consistent load of the known mass.
 
     Least squares under a constraint on the load p moves k by C_kp C_pp^-1 (p' - p).
     """
@@ -306,7 +306,7 @@ def _of_a_body(
     C[:9, :9] = covariance[np.ix_(place, place)]
     C[9, 9] = (1e-6 * mass) ** 2
     p = np.append(x[place], mass)
-    moved = (nearest_possible(p, C, np.append(known, True)) - p)[:9][known]
+    moved = (nearest_consistent(p, C, np.append(known, True)) - p)[:9][known]
     if not np.any(moved):
         return k
     C_pp, C_kp = C[:9, :9][np.ix_(known, known)], covariance[width:][:, place[known]]

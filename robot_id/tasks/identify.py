@@ -24,7 +24,7 @@ from robot_id.progress import Progress, part_of, silent
 from robot_id.regression.rows.prediction import Prediction
 from robot_id.robot import Robot, load_robot
 from robot_id.tasks.checks.finding import Finding
-from robot_id.tasks.checks.gate import look, remarks
+from robot_id.tasks.checks.gate import detect, remarks
 from robot_id.tasks.friction.preparation import PreparedFriction, prepare_friction
 from robot_id.tasks.measurements import implausible, load_for, prepared
 from robot_id.tasks.validation import Validation, validate
@@ -38,11 +38,11 @@ from robot_id.tasks.verdict.holdout import (
 )
 from robot_id.tasks.verdict.verdict import Case, inertia, judge
 
-# A possible robot that explains the data this much worse is not taken instead.
+# A physically consistent robot that explains the data this much worse is not taken instead.
 WORSE = 1.25
 
 
-def possible_method(
+def consistent_method(
     method: Method, options: dict[str, Any], impossible: list[Remark]
 ) -> Method | None:
     """
@@ -58,21 +58,21 @@ def possible_method(
     return replace(method, physical=True)  # type: ignore[type-var]
 
 
-def better(first: Result, possible: Result) -> Result:
+def better(first: Result, consistent: Result) -> Result:
     """Return the result to use, which says what happened."""
     what = 'relative error'
-    before, after = first.relative_error_percent, possible.relative_error_percent
-    if np.isfinite(first.holdout_error_percent) and np.isfinite(possible.holdout_error_percent):
+    before, after = first.relative_error_percent, consistent.relative_error_percent
+    if np.isfinite(first.holdout_error_percent) and np.isfinite(consistent.holdout_error_percent):
         what = 'hold-out error'
-        before, after = first.holdout_error_percent, possible.holdout_error_percent
+        before, after = first.holdout_error_percent, consistent.holdout_error_percent
     figures = f'{what} {before:.3g} -> {after:.3g} %'
-    better_judged = LEVELS.index(possible.verdict) <= LEVELS.index(first.verdict)
+    better_judged = LEVELS.index(consistent.verdict) <= LEVELS.index(first.verdict)
     if after <= WORSE * before and better_judged:
         said = (
             'M(q) was not positive definite: fitted again with physical=true, '
             f'{figures}; physical=false keeps the first fit'
         )
-        return replace(possible, warnings=(said, *possible.warnings))
+        return replace(consistent, warnings=(said, *consistent.warnings))
     said = f'M(q) is not positive definite, and physical=true explains less: {figures}'
     return replace(first, warnings=(said, *first.warnings))
 
@@ -156,7 +156,7 @@ def identify(request: Request, progress: Progress = silent) -> Identification:
     progress(0.02, 'reading the recording')
     dataset = _measurements(robot, request.data, request.mapping)
     others = load_for(robot, request.others, request.mapping) if request.others else None
-    seen = look(robot, dataset) if request.check else ()
+    seen = detect(robot, dataset) if request.check else ()
     findings = tuple(finding.line() for finding in seen) or implausible(robot, dataset)
     if others is not None:
         findings += implausible(robot, others)
@@ -165,9 +165,11 @@ def identify(request: Request, progress: Progress = silent) -> Identification:
     )
     job = _Job(request, friction, dataset, others, seen, findings)
     found = job.run(method, part_of(progress, 0.1, 0.8))
-    possible = possible_method(method, dict(request.options), inertia(job.case(found)))
-    if possible is not None:
-        found = _possible(job, found, possible, part_of(progress, 0.8, 1.0, 'a possible robot'))
+    consistent = consistent_method(method, dict(request.options), inertia(job.case(found)))
+    if consistent is not None:
+        found = _consistent(
+            job, found, consistent, part_of(progress, 0.8, 1.0, 'a physically consistent robot')
+        )
     progress(1.0, 'done')
     return found
 
@@ -216,10 +218,10 @@ class _Job:
         )
 
 
-def _possible(
+def _consistent(
     job: _Job, found: Identification, method: registry.Method, progress: Progress
 ) -> Identification:
-    """Return what a fit among possible robots gives, or the first one, which says why."""
+    """Return what a fit among consistent robots gives, or the first one, which says why."""
     try:
         again = job.run(method, progress)
     except TimeLimitError:

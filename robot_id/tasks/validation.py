@@ -23,7 +23,7 @@ from robot_id.methods.closed_loop.reference import reference_of
 from robot_id.methods.parameters import parameters_for, robot_for
 from robot_id.methods.result import Result
 from robot_id.progress import Progress, silent
-from robot_id.regression.preprocessing.options import derive
+from robot_id.regression.preprocessing.options import resolve_options
 from robot_id.regression.rows.prediction import Prediction, predict
 from robot_id.regression.rows.sampling import long_enough
 from robot_id.robot import Robot
@@ -198,7 +198,7 @@ def validate(
     dataset = dataset.select(robot.joint_names)
     conditions = conditions or Conditions.of(result, dataset.rate)
     slope = conditions.coulomb_slope
-    resolved = derive(conditions.processing, dataset, robot, slope).processing
+    resolved = resolve_options(conditions.processing, dataset, robot, slope).processing
     prediction = predict(robot, chi, dataset, resolved, slope, progress)
     simulation, reasons = simulation_errors(robot, chi, dataset, resolved)
     return Validation(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from robot_id.exceptions import TrajectoryError
 from robot_id.robot import Robot
-from robot_id.trajectory.random import lively_motion
+from robot_id.trajectory.random import random_trajectory
 from robot_id.trajectory.sampled_motion import SampledMotion
 from robot_id.trajectory.standard import STANDARD, standard_trajectory
 from robot_id.trajectory.store import load_trajectory, make_trajectory
@@ -22,11 +22,11 @@ def motion_of(
     robot: Robot, name: str | None = None, seconds: float | None = None, seed: int = 0
 ) -> Trajectory:
     """
-    Return the motion with a name, else the robot file's, else a lively one within the limits.
+    Return the motion with a name, else the robot file's, else a random one within the limits.
 
-    :param name: a standard motion, 'lively', or a trajectory file (.yaml, .json, .csv, a bag).
-    :param seconds: duration of a lively motion.
-    :param seed: of a lively motion.
+    :param name: a standard motion, 'random', or a trajectory file (.yaml, .json, .csv, a bag).
+    :param seconds: duration of a random trajectory.
+    :param seed: of a random trajectory.
     """
     if seconds is not None and not SHORTEST_S <= seconds <= LONGEST_S:
         raise TrajectoryError(
@@ -38,8 +38,8 @@ def motion_of(
     if name is None and seconds is None and robot.description.motion is not None:
         motion = robot.description.motion
         return make_trajectory(motion) if isinstance(motion, dict) else standard_trajectory(motion)
-    if name is None or name == 'lively':
-        return lively_motion(robot.limits, seconds or USUAL_SECONDS, seed)
+    if name is None or name == 'random':
+        return random_trajectory(robot.limits, seconds or USUAL_SECONDS, seed)
     if name in STANDARD or not (Path(name).suffix or os.path.exists(Path(name))):
         return standard_trajectory(name)
     if Path(name).suffix in ('.yaml', '.yml', '.json'):

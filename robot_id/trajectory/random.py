@@ -14,7 +14,7 @@ USUAL_REACH, USUAL_VELOCITY, USUAL_ACCELERATION = 1.5, 2.0, 10.0
 LONGEST_S = 600.0
 
 
-def lively_motion(
+def random_trajectory(
     limits: Limits, seconds: float, seed: int = 0, share: float = 0.8, harmonics: int | None = None
 ) -> Fourier:
     """

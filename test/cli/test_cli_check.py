@@ -18,7 +18,7 @@ from robot_id.robot import load_robot
 
 @pytest.fixture(scope='module')
 def recording() -> Dataset:
-    """Exact torques of the SCARA along a lively motion."""
+    """Exact torques of the SCARA along a random trajectory."""
     robot = load_robot('scara')
     t = np.arange(3000) / 200.0
     w = 2 * np.pi * np.array([0.21, 0.47, 0.83])

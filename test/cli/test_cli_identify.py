@@ -88,7 +88,7 @@ def test_several_recordings_are_one_data_set(folder, tmp_path):
     for names in (['fit.csv'], ['fit.csv', 'other.csv']):
         file = tmp_path / 'r.json'
         parts = [a for name in names for a in ('--data', folder / name)]
-        options = ('--set', 'dead_band=0', '--json', file)
+        options = ('--set', 'rest_band=0', '--json', file)
         assert call('identify', '--robot', 'scara', *parts, *options).exit_code == 0
         equations.append(json.loads(file.read_text())['extras']['equations'])
     assert equations[1] == 2 * equations[0]
@@ -110,7 +110,7 @@ def test_methods_are_listed_with_their_options(tmp_path):
     listed = json.loads((tmp_path / 'm.json').read_text())
     assert listed['idim_irls']['options']['loss']['default'] == 'huber'
     done = call('methods', 'idim_irls')
-    for word in ('loss', 'huber', 'cutoff_hz', 'dead_band', 'max_iterations'):
+    for word in ('loss', 'huber', 'cutoff_hz', 'rest_band', 'max_iterations'):
         assert word in done.output
 
 
@@ -136,8 +136,8 @@ def result_for(folder, tmp_path):
         ({'--set': 'cutoff_hz=9999'}, ['cutoff_hz', '250']),
         ({'--set': 'decimation=0'}, ['decimation', '0']),
         ({'--set': 'filter=bessel'}, ['filter', 'bessel', 'butterworth']),
-        ({'--set': 'dead_band=1,2,3'}, ['dead_band', '3', '2']),
-        ({'--set': 'dead_band=99'}, ['equations', 'dead band']),
+        ({'--set': 'rest_band=1,2,3'}, ['rest_band', '3', '2']),
+        ({'--set': 'rest_band=99'}, ['equations', 'rest band']),
         ({'--set': 'cutoff_hz'}, ['cutoff_hz', 'key=value']),
         ({'--data': 'missing.csv'}, ['missing.csv', 'no such file']),
         ({'--robot': 'tx40'}, ['joint']),

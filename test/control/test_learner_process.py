@@ -41,7 +41,7 @@ def process(robot, options):
 
 @pytest.fixture(scope='module')
 def window(robot):
-    reference = motion_of(robot, 'lively', 2.0, 1).sampled(RATE)
+    reference = motion_of(robot, 'random', 2.0, 1).sampled(RATE)
     q, dq, ddq = reference.position[:400], reference.velocity[:400], reference.acceleration[:400]
     slope = robot.description.coulomb_slope
     return Window(400, q, dq, ddq, inverse_dynamics(robot, robot.truth(), q, dq, ddq, slope))

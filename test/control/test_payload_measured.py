@@ -9,7 +9,7 @@ import pytest
 from robot_id.control.runtime.payload_watch import PayloadWatch
 from robot_id.data import load
 from robot_id.data.signals.processing import Processing
-from robot_id.regression.preprocessing.options import derive
+from robot_id.regression.preprocessing.options import resolve_options
 from robot_id.regression.rows.observation import Observation
 from robot_id.robot import Payload, load_robot, payload_parameters
 
@@ -37,7 +37,7 @@ def test_measured_windows(shared, name, file, mapping, count, mass):
     """No notice without a load; one with the torques of a load added to what was measured."""
     robot = load_robot(shared / 'data' / name if '/' in name else name)
     data = load(shared / 'data' / file, mapping=mapping, robot=robot).select(robot.joint_names)
-    processing = derive(Processing(), data, robot, None, 'unknown').processing
+    processing = resolve_options(Processing(), data, robot, None, 'unknown').processing
     whole = data.runs[0]
     edges = np.linspace(0, len(whole), count + 1).astype(int)
     windows = [replace(data, runs=(whole.rows(*pair),)) for pair in pairwise(edges)]

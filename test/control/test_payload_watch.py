@@ -11,7 +11,7 @@ from robot_id.robot import Loop, Payload, load_robot, payload_parameters
 from robot_id.tasks import run_ilic
 from robot_id.trajectory import SampledMotion
 from robot_id.trajectory.default import motion_of
-from robot_id.trajectory.random import lively_motion
+from robot_id.trajectory.random import random_trajectory
 
 CYCLE_S = 8.0
 PENDULUM = """
@@ -56,7 +56,7 @@ def learn(robot, seed, *, load=None, at=4, cycles=7, window=1.0, **options):
         heavier = truth + payload_parameters(robot, load)
         noise = replace(noise, changes=((at * CYCLE_S, heavier),))
     return run_ilic(
-        robot, truth, lively_motion(robot.limits, CYCLE_S, seed), cycles, disturbances=noise,
+        robot, truth, random_trajectory(robot.limits, CYCLE_S, seed), cycles, disturbances=noise,
         ilic_options={'physical': True, 'window_s': window * CYCLE_S}, **options,
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Every kind of bad stamps and values: mended and reported with its place, or refused."""
+"""Every kind of bad stamps and values: repaired and reported with its place, or refused."""
 
 import numpy as np
 import pytest

@@ -97,7 +97,7 @@ def test_border_in_seconds_or_samples():
 
 
 def test_describe_names_every_choice():
-    options = resolve(Processing(dead_band=[0.1, 0.2], decimation=100), 1000.0, 60.0)
+    options = resolve(Processing(rest_band=[0.1, 0.2], decimation=100), 1000.0, 60.0)
     text = '\n'.join(options.describe(1000.0))
     for part in ('Butterworth order 4', 'zero-phase', '10 x 10', 'cut-off 4 Hz', '0.1, 0.2'):
         assert part in text
@@ -116,7 +116,7 @@ def test_describe_names_every_choice():
         ({'decimation': 0}, 'decimation must be'),
         ({'border': -1}, 'border must be'),
         ({'border_s': -0.1}, 'border_s must be'),
-        ({'dead_band': [-1.0]}, 'dead_band must be'),
+        ({'rest_band': [-1.0]}, 'rest_band must be'),
     ],
 )
 def test_bad_options_are_refused(options, message):
@@ -129,7 +129,7 @@ def test_cutoff_above_half_the_rate_is_refused():
         resolve(Processing(cutoff_hz=500), 1000.0)
 
 
-def test_dead_band_per_joint():
+def test_rest_band_per_joint():
     dq = np.array([[0.05, -0.5], [-0.2, 0.0]])
     assert dropped(dq, [0.1, 0.0]).tolist() == [[True, False], [False, False]]
     assert dropped(dq, 0.1).tolist() == [[True, False], [False, True]]

@@ -37,7 +37,7 @@ def test_tx40_on_the_joint_side(shared):
     assert np.allclose(-48 * run.position[:, 3], raw[:, 3])
     tau = np.loadtxt(shared / 'data/tx40/motor_torque.csv.gz', delimiter=',', skiprows=1)
     assert np.allclose(45 * tau[:, 4] + 32 * tau[:, 5], run.torque[:, 4])
-    # Others keep 2075 equations with this dead band at 50 Hz.
+    # Others keep 2075 equations with this rest band at 50 Hz.
     figures = yaml.safe_load((shared / 'reference/tx40_measured.yaml').read_text())
     options = resolve(Processing(cutoff_hz=100, decimation=100), run.rate)
     first, last = usable(run, options)

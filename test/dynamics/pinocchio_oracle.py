@@ -79,8 +79,9 @@ def rigid_derivatives(robot, chi, q, dq, ddq):
     """
     Return d tau/d q and d tau/d dq of pinocchio, (n, n) each, of the rigid bodies alone.
 
-    Base parameters in their own places are no possible bodies, which pinocchio refuses. What it
-    gives is linear in the parameters: so heavy bodies are added and their part subtracted.
+    Base parameters in their own places are no physically consistent bodies, which pinocchio
+    refuses. What it gives is linear in the parameters: so heavy bodies are added and their part
+    subtracted.
     """
     heavy = np.zeros(len(robot.standard_names))
     heavy[robot.inertial_index] = [1e2, 0, 0, 1e2, 0, 1e2, 0, 0, 0, 1e2]

@@ -69,7 +69,7 @@ def random_parameters(robot, rng):
 
 
 def random_body(rng):
-    """(10,) inertial parameters of a cloud of point masses, so a possible body."""
+    """(10,) inertial parameters of a cloud of point masses, so a physically consistent body."""
     mass, points = rng.uniform(0.1, 1.0, 6), rng.uniform(-0.3, 0.3, (6, 3))
     body = pin.Inertia.Zero()
     for m, point in zip(mass, points):

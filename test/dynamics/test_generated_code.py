@@ -16,7 +16,7 @@ from robot_id.exceptions import SimulationError
 from robot_id.methods.kalman import state_kernels
 from robot_id.methods.kalman.filter import StateModel
 from robot_id.robot import load_robot
-from robot_id.trajectory.random import lively_motion
+from robot_id.trajectory.random import random_trajectory
 
 N = library.ENOUGH_STATES
 pytestmark = pytest.mark.skipif(compiler.compiler() is None, reason='no C compiler')
@@ -102,7 +102,7 @@ def test_lost_inertia_and_nan_are_told_as_by_the_kernels(monkeypatch):
 def test_simulation_is_the_same(name, monkeypatch):
     robot = load_robot(name)
     loop = robot.loop()
-    reference = lively_motion(robot.limits, 0.3, harmonics=4).sampled(loop.rate_hz)
+    reference = random_trajectory(robot.limits, 0.3, harmonics=4).sampled(loop.rate_hz)
     controller = tune(robot, loop)
     made, generic = with_and_without(
         monkeypatch, lambda: dynamics.simulate(robot, robot.truth(), reference, controller)

@@ -9,7 +9,7 @@ from robot_id.control import tune
 from robot_id.dynamics import Disturbances, Plant, RunningController, simulate
 from robot_id.exceptions import SimulationError
 from robot_id.robot import load_robot
-from robot_id.trajectory.random import lively_motion
+from robot_id.trajectory.random import random_trajectory
 
 
 def world(robot, reference):
@@ -29,7 +29,7 @@ def world(robot, reference):
 def test_sample_by_sample_from_outside_is_the_compiled_loop(name, loop):
     """What the ROS simulator does, against `simulate`: positions, and torques with their noise."""
     robot = load_robot(name)
-    reference = lively_motion(robot.limits, 0.6).sampled(robot.loop(loop).rate_hz)
+    reference = random_trajectory(robot.limits, 0.6).sampled(robot.loop(loop).rate_hz)
     controller, d = tune(robot, robot.loop(loop)), world(robot, reference)
     whole = simulate(robot, robot.truth(), reference, controller, disturbances=d)
     q0, dq0 = reference.position[0], reference.velocity[0]
@@ -49,7 +49,7 @@ def test_sample_by_sample_from_outside_is_the_compiled_loop(name, loop):
 
 def test_noise_is_that_of_the_documented_streams():
     robot = load_robot('scara')
-    reference = lively_motion(robot.limits, 1.0).sampled(robot.loop().rate_hz)
+    reference = random_trajectory(robot.limits, 1.0).sampled(robot.loop().rate_hz)
     std = np.array([1e-4, 2e-4]), np.array([0.3, 0.1])
     d = Disturbances(position_std=std[0], torque_std=std[1], seed=5)
     run = simulate(robot, robot.truth(), reference, tune(robot, robot.loop()), disturbances=d)

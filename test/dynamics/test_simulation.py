@@ -13,12 +13,14 @@ from robot_id.dynamics import Controller, Disturbances, simulate, simulate_many
 from robot_id.exceptions import SimulationError
 from robot_id.robot import load_robot
 from robot_id.trajectory import Reference
-from robot_id.trajectory.random import lively_motion
+from robot_id.trajectory.random import random_trajectory
 
 
 def motion(robot, loop='default', seconds=2.0, share=0.6, seed=2):
     settings = robot.loop(loop)
-    return lively_motion(robot.limits, seconds, seed, share).sampled(settings.rate_hz), settings
+    return random_trajectory(robot.limits, seconds, seed, share).sampled(
+        settings.rate_hz
+    ), settings
 
 
 @pytest.mark.parametrize('loop', ['default', 'learning'])
@@ -191,7 +193,7 @@ def test_divergence_names_the_time_and_the_joint():
 def test_sensitivities_against_finite_differences():
     robot = load_robot('scara')
     settings = robot.loop('default')
-    reference = lively_motion(robot.limits, 4.0, 1, 0.5).sampled(2000.0)
+    reference = random_trajectory(robot.limits, 4.0, 1, 0.5).sampled(2000.0)
     law = replace(tune(robot, settings), rate_hz=2000.0)
     chi, slope = robot.truth(), 30.0
     run = simulate(robot, chi, reference, law, coulomb_slope=slope)

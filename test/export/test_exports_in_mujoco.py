@@ -18,7 +18,7 @@ from robot_id.export.mjcf_file import HOLD, SHARP, STEP
 from robot_id.export.readback import without_shapes
 from robot_id.methods.result import Result
 from robot_id.robot import load_robot
-from robot_id.trajectory.random import lively_motion
+from robot_id.trajectory.random import random_trajectory
 
 mujoco = pytest.importorskip('mujoco')
 RATE = 1000.0
@@ -98,7 +98,7 @@ def test_mujoco_needs_the_torques_of_our_simulator(name, request):
     result = Result(robot.name, 'idim_wls', robot.base.names, chi, covariance, verdict='usable')
     loop = loop_setting(robot, 'default').model_copy(update={'law': 'pd', 'rate_hz': RATE})
     controller = tune(robot, loop, chi)
-    reference = lively_motion(robot.limits, 2.5, seed=1, share=0.5).sampled(RATE)
+    reference = random_trajectory(robot.limits, 2.5, seed=1, share=0.5).sampled(RATE)
     ours = simulate(robot, chi, reference, controller, coulomb_slope=SLOPE).torque
     for kind in ('urdf', 'mjcf'):
         made = export(kind, result, Path('r.json'), name)

@@ -36,7 +36,7 @@ def with_end(end):
 
 
 def exported(folder, content, more=None):
-    """Return what the command said and the bytes that it wrote for a possible robot."""
+    """Return what the command said and the bytes that it wrote for a consistent robot."""
     path, out = folder / 'cell.urdf', folder / 'new.urdf'
     path.write_bytes(content)
     if more:

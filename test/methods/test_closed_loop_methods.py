@@ -16,7 +16,7 @@ from robot_id.methods.closed_loop.idim_iv import IdimIv, instrumental_solution
 from robot_id.methods.idim.idim_wls import IdimWls
 from robot_id.robot import load_robot
 from robot_id.tasks import record
-from robot_id.trajectory.random import lively_motion
+from robot_id.trajectory.random import random_trajectory
 
 PAPER = Processing(
     cutoff_hz=20, decimation=20
@@ -57,11 +57,11 @@ def test_scara_from_the_regular_start(scara, fast_loop, method):
 def test_a_torque_that_comes_a_sample_late_is_lined_up_with_the_simulated_one(given):
     """As joint states tell it: what acted until then, commanded a sample ago."""
     robot = load_robot('tx40')
-    told = record(robot, lively_motion(robot.limits, 4.0), seed=1, loop='one_khz')
+    told = record(robot, random_trajectory(robot.limits, 4.0), seed=1, loop='one_khz')
     (run,) = told.runs
     late = replace(told, runs=(replace(run, torque=run.torque[[0, *range(len(run) - 1)]]),))
     wanted = Didim(loop='one_khz').estimate(robot, told)
-    method = Didim(loop='one_khz', processing=Processing(torque_offset_s=given))
+    method = Didim(loop='one_khz', processing=Processing(torque_delay_s=given))
     result = method.estimate(robot, late)
     assert result.converged
     assert result.relative_error_percent < 1.3 * wanted.relative_error_percent
@@ -71,9 +71,9 @@ def test_a_torque_that_comes_a_sample_late_is_lined_up_with_the_simulated_one(gi
 
 def test_a_held_torque_is_half_a_sample_late(scara):
     """Fast motion at 200 Hz: lined up, least squares and IV lose their bias."""
-    quick = record(scara, lively_motion(scara.limits, 30.0, seed=1), seed=1)
+    quick = record(scara, random_trajectory(scara.limits, 30.0, seed=1), seed=1)
     slope = scara.description.coulomb_slope
-    as_recorded = replace(PAPER, torque_offset_s=0.0)
+    as_recorded = replace(PAPER, torque_delay_s=0.0)
     for method in (
         IdimWls(coulomb_slope=slope, processing=as_recorded),
         IdimIv(processing=as_recorded),

@@ -12,7 +12,7 @@ from robot_id.methods.idim.idim_wls import IdimWls
 from robot_id.robot import load_robot
 from robot_id.tasks import record
 from robot_id.tasks.validation import validate
-from robot_id.trajectory.random import lively_motion
+from robot_id.trajectory.random import random_trajectory
 
 
 @pytest.fixture(scope='module')
@@ -49,7 +49,7 @@ def test_emps_closed_loop_simulation_beats_the_authors_figures(emps_real, shared
 
 def test_tx40_reaches_the_statistical_optimum_from_unit_rotors():
     robot = load_robot('tx40')
-    motion = lively_motion(robot.limits, 10.0, seed=0)
+    motion = random_trajectory(robot.limits, 10.0, seed=0)
     assert np.all(motion.extremes().acceleration > 20.0)
     measured = record(robot, motion, seed=1)
     result = Didim(processing=Processing(decimation=100)).estimate(robot, measured)
@@ -64,7 +64,7 @@ def test_tx40_real_data_with_the_filtered_position_as_reference(shared):
     robot = load_robot('tx40')
     measured = data.load(shared / 'data/tx40', 'tx40_csv', robot)
     band = yaml.safe_load((shared / 'reference/tx40_measured.yaml').read_text())
-    processing = Processing(cutoff_hz=100, decimation=100, dead_band=band['dead_band_rad_s'])
+    processing = Processing(cutoff_hz=100, decimation=100, rest_band=band['dead_band_rad_s'])
     wls = IdimWls(processing=processing).estimate(robot, measured)
     result = Didim(processing=processing).estimate(robot, measured)
     assert result.converged

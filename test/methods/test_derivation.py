@@ -11,11 +11,15 @@ from robot_id.dynamics.acting_columns import acting_columns
 from robot_id.exceptions import IdentificationError
 from robot_id.methods import registry
 from robot_id.regression.preprocessing.coarse import coarse
-from robot_id.regression.preprocessing.options import ROWS_PER_PARAMETER, derive, rows_needed
+from robot_id.regression.preprocessing.options import (
+    ROWS_PER_PARAMETER,
+    resolve_options,
+    rows_needed,
+)
 from robot_id.regression.preprocessing.rest_band import (
-    derive_dead_band,
     position_noise,
     resolution,
+    resolve_rest_band,
 )
 from robot_id.regression.rows.observation import Observation
 from robot_id.regression.rows.remaining import enough, rows_of_joints
@@ -33,7 +37,7 @@ def recording(scara, simulate):
 
 def test_a_derived_value_given_by_hand_changes_nothing(scara, recording):
     whole = registry.create('idim_wls').estimate(scara, recording)
-    derived = {key: whole.options[key] for key in ('cutoff_hz', 'decimation', 'dead_band')}
+    derived = {key: whole.options[key] for key in ('cutoff_hz', 'decimation', 'rest_band')}
     assert all(value is not None for value in derived.values())
     given = [{key: value} for key, value in derived.items()] + [derived]
     for options in given:
@@ -47,7 +51,9 @@ def test_a_derived_value_given_by_hand_changes_nothing(scara, recording):
 
 def test_noise_lowers_the_cutoff(scara, simulate):
     cutoffs = [
-        derive(Processing(), simulate(scara, position=noise), scara, None).processing.cutoff_hz
+        resolve_options(
+            Processing(), simulate(scara, position=noise), scara, None
+        ).processing.cutoff_hz
         for noise in (0.0, 2e-3)
     ]
     assert cutoffs[1] < cutoffs[0]
@@ -56,7 +62,7 @@ def test_noise_lowers_the_cutoff(scara, simulate):
 def test_short_recordings_keep_three_rows_a_parameter(scara, recording):
     run = recording.runs[0]
     short = replace(recording, runs=(run.rows(0, round(4.0 * run.rate)),))
-    found = derive(Processing(), short, scara, None).processing
+    found = resolve_options(Processing(), short, scara, None).processing
     needed = ROWS_PER_PARAMETER * max(map(len, acting_columns(scara)))
     assert rows_left(short, found) >= needed
     with pytest.raises(IdentificationError, match=r'equations are left for 8 parameters'):
@@ -79,11 +85,13 @@ def test_rows_at_rest_are_not_counted(scara, recording):
         held(short.torque),
     )
     moving, resting = (
-        derive(Processing(), replace(recording, runs=(each,)), scara, None, 'known').processing
+        resolve_options(
+            Processing(), replace(recording, runs=(each,)), scara, None, 'known'
+        ).processing
         for each in (short, longer)
     )
-    assert moving.dead_band is None
-    assert np.all(np.array(resting.dead_band) > 0.0)
+    assert moving.rest_band is None
+    assert np.all(np.array(resting.rest_band) > 0.0)
     rows = [rows_of_joints(replace(recording, runs=(r,)), moving) for r in (short, longer)]
     np.testing.assert_allclose(rows[1], rows[0], rtol=0.3)
     whole = replace(recording, runs=(longer,))
@@ -109,7 +117,9 @@ def test_a_joint_at_rest_has_no_rows(scara, recording):
     for still in (np.full(len(q), 0.3), 0.3 + 2e-5 * rng.normal(size=len(q))):
         q[:, 1] = still
         held = Dataset(recording.joint_names, (replace(run, position=q),), 'held')
-        band, reason = derive_dead_band(held, derive(Processing(), held, scara).processing)
+        band, reason = resolve_rest_band(
+            held, resolve_options(Processing(), held, scara).processing
+        )
         assert 'elbow held in place' in reason
         speed = np.abs(np.gradient(still, run.step))
         assert band[1] > np.percentile(speed, 50)

@@ -22,8 +22,8 @@ from robot_id.trajectory.default import motion_of
 @pytest.mark.parametrize('name', ['scara', 'emps'])
 def test_without_position_noise_it_is_weighted_least_squares(name):
     robot = load_robot(name)
-    measured = record(robot, motion_of(robot, 'lively', 6.0, 3), seed=1)
-    wls = IdimWls(attenuation='kept').estimate(robot, measured)
+    measured = record(robot, motion_of(robot, 'random', 6.0, 3), seed=1)
+    wls = IdimWls(correct_attenuation=False).estimate(robot, measured)
     ml = IdimMl(position_std=0.0).estimate(robot, measured)
     assert np.array_equal(ml.values, wls.values)
     assert np.allclose(ml.std, wls.std, rtol=1e-9)
@@ -35,13 +35,13 @@ def test_without_position_noise_it_is_weighted_least_squares(name):
 def test_the_bias_of_noise_in_w_is_gone():
     """0.1 mm of white noise on EMPS positions and a filter far too wide: M1 is 25 kg too small."""
     robot, wide = load_robot('emps'), Processing(
-        cutoff_hz=40, decimation=5, dead_band=0.02, torque_offset_s=0.0
+        cutoff_hz=40, decimation=5, rest_band=0.02, torque_delay_s=0.0
     )  # fmt: skip
     noise = np.array([1e-4])
     errors = {IdimWls: [], IdimMl: []}
     for seed in range(3):
         spoilt = Disturbances(position_std=noise, torque_std=np.array([1.0]), seed=seed)
-        run = perform(robot, motion_of(robot, 'lively', 6.0, 3), disturbances=spoilt).to_run(1)
+        run = perform(robot, motion_of(robot, 'random', 6.0, 3), disturbances=spoilt).to_run(1)
         measured = data.Dataset(robot.joint_names, (run,))
         for method, found in errors.items():
             known = {'position_std': 1e-4} if method is IdimMl else {}

@@ -16,7 +16,7 @@ from robot_id.robot import load_robot
 from robot_id.tasks.recording import dataset_of, record
 from robot_id.tasks.verdict.holdout import hold_out
 from robot_id.trajectory import Reference
-from robot_id.trajectory.random import lively_motion
+from robot_id.trajectory.random import random_trajectory
 
 # The friction of the plant turns within 30 urad/s, that of the robot file within 1 mrad/s.
 STICKS = 30_000.0
@@ -24,8 +24,8 @@ SECONDS, MOVES, SHARE = 8.0, 4, 0.6
 
 
 def stop_and_go(robot, rate):
-    """Return a lively motion in four moves, each begun and ended at rest, with stops between."""
-    motion = lively_motion(robot.limits, SECONDS, seed=5).sampled(rate, 1)
+    """Return a random motion in four moves, each begun and ended at rest, with stops between."""
+    motion = random_trajectory(robot.limits, SECONDS, seed=5).sampled(rate, 1)
     path = make_interp_spline(motion.time, motion.position, k=5, axis=0)
     period = 2.0 * SECONDS / MOVES
     time = np.arange(0.0, 0.9 * MOVES * period, 1.0 / rate)
@@ -73,7 +73,7 @@ def test_rest_does_not_move_the_estimate(scara, stops, method, reference):
     for recorded in stops:
         data = recorded if reference else without_reference(recorded)
         result = registry.create(method, {}).estimate(scara, data)
-        assert min(result.options['dead_band']) > 0.0
+        assert min(result.options['rest_band']) > 0.0
         errors.append(deviations_off(scara, result))
     rms = np.sqrt(np.mean(np.concatenate(errors) ** 2))
     print(f'{method}: errors of {rms:.2f} deviations')
@@ -97,12 +97,14 @@ def test_rest_is_held_out_as_well_as_by_least_squares(scara, stops, method):
 
 def test_a_motion_without_stops_keeps_all_rows_where_friction_is_smooth(scara):
     result = registry.create('didim', {}).estimate(scara, record(scara, seed=1))
-    assert result.options['dead_band'] is None
+    assert result.options['rest_band'] is None
 
 
 def test_a_slow_loop_is_not_put_behind_the_position_that_it_led_to(scara):
     """The robot file's loop is 10 ms and more late; on the filtered position it would be again."""
-    data = without_reference(record(scara, lively_motion(scara.limits, SECONDS, seed=5), seed=1))
+    data = without_reference(
+        record(scara, random_trajectory(scara.limits, SECONDS, seed=5), seed=1)
+    )
     wls = registry.create('idim_wls', {}).estimate(scara, data)
     result = registry.create('didim', {}).estimate(scara, data)
     assert result.relative_error_percent < 1.5 * wls.relative_error_percent
@@ -118,9 +120,9 @@ def test_torques_stand_beside_those_that_a_loop_holds():
 
     late, hold = 0.004, 0.002
     run = Run(time, np.zeros((len(time), 2)), torque(time - late))
-    found = torques_on_motion(run, Processing(torque_offset_s=late), hold)
+    found = torques_on_motion(run, Processing(torque_delay_s=late), hold)
     inner = slice(5, -5)
     expected = torque(time + 0.5 * hold)
     np.testing.assert_allclose(found[inner], expected[inner], atol=2e-6)
-    rigid = torques_on_motion(run, Processing(torque_offset_s=late), 0.0)
+    rigid = torques_on_motion(run, Processing(torque_delay_s=late), 0.0)
     np.testing.assert_allclose(rigid[inner], torque(time)[inner], atol=2e-6)

@@ -16,7 +16,7 @@ from robot_id.robot import load_robot
 from robot_id.robot.friction.replacement import with_friction
 from robot_id.tasks.identify import Request, identify
 from robot_id.tasks.validation import validate
-from robot_id.trajectory.random import lively_motion
+from robot_id.trajectory.random import random_trajectory
 
 NAMES = ('shoulder', 'elbow')
 ADDED = {'Fl': 0.08, 'Fs': 0.4, 'Fc+': 0.6, 'Fc-': 0.4}
@@ -39,7 +39,7 @@ def plant(terms, constants=None):
 def recorded(robot, chi, seed=1, seconds=12.0):
     """Return a run of the plant with exact motion and noise on the torque alone."""
     loop = robot.loop()
-    reference = lively_motion(robot.limits, seconds).sampled(loop.rate_hz)
+    reference = random_trajectory(robot.limits, seconds).sampled(loop.rate_hz)
     run = dynamics.simulate(robot, chi, reference, tune(robot, loop, chi), coulomb_slope=2000.0)
     tau = dynamics.inverse_dynamics(robot, chi, run.position, run.velocity, run.acceleration)
     rng = np.random.default_rng(seed)
@@ -50,7 +50,7 @@ def recorded(robot, chi, seed=1, seconds=12.0):
 
 def along_the_motion(robot, chi, seed=1):
     """Return torques of the plant, with noise, along a motion that is known exactly."""
-    motion = lively_motion(robot.limits, 20.0).sampled(1000.0)
+    motion = random_trajectory(robot.limits, 20.0).sampled(1000.0)
     states = motion.position, motion.velocity, motion.acceleration
     tau = dynamics.inverse_dynamics(robot, chi, *states)
     tau = tau + np.random.default_rng(seed).normal(0, 0.05, tau.shape)

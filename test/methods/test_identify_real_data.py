@@ -25,7 +25,7 @@ def tx40(shared):
     measured = data.load(shared / 'data/tx40', 'tx40_csv', robot)
     reference = yaml.safe_load((shared / 'reference/tx40_measured.yaml').read_text())
     paper = yaml.safe_load((shared / 'reference/paper_tables.yaml').read_text())
-    options = {'cutoff_hz': 100, 'decimation': 100, 'dead_band': reference['dead_band_rad_s']}
+    options = {'cutoff_hz': 100, 'decimation': 100, 'rest_band': reference['dead_band_rad_s']}
     result = registry.create('idim_wls', options).estimate(robot, measured)
     return robot, measured, result, reference, paper['tx40_didim_cloe']['table2'], options
 

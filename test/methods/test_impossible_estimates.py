@@ -11,8 +11,8 @@ from robot_id.data.signals.processing import Processing
 from robot_id.dynamics import positive_on_motion
 from robot_id.exceptions import IdentificationError, OutOfTimeError
 from robot_id.methods.closed_loop import problem as loop_problem
-from robot_id.methods.closed_loop.admissible import admissible
 from robot_id.methods.closed_loop.cloe import Clie, Cloe
+from robot_id.methods.closed_loop.consistent import consistent_start
 from robot_id.methods.closed_loop.didim import Didim
 from robot_id.methods.closed_loop.idim_iv import IdimIv
 from robot_id.methods.idim.idim_wls import IdimWls
@@ -66,7 +66,7 @@ def off(robot, result):
 def test_iv_takes_its_instrument_from_the_nearest_possible_robot(scara, lacking):
     found = IdimIv(processing=PAPER, fit_loop='never').estimate(scara, lacking)
     assert found.converged
-    assert any('nearest possible robot' in line for line in found.warnings)
+    assert any('nearest physically consistent robot' in line for line in found.warnings)
     assert not positive_on_motion(scara, found.values, [lacking.runs[0].position])
     assert off(scara, found) < 0.1
 
@@ -97,7 +97,7 @@ def test_the_filter_keeps_a_direct_model(scara, lacking):
     found = Ekf().estimate(scara, lacking)
     assert found.converged
     assert positive_on_motion(scara, found.values, [lacking.runs[0].position])
-    start = admissible(scara, wls.values, [lacking.runs[0].position], wls.covariance)
+    start = consistent_start(scara, wls.values, [lacking.runs[0].position], wls.covariance)
     error = predict(scara, start, lacking, Ekf().processing).relative_error_percent
     assert found.relative_error_percent < 2.0 * error
 
@@ -115,7 +115,7 @@ def test_the_nearest_possible_robot_still_explains_the_torques(scara, lacking):
     assert not positive_on_motion(scara, wls.values, motions)
     errors = {}
     for name, covariance in (('near', wls.covariance), ('regular', None)):
-        chi = admissible(scara, wls.values, motions, covariance)
+        chi = consistent_start(scara, wls.values, motions, covariance)
         assert positive_on_motion(scara, chi, motions)
         predicted = predict(scara, chi, lacking, PAPER)
         errors[name] = predicted.relative_error_percent

@@ -6,7 +6,7 @@ import pytest
 from robot_id.data.signals.processing import Processing
 from robot_id.methods import registry
 from robot_id.regression.preprocessing.alignment import align
-from robot_id.regression.preprocessing.resolve import settle
+from robot_id.regression.preprocessing.resolve import resolve
 from robot_id.regression.preprocessing.torque_delay import TimeOffset
 from robot_id.studies.campaign.world import known_robot, recording
 
@@ -14,11 +14,11 @@ QUIET = {'encoder_step': 0.0, 'torque_std': 0.0}
 
 
 def experiment(entry, seed=0, **noise):
-    """Return the robot and a recording of 4 s of a lively motion."""
+    """Return the robot and a recording of 4 s of a random trajectory."""
     own = {'encoder_step': None, 'position_std': None, 'torque_std': None}
     cell = {
         'robots': entry,
-        'motions': {'motion': 'lively', 'seconds': 4.0, 'seed': 3},
+        'motions': {'motion': 'random', 'seconds': 4.0, 'seed': 3},
         'noise': {**own, 'colour': 0.0, 'missed': 0.0, **noise},
         'rates': None,
         'controller': {'knowledge': 'exact', 'bandwidth': 1.0, 'delay': 0},
@@ -47,7 +47,7 @@ def test_friction_at_the_reversals_is_no_time_offset(entry):
 
 def test_friction_at_the_reversals_does_not_choose_the_cutoff():
     robot, data = experiment(arm(3, 2), **QUIET)
-    assert settle(robot, data).processing.cutoff_hz > 80.0
+    assert resolve(robot, data).processing.cutoff_hz > 80.0
 
 
 def test_an_offset_is_the_hold_zero_both_or_itself():
@@ -76,12 +76,12 @@ def test_the_deviation_of_an_undecided_offset_counts(method):
     offset = align(robot, data, 'auto').offset
     assert offset.undecided
     found = registry.create(method, {}).estimate(robot, data)
-    taken = found.options['torque_offset_s']
+    taken = found.options['torque_delay_s']
     assert taken == pytest.approx(offset.used[0])
     same = {key: found.options[key] for key in ('cutoff_hz', 'decimation', 'coulomb_slope')}
 
     def given(seconds):
-        options = {**same, 'torque_offset_s': seconds}
+        options = {**same, 'torque_delay_s': seconds}
         return registry.create(method, options).estimate(robot, data)
 
     # What the estimate moves by when the offset does, added to what the residual says.
@@ -103,8 +103,8 @@ def plain(known, robot, data, same, taken):
     )
 
     options = {key: same[key] for key in ('cutoff_hz', 'decimation')}
-    rows = settle(
-        robot, data, same['coulomb_slope'], Processing(torque_offset_s=taken, **options)
+    rows = resolve(
+        robot, data, same['coulomb_slope'], Processing(torque_delay_s=taken, **options)
     ).processing
     observation = Observation(robot, data, rows, same['coulomb_slope'], free=True)
     weights = System(observation.factors()).joint_weights()[0]

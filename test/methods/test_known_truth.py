@@ -54,13 +54,13 @@ def test_position_noise_biases_the_unfiltered_estimate_and_filtering_mends_it(ro
     data = simulate(robot, rate=200.0, position=2e-4, torque=0.01, duration=30.0)
     raw = registry.create(
         'idim_ols',
-        {'filter': 'none', 'decimation': 1, 'deviations': 'classical', 'reversals': 'kept'},
+        {'filter': 'none', 'decimation': 1, 'deviations': 'classical', 'reversals': 'keep'},
     ).estimate(robot, data)
     full = registry.create('idim_wls', {'cutoff_hz': 20, 'decimation': 10}).estimate(robot, data)
     forward = registry.create(
         'idim_wls',
         # The delay of the filter is not taken out: it is what this shows.
-        {'filter': 'forward', 'cutoff_hz': 20, 'decimation': 10, 'torque_offset_s': 0.0},
+        {'filter': 'forward', 'cutoff_hz': 20, 'decimation': 10, 'torque_delay_s': 0.0},
     ).estimate(robot, data)
     truth = dict(zip(robot.base.names, robot.truth()))
     assert raw['ZZ1R'] < 0.6 * truth['ZZ1R']

@@ -40,7 +40,7 @@ def scara():
 @pytest.fixture(scope='module')
 def recorded(scara):
     """Eight seconds of the SCARA with its noise, and the same with a reference one sample off."""
-    motion = motion_of(scara, 'lively', 8.0, 3)
+    motion = motion_of(scara, 'random', 8.0, 3)
     done = perform(scara, motion, 1)
     run = done.to_run(1)
     late = replace(
@@ -55,7 +55,7 @@ def problem_of(robot, dataset):
 
 
 def test_slopes_are_the_differences_of_simulations(scara):
-    motion = motion_of(scara, 'lively', 4.0, 3)
+    motion = motion_of(scara, 'random', 4.0, 3)
     run = perform(scara, motion, disturbances=Disturbances()).to_run(1)
     problem = problem_of(scara, data.Dataset(scara.joint_names, (run,)))
     chi, h = scara.truth(), 1e-3
@@ -117,14 +117,14 @@ def test_a_wrong_or_unknown_loop_costs_no_more_than_its_own_uncertainty(scara, r
 def test_a_loop_that_is_kept_though_wrong_is_warned_of(scara, recorded):
     robot = with_loop(scara, bandwidth=1.4)
     kept = Didim(fit_loop='never').estimate(robot, recorded[0])
-    mended = Didim().estimate(robot, recorded[0])
+    repaired = Didim().estimate(robot, recorded[0])
     assert any('does not reproduce the recorded positions' in line for line in kept.warnings)
     assert kept.extras['loop_contradicted']
-    told = mended.extras['estimated_loop']
+    told = repaired.extras['estimated_loop']
     assert told['bandwidth'] == pytest.approx(scara.loop().bandwidth, rel=2e-3)
-    remarks = [kept_loop(Case(robot, recorded[0], r, r.prediction)) for r in (kept, mended)]
+    remarks = [kept_loop(Case(robot, recorded[0], r, r.prediction)) for r in (kept, repaired)]
     assert [len(found) for found in remarks] == [1, 0]
-    errors = [np.linalg.norm(r.values - scara.truth()) for r in (kept, mended)]
+    errors = [np.linalg.norm(r.values - scara.truth()) for r in (kept, repaired)]
     assert errors[0] > 10.0 * errors[1]
 
 
@@ -133,5 +133,5 @@ def test_the_measured_emps_agrees_with_its_loop_and_mends_a_wrong_one(shared):
     measured = data.load(shared / 'data/emps/DATA_EMPS.mat', 'emps_benchmark', robot)
     best = Didim().estimate(robot, measured)
     assert best.warnings == ()
-    mended = Didim().estimate(with_loop(robot, bandwidth=1.3), measured)
-    assert np.all(np.abs(mended.values - best.values) < 2.0 * best.std)
+    repaired = Didim().estimate(with_loop(robot, bandwidth=1.3), measured)
+    assert np.all(np.abs(repaired.values - best.values) < 2.0 * best.std)

@@ -12,14 +12,14 @@ from robot_id.data.signals.processing import END_ROWS, Processing, decimate, dif
 from robot_id.dynamics.acting_columns import acting_columns
 from robot_id.exceptions import DataError, IdentificationError, OptionError
 from robot_id.methods import registry
-from robot_id.regression.preprocessing.options import derive
+from robot_id.regression.preprocessing.options import resolve_options
 from robot_id.regression.rows.observation import Observation
 from robot_id.regression.rows.prediction import predict
 from robot_id.regression.rows.sampling import walk
 
-OPTIONS = {'cutoff_hz': 60.0, 'decimation': 5, 'dead_band': 0.05}
+OPTIONS = {'cutoff_hz': 60.0, 'decimation': 5, 'rest_band': 0.05}
 # Rows that are not kept are not freed from reversals.
-PLAIN = {'reversals': 'kept'}
+PLAIN = {'reversals': 'keep'}
 
 
 def whole(robot, data, processing):
@@ -29,7 +29,7 @@ def whole(robot, data, processing):
     q, dq, ddq = (x[cut] for x in differentiate(run, processing))
     columns = dynamics.regressor(robot, q, dq, ddq), run.torque[cut], dq
     W, Y, V = (decimate(x, processing.decimation, even=True)[END_ROWS:-END_ROWS] for x in columns)
-    band = 0.0 if processing.dead_band is None else processing.dead_band
+    band = 0.0 if processing.rest_band is None else processing.rest_band
     used = np.abs(V) >= band
     return [(W[used[:, j], j], Y[used[:, j], j]) for j in range(robot.n)]
 
@@ -37,7 +37,7 @@ def whole(robot, data, processing):
 def test_streamed_factors_and_estimates_equal_the_whole_matrices(robots, simulate):
     robot = robots['tx40']
     data = simulate(robot, duration=30.0)
-    processing = derive(Processing(**OPTIONS), data, robot).processing
+    processing = resolve_options(Processing(**OPTIONS), data, robot).processing
     factors = Observation(robot, data, processing).factors()
     blocks = whole(robot, data, processing)
     W, Y = np.vstack([w for w, _ in blocks]), np.concatenate([y for _, y in blocks])
@@ -59,7 +59,7 @@ def test_rows_do_not_depend_on_the_chunk(robots, simulate):
     robot = robots['scara']
     data = simulate(robot)
     for filters in ({}, {'decimation_filter': 'none'}, {'filter': 'none', 'decimation': 1}):
-        processing = derive(Processing(**(OPTIONS | filters)), data, robot).processing
+        processing = resolve_options(Processing(**(OPTIONS | filters)), data, robot).processing
 
         def rows(chunk, processing=processing):
             parts = list(walk(data, processing, lambda s: s.ddq, chunk=chunk))
@@ -72,7 +72,7 @@ def test_rows_do_not_depend_on_the_chunk(robots, simulate):
 def test_predicted_torque_is_w_chi(robots, simulate):
     robot = robots['tx40']
     data = simulate(robot)
-    processing = derive(Processing(**OPTIONS), data, robot).processing
+    processing = resolve_options(Processing(**OPTIONS), data, robot).processing
     chi = robot.truth()
     prediction = predict(robot, chi, data, processing)
     observation = Observation(robot, data, processing)
@@ -144,7 +144,7 @@ def test_a_joint_at_rest_is_reported_by_its_parameters(robots, simulate):
     position = run.position.copy()
     position[:, 1] = 0.3
     data = replace(data, runs=(replace(run, position=position),))
-    options = OPTIONS | {'dead_band': 0}
+    options = OPTIONS | {'rest_band': 0}
     with pytest.raises(IdentificationError) as caught:
         registry.create('idim_wls', options).estimate(robot, data)
     message = str(caught.value)
@@ -169,8 +169,8 @@ def test_bad_data_and_options_are_refused_in_one_line(robots, simulate):
         (replace(data, runs=(replace(run, torque=broken),)), {}, DataError, 'not finite'),
         (replace(data, runs=(run.rows(0, 60),)), {}, DataError, 'too short'),
         (data, {'cutoff_hz': 600}, OptionError, 'cutoff_hz'),
-        (data, {'dead_band': (0.1, 0.1, 0.1)}, OptionError, 'dead_band'),
-        (data, {'dead_band': 100.0}, IdentificationError, 'equations'),
+        (data, {'rest_band': (0.1, 0.1, 0.1)}, OptionError, 'rest_band'),
+        (data, {'rest_band': 100.0}, IdentificationError, 'equations'),
         (data, {'decimation': 900}, (IdentificationError, DataError), 'equations|too short'),
     ]
     for dataset, changes, error, words in cases:

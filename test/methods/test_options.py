@@ -123,7 +123,7 @@ def test_an_unknown_method_names_the_nearest():
 
 HOSTILE = (
     ('idim_wls', 'cutoff_hz', 5e-324), ('idim_wls', 'decimation', 1e308),
-    ('idim_wls', 'border_s', 1e308), ('idim_wls', 'order', 13), ('idim_wls', 'dead_band', '1,nan'),
+    ('idim_wls', 'border_s', 1e308), ('idim_wls', 'order', 13), ('idim_wls', 'rest_band', '1,nan'),
     ('didim', 'bandwidth_factor', 5e-324), ('didim', 'iterations', 10**9),
     ('ekf', 'passes', 100_000), ('ekf', 'parameter_std', [1.0, 1e300]),
     ('rls', 'supervision_s', 'inf'), ('rls', 'memory_s', 1e-300), ('idim_irls', 'tuning', 'inf'),

@@ -16,7 +16,7 @@ def autoregressive(r, N, seed=0):
     return series
 
 
-def test_white_noise_is_found_white_with_a_dead_band_too():
+def test_white_noise_is_found_white_with_a_rest_band_too():
     rng = np.random.default_rng(1)
     for _ in range(20):
         rho = rng.normal(size=2000)

@@ -27,7 +27,7 @@ def robot():
 
 @pytest.fixture(scope='module')
 def run(robot):
-    done = perform(robot, motion_of(robot, 'lively', 2.0, 3), 1)
+    done = perform(robot, motion_of(robot, 'random', 2.0, 3), 1)
     return done.measured_position, done.measured_torque
 
 
@@ -79,7 +79,7 @@ def test_covariances_that_are_all_too_wide_do_not_move_the_estimate(robot, kind)
     Friction turns within 1 mrad/s. With velocities that are said to be 20 times as uncertain as
     they are, points on both sides of it would see another friction.
     """
-    run = perform(robot, motion_of(robot, 'lively', 10.0, 3), 1)
+    run = perform(robot, motion_of(robot, 'random', 10.0, 3), 1)
     start, spread = 1.001 * robot.truth(), 0.03 * robot.truth()
     wide = {'process_std': (2e-3, 8e-3, 5e-6, 2e-5), 'measurement_std': 1.4e-3, 'state_std': 1.0}
     wide |= {'coulomb_slope': robot.description.coulomb_slope, 'discretisation': 'cut'}
@@ -127,7 +127,7 @@ def test_a_root_is_lower_triangular_with_the_same_square(columns):
 def test_particles_collapse_before_they_have_learnt_anything():
     """Why there is no particle filter: constant parameters are never drawn anew."""
     robot, count = load_robot('emps'), 5000
-    done = perform(robot, motion_of(robot, 'lively', 1.0, 3), 1)
+    done = perform(robot, motion_of(robot, 'random', 1.0, 3), 1)
     model = StateModel(robot, 0.001)
     rng = np.random.default_rng(0)
     Z = np.tile(np.concatenate([done.velocity[0], done.position[0], robot.truth()]), (count, 1))

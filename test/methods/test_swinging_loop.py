@@ -17,7 +17,7 @@ URDF = Path(__file__).resolve().parents[2] / 'urdf/tx40.urdf'
 def found():
     """Return what idim_iv says of a URDF without rotors and friction in computed torque."""
     robot = load_robot(str(URDF))
-    recording = record(robot, motion_of(robot, 'lively', 4.0))
+    recording = record(robot, motion_of(robot, 'random', 4.0))
     return robot, identify(Request(robot, recording, 'idim_iv')).result
 
 

@@ -16,7 +16,7 @@ from robot_id.robot.friction.registry import TERMS
 from robot_id.robot.friction.replacement import with_friction
 from robot_id.tasks.identify import Request, identify
 from robot_id.tasks.learning_run import run_ilic
-from robot_id.trajectory.random import lively_motion
+from robot_id.trajectory.random import random_trajectory
 
 # Terms that are fitted beside each one.
 BESIDE = {
@@ -55,7 +55,7 @@ def recorded(robot, chi):
     runs = []
     for seed, celsius in enumerate((25.0, 45.0)):
         loop = robot.loop()
-        reference = lively_motion(robot.limits, 4.0).sampled(loop.rate_hz)
+        reference = random_trajectory(robot.limits, 4.0).sampled(loop.rate_hz)
         there = robot.at_temperature(celsius) if warm else robot
         run = dynamics.simulate(there, chi, reference, tune(robot, loop, chi)).to_run()
         noise = np.random.default_rng(seed).normal(0, 0.2, run.torque.shape)
@@ -87,7 +87,7 @@ def test_every_method_fits_or_refuses(term):
 @pytest.mark.parametrize('term', sorted(TERMS))
 def test_learning_and_running_robots_have_the_term(term):
     robot, chi, _ = plant(term)
-    motion = lively_motion(robot.limits, 4.0)
+    motion = random_trajectory(robot.limits, 4.0)
     start = 0.7 * chi
     run = run_ilic(robot, chi, motion, 2, start=start)
     states = motion.sample(np.linspace(0.1, 3.9, 500))

@@ -69,7 +69,7 @@ def test_a_joint_that_is_late_alone_gets_an_offset_of_its_own():
         assert 0.0 < deviation < 0.1 * found.step
         assert name in found.describe()
     result = registry.create('idim_wls', {}).estimate(scara, mixed)
-    assert len(result.options['torque_offset_s']) == 2
+    assert len(result.options['torque_delay_s']) == 2
     straight = registry.create('idim_wls', {}).estimate(scara, data)
     assert result.relative_error_percent < 1.1 * straight.relative_error_percent
 

@@ -39,7 +39,7 @@ def noisy(data, seed):
 @pytest.mark.parametrize('method', ['idim_ols', 'idim_wls'])
 def test_what_the_noise_of_the_positions_takes_is_put_back(scara, clean, method):
     inertia, lost = scara.base.names.index('ZZ1R'), {}
-    for choice in ('kept', 'corrected'):
+    for choice in ('keep', 'corrected'):
         options = {'cutoff_hz': 40.0, 'decimation': 10, 'attenuation': choice}
         found = [
             registry.create(method, options).estimate(scara, noisy(clean, seed)).values[inertia]

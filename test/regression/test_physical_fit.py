@@ -1,4 +1,4 @@
-"""Possible robots: the set, the two solvers, the priors and the bounds."""
+"""Consistent robots: the set, the two solvers, the priors and the bounds."""
 
 import re
 from dataclasses import replace

@@ -15,13 +15,13 @@ from robot_id.methods.result import Result
 from robot_id.regression.consistency.pseudo_inertia import smallest_eigenvalues
 from robot_id.robot import load_robot
 from robot_id.tasks.validation import validate
-from robot_id.trajectory.random import lively_motion
+from robot_id.trajectory.random import random_trajectory
 
 
 def recording(robot, seconds=6.0, noise=0.03, seed=0):
-    """Return a lively motion with the torques of the truth and noise."""
+    """Return a random trajectory with the torques of the truth and noise."""
     t = np.arange(int(500 * seconds)) / 500.0
-    q, dq, ddq = lively_motion(robot.limits, seconds).sample(t)
+    q, dq, ddq = random_trajectory(robot.limits, seconds).sample(t)
     tau = inverse_dynamics(robot, robot.truth(), q, dq, ddq)
     rng = np.random.default_rng(seed)
     tau += noise * np.sqrt(np.mean(tau**2, axis=0)) * rng.normal(size=tau.shape)
@@ -29,7 +29,7 @@ def recording(robot, seconds=6.0, noise=0.03, seed=0):
 
 
 def check(robot, result):
-    """Assert that a result is a possible robot, and that its two sets of parameters agree."""
+    """Assert that a result is a consistent robot, and that its two sets of parameters agree."""
     x = standard_of(robot, result)
     assert np.allclose(robot.base.from_standard(x), result.values, rtol=1e-9, atol=1e-12)
     assert np.all(smallest_eigenvalues(robot.standard.inertial_rows(x)) > 0)
@@ -68,7 +68,7 @@ def test_other_methods_are_possible_too(method):
 def closed_loop(robot):
     """Return a recording of the robot in its own loop, with the noise of its file."""
     loop = robot.loop()
-    reference = lively_motion(robot.limits, 4.0, share=0.5).sampled(loop.rate_hz)
+    reference = random_trajectory(robot.limits, 4.0, share=0.5).sampled(loop.rate_hz)
     noise = Disturbances.of_robot(robot)
     made = simulate(robot, robot.truth(), reference, tune(robot, loop), disturbances=noise)
     return Dataset(robot.joint_names, (made.to_run(),), 'simulated')

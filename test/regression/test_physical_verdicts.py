@@ -1,4 +1,4 @@
-"""A recording that no possible robot explains is never called usable with physical=true."""
+"""A recording that no consistent robot explains is never called usable with physical=true."""
 
 from dataclasses import replace
 

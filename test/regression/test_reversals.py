@@ -107,11 +107,11 @@ def test_friction_that_turns_at_once_does_not_bias_the_inertias():
     robot = load_robot('scara')
     data = record(robot, disturbances=Disturbances())
     errors = {}
-    for choice in ('freed', 'kept'):
+    for choice in ('project_out', 'keep'):
         result = registry.create('idim_wls', {'reversals': choice}).estimate(robot, data)
         errors[choice] = np.abs(result.values / robot.truth() - 1.0)
     inertias = [robot.base.names.index(name) for name in ('ZZ1R', 'ZZ2R', 'LMX2')]
-    assert errors['freed'][inertias].max() < 3e-5
-    assert np.all(errors['freed'][inertias] < 0.2 * errors['kept'][inertias])
+    assert errors['project_out'][inertias].max() < 3e-5
+    assert np.all(errors['project_out'][inertias] < 0.2 * errors['keep'][inertias])
     frictions = [robot.base.names.index(name) for name in ('Fv2', 'Fc2')]
-    assert errors['freed'][frictions].max() < 1e-4
+    assert errors['project_out'][frictions].max() < 1e-4

@@ -30,7 +30,7 @@ def assert_equal(found, expected) -> None:
 def test_shared_bases_are_those_of_the_rows_at_hand(run, slope):
     shared, rows = SharedReversals(slope), run.time[::8]
     turns = reversal_times(run, PROCESSING, slope)
-    # The second joint has other rows the third time: a dead band that noise has moved.
+    # The second joint has other rows the third time: a rest band that noise has moved.
     for own in (rows, rows, rows[:-7]):
         for j in (0, 1):
             anew = response_bases(own, turns[j], PROCESSING, run.step, slope is not None)

@@ -103,7 +103,7 @@ def moving(tmp_path_factory):
     robot = load_robot(str(folder / 'soft.yaml'))
     result(folder / 'a.json', robot, robot.truth())
     result(folder / 'b.json', robot, 1.15 * robot.truth())
-    result(folder / 'care.json', robot, robot.truth(), verdict='care', reasons=['noisy'])
+    result(folder / 'care.json', robot, robot.truth(), verdict='caution', reasons=['noisy'])
     result(folder / 'bad.json', robot, robot.truth(), verdict='do_not_use', reasons=['no'])
     common = {
         'robot': str(folder / 'soft.yaml'), 'rate_hz': RATE, 'real_time_priority': PRIORITY,
@@ -119,7 +119,7 @@ def moving(tmp_path_factory):
             graph(
                 ('ctc_controller', 'hand', controller),
                 ('trajectory_generator', 'hand',
-                 {**common, 'trajectory': 'lively', 'seconds': CYCLE_S}),
+                 {**common, 'trajectory': 'random', 'seconds': CYCLE_S}),
                 ('ddm_simulator', 'hand',
                  {**common, 'autostart': True, 'command_timeout_s': 0.5}),
             )

@@ -157,7 +157,7 @@ def test_locked_joints_of_a_urdf(tmp_path):
     urdf = ROOT / 'urdf/scara.urdf'
     with (
         launched('simulate', 'namespace:=locked', f'robot:={urdf}', 'lock:={elbow: 0.5}',
-                 'trajectory:=lively', 'rate_hz:=100.0') as launch,
+                 'trajectory:=random', 'rate_hz:=100.0') as launch,
         Client(namespace='locked') as client,
     ):  # fmt: skip
         wait_until_active(client, 'ddm_simulator')

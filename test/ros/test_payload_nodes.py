@@ -32,7 +32,7 @@ LOCK = {'lock_step': True, 'use_sim_time': True}
 def test_server_weighs_two_bags_and_refuses_what_it_must(tmp_path):
     robot = load_robot('emps')
     heavier = robot.truth() + payload_parameters(robot, Payload(10.0))
-    motion = motion_of(robot, 'lively', 6.0, 1)
+    motion = motion_of(robot, 'random', 6.0, 1)
     save(record(robot, motion, seed=1), tmp_path / 'empty')
     save(record(robot, motion, seed=2, parameters=heavier), tmp_path / 'full')
     settings = {'data_directory': str(tmp_path), 'robot': 'emps'}

@@ -64,7 +64,7 @@ def test_the_server_has_a_recording_made_now(tmp_path):
 def test_the_online_identifier_tells_a_load_that_its_nominal_result_has_not(tmp_path):
     robot = load_robot('emps')
     heavier = robot.truth() + payload_parameters(robot, Payload(10.0))
-    motion = motion_of(robot, 'lively', 6.0, 1)
+    motion = motion_of(robot, 'random', 6.0, 1)
     empty = record(robot, motion, seed=1)
     identify(Request(robot, empty, holdout=0.0, check=False)).result.save(tmp_path / 'arm.json')
     save(record(robot, motion, seed=2, parameters=heavier), tmp_path / 'full')

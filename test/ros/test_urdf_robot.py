@@ -18,7 +18,7 @@ from robot_id_msgs.srv import Identify, StartRecording
 
 URDF = str(Path(__file__).resolve().parents[2] / 'urdf/tx40.urdf')
 COMMON = {'robot': URDF, 'rate_hz': 500.0, 'lock_step': True, 'use_sim_time': True}
-MOTION = {'trajectory': 'lively', 'seconds': 4.0, 'start_motion': True}
+MOTION = {'trajectory': 'random', 'seconds': 4.0, 'start_motion': True}
 
 
 def test_a_urdf_is_simulated_and_its_inertias_are_found_again(tmp_path):

@@ -28,7 +28,7 @@ from robot_id.studies.campaign.store import TIMES, Store
 from robot_id.studies.campaign.summary import Share, coverage
 
 ROOT = Path(__file__).resolve().parents[2]
-SHORT = {'robots': ['scara'], 'motions': [{'lively': 4}], 'methods': ['idim_wls']}
+SHORT = {'robots': ['scara'], 'motions': [{'random': 4}], 'methods': ['idim_wls']}
 
 
 def written(folder, **grid):
@@ -115,7 +115,7 @@ def test_cells_that_raise_hang_and_take_too_much_are_failures(tmp_path):
     assert row['verdict'] == 'failed'
     assert "no loop 'nothing'" in row['failure']
     assert run(good, 60.0, 1 << 32)['verdict'] == 'converged'
-    greedy = good | {'motions': {'motion': 'lively', 'seconds': 3600.0, 'seed': 0}}
+    greedy = good | {'motions': {'motion': 'random', 'seconds': 3600.0, 'seed': 0}}
     assert 'MemoryError' in run(greedy, 60.0, 50 << 20)['failure']
     assert process.alive
     simplex = {'method': 'cloe', 'options': {'optimizer': 'nelder_mead'}, 'label': 'simplex'}

@@ -12,7 +12,7 @@ from robot_id.studies.campaign.world import reference_of
 
 CELL = {
     'robots': {'robot': 'scara', 'loop': 'default'},
-    'motions': {'motion': 'lively', 'seconds': 4.0, 'seed': 3},
+    'motions': {'motion': 'random', 'seconds': 4.0, 'seed': 3},
     'noise': dict(NOISE),
     'rates': None,
     'friction': None,

@@ -20,7 +20,7 @@ from robot_id.studies.campaign.store import TIMES, Store
 
 GRID = {
     'robots': ['scara'],
-    'motions': [{'lively': 4}],
+    'motions': [{'random': 4}],
     'methods': ['idim_wls'],
     'repetitions': 200,
 }

@@ -7,7 +7,7 @@ from robot_id.data import Dataset, Run
 from robot_id.dynamics import inverse_dynamics
 from robot_id.robot import load_robot
 from robot_id.tasks.identify import Request, identify
-from robot_id.trajectory.random import lively_motion
+from robot_id.trajectory.random import random_trajectory
 
 SECONDS, RATE = 10.0, 250.0
 
@@ -20,7 +20,7 @@ def robot():
 @pytest.fixture(scope='module')
 def motion(robot):
     time = np.arange(int(SECONDS * RATE)) / RATE
-    return time, lively_motion(robot.limits, SECONDS).sample(time)
+    return time, random_trajectory(robot.limits, SECONDS).sample(time)
 
 
 def reasons(robot, motion, change=None, lacking=()):
@@ -47,7 +47,7 @@ def test_a_right_recording_has_none(robot, motion):
 
 def test_torques_behind_the_gears_are_named(robot, motion):
     result = reasons(robot, motion, lacking=('Ia', 'Fv', 'Fc'))
-    assert result.verdict == 'care'
+    assert result.verdict == 'caution'
     assert any('behind the gears' in reason for reason in result.reasons)
 
 
@@ -57,7 +57,7 @@ def test_a_spring_is_named_with_its_joint_and_size(robot, motion):
         return tau
 
     result = reasons(robot, motion, sprung)
-    assert result.verdict == 'care'
+    assert result.verdict == 'caution'
     [found] = [reason for reason in result.reasons if 'a spring of' in reason]
     assert 'joint_3' in found
     assert float(found.split('a spring of ')[1].split()[0]) == pytest.approx(20.0, rel=0.2)
@@ -65,7 +65,7 @@ def test_a_spring_is_named_with_its_joint_and_size(robot, motion):
 
 def test_compensated_gravity_is_named(robot, motion):
     result = reasons(robot, motion, lambda tau, _, weight: tau - weight)
-    assert result.verdict == 'care'
+    assert result.verdict == 'caution'
     assert any('gravity was compensated' in reason for reason in result.reasons)
 
 

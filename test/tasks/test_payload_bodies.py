@@ -1,4 +1,4 @@
-"""The nearest possible body is the nearest one, and its deviations are those of its scatter."""
+"""The nearest consistent body is the nearest one, and its deviations are those of its scatter."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import pytest
 from robot_id.regression.consistency.pseudo_inertia import inertial_row
 from robot_id.robot import Payload
 from robot_id.tasks.drive_gains import _of_a_body
-from robot_id.tasks.payload.consistency import is_possible, nearest_possible
+from robot_id.tasks.payload.consistency import is_consistent, nearest_consistent
 from robot_id.tasks.payload.result import (
     about_centre,
+    consistent_draws,
     jacobian_about_centre,
-    possible_draws,
     scatter,
 )
 
@@ -28,7 +28,7 @@ def covariance(rng, mass=0.01, inertia=0.02):
 
 
 def bodies(rng, count):
-    """Return (count, 10) possible bodies of all sizes."""
+    """Return (count, 10) physically consistent bodies of all sizes."""
     moments = rng.normal(size=(count, 4, 12))
     size = 10 ** rng.uniform(-3, 1, (count, 1, 1))
     return inertial_row(size * moments @ np.swapaxes(moments, 1, 2))
@@ -40,9 +40,9 @@ def test_no_possible_body_is_nearer(seed, mass):
     rng = np.random.default_rng(seed)
     C = covariance(rng, mass)
     p = SMALL.parameters() + np.linalg.cholesky(C) @ rng.normal(size=10)
-    x = nearest_possible(p, C, ALL)
-    assert is_possible(x)
-    # The set is convex: from x no possible body lies on the side of p.
+    x = nearest_consistent(p, C, ALL)
+    assert is_consistent(x)
+    # The set is convex: from x no physically consistent body lies on the side of p.
     towards = np.linalg.solve(C, p - x)
     sides = (bodies(rng, 2000) - x) @ towards
     assert sides.max() <= 1e-5 * np.abs(sides).max()
@@ -73,7 +73,7 @@ def test_body_far_from_any_limit_has_the_deviations_of_the_fit():
     body = Payload(2.0, (0.0, 0.0, 0.1), (0.02, 0.0, 0.0, 0.02, 0.0, 0.02)).parameters()
     C = np.diag(np.array([1e-4] * 6 + [1e-4] * 3 + [1e-3]) ** 2)
     linear = linear_deviations(body, C)
-    assert possible_draws(body, C, ALL) is None
+    assert consistent_draws(body, C, ALL) is None
     assert np.array_equal(scatter(body, None, linear, about_centre), linear)
 
 
@@ -82,10 +82,10 @@ def test_deviations_are_those_of_the_bodies_that_repeated_fits_give():
     rng = np.random.default_rng(7)
     true = SMALL.parameters()
     fits = true + rng.normal(size=(300, 10)) @ np.linalg.cholesky(C).T
-    off = [about_centre(nearest_possible(p, C, ALL)) - about_centre(true) for p in fits]
+    off = [about_centre(nearest_consistent(p, C, ALL)) - about_centre(true) for p in fits]
     observed = np.sqrt(np.mean(np.square(off), axis=0))
     linear = linear_deviations(true, C)
-    told = scatter(true, possible_draws(true, C, ALL), linear, about_centre)
+    told = scatter(true, consistent_draws(true, C, ALL), linear, about_centre)
     np.testing.assert_allclose(told, observed, rtol=0.2)
     # What must be positive scatters clearly less than the fit.
     assert np.all(observed[[4, 7, 9]] < 0.85 * linear[[4, 7, 9]])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robot_id.tasks.payload.drift import with_drift
-from robot_id.tasks.payload.solution import solve, tension
+from robot_id.tasks.payload.solution import inflation_between_joints, solve
 
 JOINTS, ROWS = 6, 400
 FRICTION = np.array([10.0, 8.0, 5.0, 2.0, 2.0, 1.0])
@@ -63,7 +63,7 @@ def test_few_groups_widen_the_interval_by_students_quantile():
         residual = [residual, -residual]
         noise = np.mean(np.square(residual))
         white = noise / (2 * np.sum(X**2))
-        said = tension([X, X], residual, np.ones((1, 1)), np.array([white]))
+        said = inflation_between_joints([X, X], residual, np.ones((1, 1)), np.array([white]))
         pulls = np.array([X[:, j, 0] @ r[:, j] for r in residual for j in range(joints)])
         return said, np.sum(pulls**2) / (noise * 2 * np.sum(X**2))
 

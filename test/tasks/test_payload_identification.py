@@ -1,4 +1,4 @@
-"""A load that the simulated robot carries is found again, by each way, within its intervals."""
+"""A load that the simulated robot carries is found again, by each strategy, within its intervals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from robot_id.tasks import record
 from robot_id.tasks.identify import Request, identify
 from robot_id.tasks.payload import Attachment, identify_payload
 from robot_id.tasks.payload.attachment import at_link, at_pose
-from robot_id.tasks.payload.consistency import is_possible, nearest_possible
+from robot_id.tasks.payload.consistency import is_consistent, nearest_consistent
 from robot_id.tasks.payload.result import about_centre
 
 LOAD = Payload(2.0, (0.0, -0.03, 0.08), (0.004, 0.0, 0.0, 0.005, 0.0, 0.003))
@@ -49,16 +49,16 @@ def arm(robot, unloaded):
 @pytest.fixture(scope='module')
 def found(robot, unloaded, loaded, arm):
     return {
-        'a': identify_payload(robot, loaded, unloaded, way='a'),
-        'b': identify_payload(robot, loaded, arm=arm),
-        'c': identify_payload(robot, loaded, unloaded),
+        'subtract': identify_payload(robot, loaded, unloaded, strategy='subtract'),
+        'known_arm': identify_payload(robot, loaded, arm=arm),
+        'joint': identify_payload(robot, loaded, unloaded),
     }
 
 
-@pytest.mark.parametrize('way', 'abc')
-def test_every_way_finds_the_load_within_its_interval(found, way):
-    result = found[way]
-    assert result.way == way
+@pytest.mark.parametrize('strategy', ['subtract', 'known_arm', 'joint'])
+def test_every_way_finds_the_load_within_its_interval(found, strategy):
+    result = found[strategy]
+    assert result.strategy == strategy
     assert abs(result.values[0] - 2.0) < 0.02
     np.testing.assert_allclose(result.values[1:4], LOAD.centre, atol=0.003)
     # Ten values: each within 4 deviations, most within 2.
@@ -77,9 +77,9 @@ def test_ways_agree_within_their_intervals(found):
 
 
 def test_swapped_recordings_are_refused(robot, unloaded, loaded):
-    for way in 'ac':
+    for strategy in ('subtract', 'joint'):
         with pytest.raises(DataError, match='are --unloaded and --loaded swapped'):
-            identify_payload(robot, unloaded, loaded, way=way)
+            identify_payload(robot, unloaded, loaded, strategy=strategy)
 
 
 def test_no_load_gives_an_interval_that_contains_zero(robot, unloaded):
@@ -92,8 +92,8 @@ def test_no_load_gives_an_interval_that_contains_zero(robot, unloaded):
 def test_other_motions_are_refused_by_way_a_alone(robot, unloaded, loaded):
     second = replace(loaded, runs=tuple(run.rows(len(run) // 2, len(run)) for run in loaded.runs))
     half = replace(unloaded, runs=tuple(run.rows(0, len(run) // 2) for run in unloaded.runs))
-    with pytest.raises(DataError, match='way c'):
-        identify_payload(robot, second, half, way='a')
+    with pytest.raises(DataError, match='strategy joint'):
+        identify_payload(robot, second, half, strategy='subtract')
     together = identify_payload(robot, second, half)
     assert abs(together.values[0] - 2.0) < min(0.02, 4.0 * together.deviations[0])
 
@@ -114,7 +114,7 @@ def test_way_a_finds_a_part_of_the_motion_on_another_clock_at_another_rate(
         part(loaded, count // 4, count - 100, late=7.0),
         part(loaded, 0, count, every=2),
     ):
-        found = identify_payload(robot, other, unloaded, way='a')
+        found = identify_payload(robot, other, unloaded, strategy='subtract')
         assert abs(found.values[0] - LOAD.mass) < 4.0 * found.deviations[0] < 0.2
 
 
@@ -123,13 +123,13 @@ def test_frame_of_a_pose_and_of_a_link(robot, unloaded, loaded, found):
         robot, loaded, unloaded, attachment=at_pose(robot, '0,0,0.05,0,0,0')
     )
     np.testing.assert_allclose(
-        shifted.values[1:4], found['c'].values[1:4] - [0, 0, 0.05], atol=1e-6
+        shifted.values[1:4], found['joint'].values[1:4] - [0, 0, 0.05], atol=1e-6
     )
-    np.testing.assert_allclose(shifted.values[4:], found['c'].values[4:], atol=1e-6)
+    np.testing.assert_allclose(shifted.values[4:], found['joint'].values[4:], atol=1e-6)
     turned = identify_payload(
         robot, loaded, unloaded, attachment=at_pose(robot, '0,0,0,0,0,1.5707963267948966')
     )
-    x, y, z = found['c'].values[1:4]
+    x, y, z = found['joint'].values[1:4]
     np.testing.assert_allclose(turned.values[1:4], [y, -x, z], atol=1e-6)
     with pytest.raises(OptionError, match='pose'):
         at_pose(robot, '1,2')
@@ -157,9 +157,9 @@ def test_planar_arm_says_what_it_cannot_tell():
 def test_impossible_fit_becomes_the_nearest_body():
     p = LOAD.parameters()
     p[0] -= 0.05
-    assert not is_possible(p)
-    near = nearest_possible(p, np.diag(np.full(10, 1e-4)), np.ones(10, dtype=bool))
-    assert is_possible(near)
+    assert not is_consistent(p)
+    near = nearest_consistent(p, np.diag(np.full(10, 1e-4)), np.ones(10, dtype=bool))
+    assert is_consistent(near)
     # The true body is possible, so the nearest one is no farther.
     assert np.linalg.norm(near - p) <= np.linalg.norm(LOAD.parameters() - p)
 
@@ -170,7 +170,7 @@ def test_short_and_foreign_recordings_are_refused(robot, unloaded, loaded):
         identify_payload(robot, short, unloaded)
     # Longer, but too short for the arm's parameters: the difference of the torques is left.
     part = identify_payload(robot, replace(loaded, runs=(loaded.runs[0].rows(0, 4000),)), unloaded)
-    assert part.way == 'a'
+    assert part.strategy == 'subtract'
     assert 'inertia_xx' not in part.determined
     off = np.abs(part.values - WANTED) / part.deviations
     assert off[:4].max() < 3.0
@@ -192,7 +192,7 @@ def test_command_line_writes_the_load(tmp_path):
     assert done.exit_code == 0, done.output
     written = json.loads(out.read_text())
     assert written['schema'] == 1
-    assert written['way'] == 'c'
+    assert written['strategy'] == 'joint'
     assert abs(written['mass']['value'] - 2.0) < 4.0 * written['mass']['std']
     assert len(written['centre']) == 3
     assert len(written['inertia']) == 6

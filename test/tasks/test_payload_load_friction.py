@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robot_id.robot import load_robot
-from robot_id.tasks.payload.gears import dissipative_parameters, pressing
+from robot_id.tasks.payload.gears import dissipative_parameters, tooth_load
 from robot_id.tasks.payload.load_friction import BEHIND, with_load_friction
 from robot_id.tasks.payload.solution import solve
 
@@ -67,6 +67,6 @@ def test_torque_of_the_motor_has_friction_but_no_offset():
     assert list(dissipative_parameters(robot)) == lost
     assert any(name.startswith('Off') for name in names)
     none = np.zeros(0)
-    np.testing.assert_array_equal(pressing(robot, W, rigid, chi, none, 0.0), rigid)
+    np.testing.assert_array_equal(tooth_load(robot, W, rigid, chi, none, 0.0), rigid)
     wanted = rigid + 0.5 * W[:, :, lost] @ chi[lost]
-    np.testing.assert_allclose(pressing(robot, W, rigid, chi, none, 0.5), wanted, atol=1e-12)
+    np.testing.assert_allclose(tooth_load(robot, W, rigid, chi, none, 0.5), wanted, atol=1e-12)

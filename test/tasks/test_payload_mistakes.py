@@ -12,7 +12,7 @@ from robot_id.robot import Payload, load_robot, payload_parameters
 from robot_id.robot.files.drive_gains import write_drive_gains
 from robot_id.tasks import record
 from robot_id.tasks.drive_gains import identify_drive_gains
-from robot_id.tasks.payload import PayloadRequest, identify_payload, weigh
+from robot_id.tasks.payload import PayloadRequest, identify_payload, identify_payloads
 from robot_id.tasks.payload.attachment import Attachment, last_link
 from robot_id.tasks.payload.known import known_part
 from robot_id.tasks.payload.solution import solve
@@ -51,14 +51,16 @@ def test_two_loads_on_two_links_and_two_recordings_at_once(robot, unloaded, load
     both = recorded(robot, 33, (LOAD, None), (CAMERA, 'joint_5'))
     bodies = robot.kinematics.body_names
     places = (last_link(robot), Attachment(bodies.index('joint_5'), name='link 5'))
-    found = weigh(PayloadRequest(robot, (both,), unloaded, places=places, check=False)).loads
+    found = identify_payloads(
+        PayloadRequest(robot, (both,), unloaded, places=places, check=False)
+    ).loads
     # As of two links of an arm, some of their parameters act together: those alone are told.
     for one, load in zip(found, (LOAD, CAMERA)):
         told = np.isfinite(one.standard_deviations)
         assert told.sum() >= 3
         off = np.abs(one.standard - load.parameters()) / one.standard_deviations
         assert off[told].max() < 5.0
-    twice = weigh(PayloadRequest(robot, (loaded, both), unloaded, check=False))
+    twice = identify_payloads(PayloadRequest(robot, (loaded, both), unloaded, check=False))
     assert near(twice.loads[0], LOAD)
     assert len(twice.to_dict()['loads']) == 2
     with pytest.raises(OptionError, match='same link'):
@@ -69,41 +71,43 @@ def test_known_part_is_subtracted(robot, unloaded, loaded, tmp_path):
     part = known_part('0.5,0,0,0.05')
     whole = identify_payload(robot, loaded, unloaded)
     request = PayloadRequest(robot, (loaded,), unloaded, known=part, check=False)
-    rest = weigh(request).loads[0]
+    rest = identify_payloads(request).loads[0]
     assert rest.values[0] == pytest.approx(whole.values[0] - 0.5, abs=1e-9)
     np.testing.assert_allclose(rest.standard, whole.standard - part.standard, atol=1e-9)
-    weigh(replace(request, known=None)).save(tmp_path / 'p.json')
-    nothing = weigh(replace(request, known=known_part(str(tmp_path / 'p.json')))).loads[0]
+    identify_payloads(replace(request, known=None)).save(tmp_path / 'p.json')
+    nothing = identify_payloads(
+        replace(request, known=known_part(str(tmp_path / 'p.json')))
+    ).loads[0]
     assert abs(nothing.values[0]) < 4.0 * nothing.deviations[0]
     with pytest.raises(DataError, match='heavier than all'):
-        weigh(replace(request, known=known_part('3,0,0,0.05')))
+        identify_payloads(replace(request, known=known_part('3,0,0,0.05')))
     with pytest.raises(OptionError, match='known'):
         known_part('1,2')
 
 
 def test_load_on_another_link_than_the_named_one_is_named(robot, unloaded):
     lower = recorded(robot, 34, (Payload(4.0, (0.1, 0.1, 0.05)), 'joint_3'))
-    found = weigh(PayloadRequest(robot, (lower,), unloaded, check=False))
+    found = identify_payloads(PayloadRequest(robot, (lower,), unloaded, check=False))
     assert any("'joint_3'" in note and 'flange' in note for note in found.notes), found.notes
     right = recorded(robot, 35, (LOAD, None))
-    assert not weigh(PayloadRequest(robot, (right,), unloaded, check=False)).notes
+    assert not identify_payloads(PayloadRequest(robot, (right,), unloaded, check=False)).notes
 
 
 def test_clipped_torques_are_named(robot, unloaded, loaded):
     run = loaded.runs[0]
     bound = 0.5 * np.abs(run.torque).max(axis=0)
     clipped = replace(loaded, runs=(replace(run, torque=np.clip(run.torque, -bound, bound)),))
-    found = weigh(PayloadRequest(robot, (clipped,), unloaded))
+    found = identify_payloads(PayloadRequest(robot, (clipped,), unloaded))
     assert any('loaded recording' in line and 'satur' in line for line in found.findings), found
     # Clipped rows are left out: what remains weighs the load.
     load = found.loads[0]
     assert abs(load.values[0] - LOAD.mass) < min(3.0 * load.deviations[0], 0.05 * LOAD.mass)
 
 
-@pytest.mark.parametrize('way', 'ac')
-def test_one_recording_given_twice_is_refused(robot, unloaded, loaded, way):
+@pytest.mark.parametrize('strategy', ['subtract', 'joint'])
+def test_one_recording_given_twice_is_refused(robot, unloaded, loaded, strategy):
     with pytest.raises(DataError, match='are the same recording'):
-        identify_payload(robot, unloaded, unloaded, way=way)
+        identify_payload(robot, unloaded, unloaded, strategy=strategy)
     with pytest.raises(DataError, match='are the same recording'):
         identify_drive_gains(robot, loaded, loaded, 2.0)
 
@@ -121,7 +125,7 @@ def test_friction_and_offsets_that_drift_are_no_load(robot, unloaded):
             chi[k] *= 1.3
     run = record(robot, seed=36, parameters=chi, loop='one_khz')
     drifted = replace(run, runs=tuple(replace(r, torque=r.torque + 0.5) for r in run.runs))
-    found = weigh(PayloadRequest(robot, (drifted,), unloaded, check=False))
+    found = identify_payloads(PayloadRequest(robot, (drifted,), unloaded, check=False))
     assert near(found.loads[0], LOAD)
     assert any('friction differs' in note for note in found.notes)
 

@@ -5,7 +5,7 @@ import pytest
 
 from robot_id.exceptions import DataError
 from robot_id.robot import Payload
-from robot_id.tasks.payload.consistency import nearest_possible, squared_distance
+from robot_id.tasks.payload.consistency import nearest_consistent, squared_distance
 from robot_id.tasks.payload.swapped import by_chance, refuse_swapped
 
 LOAD = Payload(2.0, (0.0, -0.03, 0.08), (0.004, 0.0, 0.0, 0.005, 0.0, 0.003)).parameters()
@@ -38,7 +38,7 @@ def test_distance_is_that_of_the_metric_and_zero_for_a_body():
     A = rng.normal(size=(10, 10))
     C = np.diag(STD) @ (A @ A.T / 10.0 + np.eye(10)) @ np.diag(STD)
     p = -LOAD
-    body = nearest_possible(p, C, ALL)
+    body = nearest_consistent(p, C, ALL)
     wanted = (body - p) @ np.linalg.solve(C, body - p)
     assert squared_distance(p, body, C, ALL) == pytest.approx(wanted, rel=1e-6)
     assert squared_distance(p, p, C, ALL) == 0.0

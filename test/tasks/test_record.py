@@ -9,7 +9,7 @@ from robot_id.exceptions import SimulationError
 from robot_id.robot import load_robot
 from robot_id.tasks import dataset_of, perform, record
 from robot_id.trajectory.default import motion_of
-from robot_id.trajectory.random import lively_motion
+from robot_id.trajectory.random import random_trajectory
 
 
 @pytest.fixture(scope='module')
@@ -19,7 +19,7 @@ def scara():
 
 def test_without_noise_the_motion_satisfies_the_inverse_model_of_the_given_parameters(scara):
     heavier = 1.2 * scara.truth()
-    motion = lively_motion(scara.limits, 2.0)
+    motion = random_trajectory(scara.limits, 2.0)
     done = perform(scara, motion, loop='paper', parameters=heavier, disturbances=Disturbances())
     slope = scara.description.coulomb_slope
     states = done.position, done.velocity, done.acceleration

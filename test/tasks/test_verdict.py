@@ -109,7 +109,7 @@ def test_the_motion_is_split_not_the_rest_after_it(recording):
 
 
 def test_the_worst_remark_is_the_verdict():
-    remarks = [Remark('care', 'a'), Remark('do_not_use', 'b'), Remark('care', 'c')]
+    remarks = [Remark('caution', 'a'), Remark('do_not_use', 'b'), Remark('caution', 'c')]
     assert Verdict.of(remarks) == Verdict('do_not_use', ('b', 'a', 'c'))
     assert Verdict.of([]) == Verdict('usable', ())
 

@@ -36,7 +36,7 @@ control: {unit: N, scale: [1.5], motor_matrix: [[2.0]]}
 """
 
 CAMPAIGN = """robots: [emps, {robot: scara, loop: default}, {random: 2, joints: 2, seed: 0}]
-motions: [default, {lively: 10, seed: 3}]
+motions: [default, {random: 10, seed: 3}]
 noise: [file, 2, {torque_std: 2, colour: 0.9}, {position_std: 1, missed: 0.01}]
 rates: [controller, 100]
 starts: [method, 0, 0.2]

@@ -43,7 +43,7 @@ def whole(scale: float = 1.0, physical: bool = False) -> dict[str, Any]:
         essential=np.arange(b) % 2 == 0, relative_error_percent=2.0,
         relative_error_percent_per_joint=np.array([2.0]), condition_number=30.0, iterations=3,
         simulations=2, elapsed_s=0.1, history=(Iteration(values, 3.0, 0.5),) * 2,
-        options={'cutoff_hz': 20.0, 'decimation': None, 'dead_band': [0.1],
+        options={'cutoff_hz': 20.0, 'decimation': None, 'rest_band': [0.1],
                  'filter': 'butterworth'},
         warnings=('one', 'two'), verdict='usable', reasons=('a reason',),
         extras={'rate_hz': 1000.0, 'processing': ['a'], 'data_notes': ['b'], 'equations': 9,

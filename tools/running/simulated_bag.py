@@ -13,5 +13,5 @@ from robot_id.trajectory.default import motion_of
 def simulated_bag(path: Path, robot: str = 'emps', seconds: float = 6.0) -> Dataset:
     """Write a bag of a simulated robot and return what is in it."""
     model = load_robot(robot)
-    save(record(model, motion_of(model, 'lively', seconds, 1), seed=1), path)
+    save(record(model, motion_of(model, 'random', seconds, 1), seed=1), path)
     return load(path, robot=model)

@@ -50,10 +50,10 @@ class WindowFit:
     relative_error: Array
 
 
-def possible_window(fit: WindowFit, fitter: Fitter) -> WindowFit:
+def consistent_window(fit: WindowFit, fitter: Fitter) -> WindowFit:
     """
-    Return a fit whose values belong to a robot that can exist, nearest to the estimate of the
-    window.
+    Return a fit whose values belong to a physically consistent robot, nearest to the estimate of
+    the window.
 
     Parameters that were not passed keep their values to a thousandth.
 

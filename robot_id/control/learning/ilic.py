@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robot_id.control.learning.essential import WindowFit, fit_window, possible_window
+from robot_id.control.learning.essential import WindowFit, consistent_window, fit_window
 from robot_id.control.learning.options import IlicOptions
 from robot_id.control.learning.window import MovingWindow, ReferenceObservation, Window, as_rows
 from robot_id.control.runtime.guards import (
@@ -208,9 +208,9 @@ class Ilic:
         payload = None if reason else self.payload_watch.see(factors, still, current)
         if self._fitter is not None and fit.passed.any() and not reason:
             try:
-                fit = possible_window(fit, self._fitter)
+                fit = consistent_window(fit, self._fitter)
             except IdentificationError as error:
-                reason = f'no robot that can exist was found near the window: {error}'
+                reason = f'no physically consistent robot was found near the window: {error}'
         time = window.end / self.rate_hz
         names = tuple(name for name, rest in zip(self.robot.joint_names, still) if rest)
         reason = reason or self._objection(window, fit, current, sigma_max)

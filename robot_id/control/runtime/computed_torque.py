@@ -16,7 +16,7 @@ from robot_id.control.laws.computed_torque import (
     fresh_memory,
 )
 from robot_id.control.runtime.bound_torque import MEASURED, BoundTorque
-from robot_id.control.runtime.guards import not_positive, proven_positive
+from robot_id.control.runtime.guards import not_positive, positive_everywhere
 from robot_id.dynamics.kernels.tree import split_parameters, tree_of
 from robot_id.exceptions import ControlError
 from robot_id.ranges import Range
@@ -214,12 +214,13 @@ class ComputedTorque:
         Refuse a model that cannot control a motion: M_hat must be positive definite all along.
 
         :param positions: (N, n) of the reference; None: in every posture.
-        :param physical: in every posture: only what a robot that can exist has, which proves it.
+        :param physical: in every posture: only what a physically consistent robot has, which
+            proves it.
         :returns: whether that is proven for every posture, not found at some of them.
         :raises ControlError: with the position where it is not.
         """
         if positions is None:
-            return proven_positive(self.robot, self._to, physical)
+            return positive_everywhere(self.robot, self._to, physical)
         rows = np.atleast_2d(np.asarray(positions, float))
         reason = not_positive(self.robot, self._to, rows)
         if reason:

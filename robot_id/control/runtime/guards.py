@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.control.runtime.model_bounds import WAY_OUT, Other, beyond_torque, far_from
-from robot_id.control.runtime.posture_search import possible_robot, weakest_posture
+from robot_id.control.runtime.posture_search import is_consistent, weakest_posture
 from robot_id.dynamics.positive_inertia import least_inertia, thinned
 from robot_id.dynamics.simulation.disturbances import sample_configurations
 from robot_id.exceptions import ControlError, OptionError, did_you_mean
@@ -20,7 +20,7 @@ Flags = NDArray[np.bool_]
 # Friction, rotor inertia and the mass of a slide are not negative; a regrouped one (R) may be.
 _NOT_NEGATIVE = re.compile(r'^(Fv|Fc|Fvm|Fcm|Ia|M)\d+[+-]?$')
 IMPOSSIBLE = (
-    'no robot that can exist was found with these parameters, so M_hat is not proven positive '
+    'no physically consistent robot was found with these parameters, so M_hat is not proven positive '
     'definite in every posture'
 )
 NOT_PROVEN = f'{IMPOSSIBLE}; a search over postures found no counterexample'
@@ -95,17 +95,17 @@ def _shown(position: Array) -> str:
     return np.array2string(position, precision=3)
 
 
-def proven_positive(robot: Robot, chi: Array, physical: bool = True) -> bool:
+def positive_everywhere(robot: Robot, chi: Array, physical: bool = True) -> bool:
     """
     Return whether M_hat is positive definite in every posture by a theorem, not by a search.
 
-    With the parameters of a robot that can exist it is a theorem: M(q) is that of its bodies, and
-    every blend of two such sets is one again.
+    With the parameters of a physically consistent robot it is a theorem: M(q) is that of its
+    bodies, and every blend of two such sets is one again.
 
     :param physical: refuse all other parameters; False searches for their weakest posture.
     :raises ControlError: where nothing proves it, or with the posture where it is not.
     """
-    if possible_robot(robot, chi):
+    if is_consistent(robot, chi):
         return True
     if physical:
         raise ControlError(
@@ -146,7 +146,7 @@ def check_model(
 
     :param chi: (b,) new values; current (b,) those in use.
     :param smallest_inertia: least eigenvalue of the new M_hat against the present one.
-    :param physical: refuse what no robot that can exist has.
+    :param physical: refuse what no physically consistent robot has.
     :param others: models that the new one must not be far from.
     :param forced: take a model that is far from them, or needs more torque than the robot has.
     :raises ControlError: naming the parameter out of its bounds, or where M_hat is lost.
@@ -162,4 +162,4 @@ def check_model(
     )
     if objection:
         raise ControlError(f'{robot.name}: {objection}')
-    return proven_positive(robot, chi, physical)
+    return positive_everywhere(robot, chi, physical)

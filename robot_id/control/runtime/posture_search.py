@@ -1,9 +1,10 @@
 """
 The posture with the smallest eigenvalue of M(q), for a model that no theorem covers.
 
-Base parameters of a possible robot (a witness, see `regression.consistency.membership`) have a
-positive definite M(q) in every posture. Others are looked at where M(q) is weakest: from many
-postures within the limits, the worst ones go down the smallest eigenvalue, joint by joint.
+Base parameters of a physically consistent robot (a witness, see
+`regression.consistency.membership`) have a positive definite M(q) in every posture. Others are
+looked at where M(q) is weakest: from many postures within the limits, the worst ones go down the
+smallest eigenvalue, joint by joint.
 """
 
 from __future__ import annotations
@@ -14,16 +15,16 @@ from numpy.typing import NDArray
 from robot_id.dynamics.positive_inertia import LeastInertia, inertia_eigenvalues
 from robot_id.dynamics.simulation.disturbances import sample_configurations
 from robot_id.regression.consistency import Fitter
-from robot_id.regression.consistency.membership import witness
+from robot_id.regression.consistency.membership import consistent_standard
 from robot_id.robot import Robot
 
 Array = NDArray[np.float64]
 _POSTURES, _WORST, _STEPS = 1000, 8, (0.5, 0.2, 0.1, 0.05, 0.02)
 
 
-def possible_robot(robot: Robot, chi: Array) -> bool:
-    """Return whether a robot that can exist has these (b,) base parameters."""
-    return witness(Fitter(robot), chi) is not None
+def is_consistent(robot: Robot, chi: Array) -> bool:
+    """Return whether a physically consistent robot has these (b,) base parameters."""
+    return consistent_standard(Fitter(robot), chi) is not None
 
 
 def weakest_posture(robot: Robot, chi: Array) -> LeastInertia:

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.data.cleaning.repairs import on_own_clock, strays, unwrapped
+from robot_id.data.cleaning.repairs import misplaced_stamps, on_own_clock, unwrapped
 from robot_id.data.cleaning.resampling import ROUGH, interpolate
 from robot_id.data.cleaning.stamps import GAP
 from robot_id.data.dataset import Repair, Run
@@ -35,7 +35,7 @@ def clean(
     raw: Raw, rate_hz: float | None = None, repairs: list[Repair] | None = None
 ) -> tuple[list[Run], list[str]]:
     """
-    Return uniform runs and what was done to get them; refuse what cannot be mended.
+    Return uniform runs and what was done to get them; refuse what cannot be repaired.
 
     Encoders that wrap around are unwrapped, and stamps of a logger replaced by the robot's own
     clock where the motion shows it.
@@ -119,12 +119,12 @@ def _in_order(raw: Raw, notes: list[str]) -> Raw:
         at = int(backward[0]) + 1
         moved_far = moved > REORDERING or backward.size > 0.2 * order.size
         set_back = -steps.min() > REORDERING * float(np.median(np.abs(steps)))
-        if (moved_far or set_back) and (stray := strays(raw.time)) is not None:
+        if (moved_far or set_back) and (misplaced := misplaced_stamps(raw.time)) is not None:
             notes.append(
-                f'{raw.source}: {int(stray.sum())} sample(s) with a stamp from another time '
-                f'are left out, first at {raw.place(int(np.flatnonzero(stray)[0]))}'
+                f'{raw.source}: {int(misplaced.sum())} sample(s) with a stamp from another time '
+                f'are left out, first at {raw.place(int(np.flatnonzero(misplaced)[0]))}'
             )
-            return _in_order(raw.take(np.flatnonzero(~stray)), notes)
+            return _in_order(raw.take(np.flatnonzero(~misplaced)), notes)
         if moved_far:
             raise DataError(
                 f'{raw.source}: time goes back from {raw.time[at - 1]:.6g} s at {raw.place(at)}: '

@@ -19,7 +19,7 @@ SHARE = 0.01
 ALONE, GAP = 8, 100.0
 
 
-def strays(time: NDArray[np.float64]) -> NDArray[np.bool_] | None:
+def misplaced_stamps(time: NDArray[np.float64]) -> NDArray[np.bool_] | None:
     """
     Return (N,) samples to leave out so that time never goes back.
 
@@ -45,13 +45,13 @@ def strays(time: NDArray[np.float64]) -> NDArray[np.bool_] | None:
         before[i] = last[k - 1] if k else -1
     if time.size - len(ends) > most:
         return None
-    stray = np.ones(time.size, dtype=bool)
+    misplaced = np.ones(time.size, dtype=bool)
     at = last[-1]
     while at >= 0:
-        stray[at] = False
+        misplaced[at] = False
         at = int(before[at])
-    stray[_alone(time, np.flatnonzero(~stray))] = True
-    return None if stray.sum() > most else stray
+    misplaced[_alone(time, np.flatnonzero(~misplaced))] = True
+    return None if misplaced.sum() > most else misplaced
 
 
 def _alone(time: NDArray[np.float64], chain: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -145,7 +145,7 @@ class RateWatch:
         """Count one joint state."""
         self._count += 1
 
-    def complaint(self, last: int | None) -> str:
+    def warning(self, last: int | None) -> str:
         """
         Return what is wrong with the rate since the last call, '' if it is right.
 

@@ -199,14 +199,14 @@ def _read_with_care(path: Path, layout: Layout) -> tuple[Array, tuple[str, ...]]
     # Flat, 8 bytes a number: lists of lists would take five times as much.
     rows = array('d')
     columns = 0
-    complaint = ''
+    fault = ''
     row = 0
     for line in islice(lines, layout.skip, None):
         text = line.split('#', 1)[0].strip().lstrip('\ufeff')
         if not text:
             continue
-        if complaint:
-            raise DataError(complaint)
+        if fault:
+            raise DataError(fault)
         row += 1
         cells = [bare(cell) for cell in text.split(layout.delimiter)]
         try:
@@ -214,21 +214,21 @@ def _read_with_care(path: Path, layout: Layout) -> tuple[Array, tuple[str, ...]]
         except ValueError:
             bad = next(i for i, x in enumerate(cells) if not is_number(x or 'nan', layout.comma))
             shown = shorten(cells[bad])
-            complaint = f"{path}: row {row}, column {bad + 1}: '{shown}' is not a number"
+            fault = f"{path}: row {row}, column {bad + 1}: '{shown}' is not a number"
             continue
         columns = columns or len(values)
         if len(values) != columns:
-            complaint = f'{path}: row {row} has {len(values)} columns, row 1 has {columns}'
+            fault = f'{path}: row {row} has {len(values)} columns, row 1 has {columns}'
             continue
         rows.extend(values)
-    if complaint and not lines.open_end:
-        raise DataError(complaint)
+    if fault and not lines.open_end:
+        raise DataError(fault)
     notes = []
     table = np.array(rows, dtype=np.float64).reshape(-1, max(columns, 1))
     if lines.cut:
         notes.append(
             f'{path.name}: the file is cut off ({lines.cut}); {len(table)} rows were read'
         )
-    elif complaint:
+    elif fault:
         notes.append(f'{path.name}: the last row is cut off and left out')
     return table, tuple(notes)

@@ -53,23 +53,23 @@ class Processing:
     :param filter: filter of the positions: 'butterworth' (zero-phase, forward and backward),
         'forward' (causal: shows the bias of table 1 of paper 004) or 'none' (section 4.4 of paper
         000).
-    :param cutoff_hz: its cut-off [Hz]; derived: twice the largest up to 40 Hz (80 Hz where
+    :param cutoff_hz: its cut-off [Hz]; default: twice the largest up to 40 Hz (80 Hz where
         friction is found to be smooth) that explains the torques nearly as well as the best one,
         at most rate/5.
     :param order: its order.
-    :param decimation: n_d, one equation in n_d is kept; 1 = all; derived: so that rows hold
+    :param decimation: n_d, one equation in n_d is kept; 1 = all; default: so that rows hold
         what lies below a fifth of the cut-off, at most 8 Hz, and three rows per parameter remain.
     :param decimation_filter: 'chebyshev' (zero-phase type I, order 8, cut-off 0.8 f/(2 n_d)) or
         'none' (one sample in n_d is taken as it is).
-    :param border: samples dropped at each end of each run, before decimation; derived: where the
+    :param border: samples dropped at each end of each run, before decimation; default: where the
         transient of the position filter has decayed to 0.1 %.
     :param border_s: the same in seconds; give one of the two.
-    :param dead_band: samples of joint j with |dq_j| below it are left out, rad/s or m/s; one
-        value, or one for each joint; 0 = none; derived: 1 % of the top speed for a joint that
+    :param rest_band: samples of joint j with |dq_j| below it are left out, rad/s or m/s; one
+        value, or one for each joint; 0 = none; default: 1 % of the top speed for a joint that
         dwells, and with sign(dq) 4 deviations of the noise of the velocity.
     :param held_torque: the torque is a command that is held until the next sample, so it acts half
         a sample after the position was taken: it is interpolated between four commands.
-    :param torque_offset_s: delay of the recorded torque against the position [s], negative where
+    :param torque_delay_s: delay of the recorded torque against the position [s], negative where
         it is early; the torque is shifted back by it; derived (IDIM, unless the torque is held):
         estimated with the parameters, and 0 where it is not significant; one for all joints, or
         one for each where they differ.
@@ -82,9 +82,9 @@ class Processing:
     decimation_filter: str = 'chebyshev'
     border: Annotated[int, Range(0, 1e9)] | None = None
     border_s: Annotated[float, Range(0.0, 1e6)] | None = None
-    dead_band: NotNegative | Sequence[NotNegative] | None = None
+    rest_band: NotNegative | Sequence[NotNegative] | None = None
     held_torque: bool = False
-    torque_offset_s: Offset | Sequence[Offset] | None = None
+    torque_delay_s: Offset | Sequence[Offset] | None = None
 
     def __post_init__(self) -> None:
         _one_of('filter', self.filter, FILTERS)
@@ -100,7 +100,7 @@ class Processing:
     @property
     def offset_open(self) -> bool:
         """Whether the time offset of the torque is left to the data."""
-        return self.torque_offset_s is None and not self.held_torque
+        return self.torque_delay_s is None and not self.held_torque
 
     def describe(self, rate: float | None = None) -> list[str]:
         """
@@ -132,16 +132,16 @@ class Processing:
             lines.append(f'decimation: 1 sample in {self.decimation} ({split}), {how}')
         if self.held_torque:
             lines.append('torque: a held command, averaged to the time of the positions')
-        offsets = np.atleast_1d(_band(self.torque_offset_s))
+        offsets = np.atleast_1d(_band(self.torque_delay_s))
         if np.any(offsets != 0.0):
             words = [
                 f'{1e3 * abs(v):.3g} ms {"late" if v > 0.0 else "early"}' if v else 'in time'
                 for v in offsets
             ]
             lines.append(f'torque: {", ".join(words)}, shifted back')
-        band = np.atleast_1d(_band(self.dead_band))
+        band = np.atleast_1d(_band(self.rest_band))
         if np.any(band > 0):
-            lines.append('dead band: |dq| >= ' + ', '.join(f'{v:.4g}' for v in band))
+            lines.append('rest band: |dq| >= ' + ', '.join(f'{v:.4g}' for v in band))
         return lines
 
 
@@ -199,16 +199,16 @@ def resolve(
     )
 
 
-def dropped(dq: Array, dead_band: float | Sequence[float] | None) -> NDArray[np.bool_]:
+def dropped(dq: Array, rest_band: float | Sequence[float] | None) -> NDArray[np.bool_]:
     """
-    Return which samples of which joint the dead band leaves out, (M, n) flags.
+    Return which samples of which joint the rest band leaves out, (M, n) flags.
 
     :param dq: (M, n) velocities of the kept samples.
-    :param dead_band: as in Processing.
+    :param rest_band: as in Processing.
     """
-    band = _band(dead_band)
+    band = _band(rest_band)
     if band.ndim and band.shape[0] != dq.shape[1]:
-        raise OptionError(f'dead_band has {band.shape[0]} values for {dq.shape[1]} joints')
+        raise OptionError(f'rest_band has {band.shape[0]} values for {dq.shape[1]} joints')
     return np.abs(dq) < band
 
 
@@ -240,7 +240,7 @@ def usable(run: Run, processing: Processing) -> tuple[int, int]:
 
 
 def rows_left(dataset: Dataset, processing: Processing) -> int:
-    """Return the number of decimated rows of all runs, without the dead band."""
+    """Return the number of decimated rows of all runs, without the rest band."""
     factor, total = processing.decimation or 1, 0
     for run in dataset.runs:
         samples = len(run) - 2 * (processing.border or 0)

@@ -18,13 +18,13 @@ Array = NDArray[np.float64]
 
 def torque_at_samples(run: Run, processing: Processing, low: int, high: int) -> Array:
     """(high - low, n) torques that belong to the positions of samples low to high."""
-    offset = np.atleast_1d(np.asarray(processing.torque_offset_s or 0.0, float)) / run.step
+    offset = np.atleast_1d(np.asarray(processing.torque_delay_s or 0.0, float)) / run.step
     if offset.size == 1 and offset[0] != 0.0:
         return _shifted(run.torque, float(offset[0]), low, high)
     if offset.size > 1:
         n = run.torque.shape[1]
         if offset.size != n:
-            raise OptionError(f'torque_offset_s has {offset.size} values for {n} joints')
+            raise OptionError(f'torque_delay_s has {offset.size} values for {n} joints')
         columns = [_shifted(run.torque[:, [j]], float(offset[j]), low, high) for j in range(n)]
         return np.concatenate(columns, axis=1)
     if not processing.held_torque:

@@ -56,7 +56,7 @@ class Didim(EstimatedLoopMethod):
     tuned with, the gains are known and used for the last steps.
 
     Friction near rest is not the plant's: encoder steps shake a joint where it turns, and real
-    gears hold it. Rows are freed from the reversals as those of IDIM
+    gears hold it. The reversals are projected out of the rows as those of IDIM
     (`regression.rows.reversals`). Where nobody knows the loop and the data have no reference, the
     loop is rigid: any other one would move the model a little beside the recorded motion, and the
     estimate with it.
@@ -92,11 +92,11 @@ class Didim(EstimatedLoopMethod):
             progress(k / self.iterations, history_text(history))
             if exact:
                 J = exact_jacobian(problem, chi, simulations, own)
-                solution = weighted_fit(problem, problem.freed(J), problem.freed(rho))
+                solution = weighted_fit(problem, problem.projected(J), problem.projected(rho))
                 proposal = chi + solution.chi
             else:
-                V = problem.freed(problem.regressor_rows(motions))
-                solution = weighted_fit(problem, V, problem.freed(Y))
+                V = problem.projected(problem.regressor_rows(motions))
+                solution = weighted_fit(problem, V, problem.projected(Y))
                 proposal = solution.chi
             free = proposal
             if fitter is not None:
@@ -145,8 +145,8 @@ class Didim(EstimatedLoopMethod):
         rho: list[Array],
     ) -> Array:
         """(b, b) of the estimate: from its residual, and from what was estimated before it."""
-        J = problem.freed(last_jacobian(problem, chi, simulations, gains))
-        rest = put_back(problem.freed(rho), problem.reversals.taken)
+        J = problem.projected(last_jacobian(problem, chi, simulations, gains))
+        rest = put_back(problem.projected(rho), problem.reversals.taken)
         covariance = fit_covariance(problem, J, rest, self.deviations)
         if problem.loop_covariance is not None:
             slopes = loop_slopes(problem, chi, simulations)[1]
@@ -219,7 +219,7 @@ def torque_share(
     factors = JointFactors.of_rows(problem.robot.base.names, list(zip(J, rho)))
     weights = System(factors).joint_weights()[0]
     rows = np.concatenate([g * x for g, x in zip(weights, J)])
-    used = problem.freed([slopes[problem.used[:, j], j] for j in range(problem.robot.n)])
+    used = problem.projected([slopes[problem.used[:, j], j] for j in range(problem.robot.n)])
     torques = np.concatenate([g * x for g, x in zip(weights, used)])
     D = np.linalg.lstsq(rows, torques, rcond=None)[0]
     return D @ covariance @ D.T

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.exceptions import IdentificationError, RobotIdError, SimulationError
-from robot_id.methods.closed_loop.admissible import admissible
+from robot_id.methods.closed_loop.consistent import consistent_start
 from robot_id.methods.closed_loop.loop_fit import LoopFit, can_fit, fit_loop, words
 from robot_id.methods.closed_loop.method import LoopMethod, rigid_statement
 from robot_id.methods.closed_loop.problem import LoopProblem
@@ -160,7 +160,7 @@ class EstimatedLoopMethod(LoopMethod):
         """(b,) parameters that no loop has a part in, and their covariance."""
         wls = IdimWls(processing=self.processing).estimate(problem.robot, problem.dataset)
         motions = [run.position for run in problem.dataset.runs]
-        chi = admissible(problem.robot, wls.values, motions, wls.covariance)
+        chi = consistent_start(problem.robot, wls.values, motions, wls.covariance)
         return chi, wls.covariance
 
 

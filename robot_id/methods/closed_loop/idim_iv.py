@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.exceptions import IdentificationError, OutOfTimeError, SimulationError
-from robot_id.methods.closed_loop.admissible import nearest_possible
+from robot_id.methods.closed_loop.consistent import nearest_consistent
 from robot_id.methods.closed_loop.estimated_loop import EstimatedLoopMethod
 from robot_id.methods.closed_loop.problem import LoopProblem
 from robot_id.methods.closed_loop.reference import reference_states
@@ -48,7 +48,8 @@ def nearest_motions(
     Y: Sequence[Array],
 ) -> list[list[States]]:
     """
-    Return motions for the instruments: of the possible robot nearest to an estimate, and its goal.
+    Return motions for the instruments: of the physically consistent robot nearest to an estimate,
+    and its goal.
 
     IV is consistent with any instrument that goes with the regressor and not with the noise
     (chi = (V' W)^-1 V' Y, V' noise -> 0), so V need not be made with the estimate. A robot with
@@ -56,9 +57,10 @@ def nearest_motions(
 
     :param free: (b,) the estimate, (b, b) its covariance: the metric of 'nearest'.
     :param W: (r_j, b) rows of every joint, Y (r_j,) its torques.
-    :returns: none where no possible robot explains the torques: then the data are to blame.
+    :returns: none where no physically consistent robot explains the torques: then the data are to
+        blame.
     """
-    near = nearest_possible(problem.robot, free, covariance)
+    near = nearest_consistent(problem.robot, free, covariance)
     if near is None:
         return []
     left = sum(float(np.sum((y - w @ near) ** 2)) for w, y in zip(W, Y))
@@ -78,7 +80,7 @@ class IdimIv(EstimatedLoopMethod):
     V has no measurement noise, so noise in W leaves no bias, filtered or not. The reported error
     is ||Y - V chi|| / ||Y|| as in the paper; the deviations use Y - W chi, the noise that V sees.
     Any V that goes with W and not with its noise will do: where the estimate has no direct model,
-    V comes from the possible robot nearest to it, and the result says so.
+    V comes from the physically consistent robot nearest to it, and the result says so.
     """
 
     name: ClassVar[str] = 'idim_iv'
@@ -87,7 +89,7 @@ class IdimIv(EstimatedLoopMethod):
     def solve(self, problem: LoopProblem, start: Array, progress: Progress) -> Outcome:
         """Iterate the instruments until the estimate settles."""
         data, chi = _Rows(problem), start
-        V = problem.freed(problem.regressor_rows(first_motion(problem, start)))
+        V = problem.projected(problem.regressor_rows(first_motion(problem, start)))
         history: list[Iteration] = []
         error, converged = np.inf, False
         fitter = Fitter(problem.robot) if self.physical else None
@@ -104,7 +106,7 @@ class IdimIv(EstimatedLoopMethod):
                 break
             creeping.note(step)
             rows = problem.regressor_rows(problem.states(simulations))
-            V = problem.freed(rows)
+            V = problem.projected(rows)
             rho = [y - v @ new for y, v in zip(data.torque, rows)]
             last, error = error, relative_error(rho, data.torque)
             history.append(Iteration(new, 100.0 * error, step))
@@ -125,7 +127,7 @@ class IdimIv(EstimatedLoopMethod):
     def last_resort(
         self, problem: LoopProblem, start: Array, progress: Progress
     ) -> tuple[LoopProblem, Outcome] | None:
-        """Return the estimate with the instrument of the nearest possible robot, or rigid."""
+        """Return the estimate with the instrument of the nearest consistent robot, or rigid."""
         rigid = super().last_resort(problem, start, progress)
         if rigid is not None:
             return rigid
@@ -133,7 +135,7 @@ class IdimIv(EstimatedLoopMethod):
         try:
             free = data.solved(data.W)
             for motion in nearest_motions(problem, free.free, free.covariance, data.W, data.Y):
-                V = problem.freed(problem.regressor_rows(motion))
+                V = problem.projected(problem.regressor_rows(motion))
                 solved = data.solved(V)
                 chi = solved.free
                 rest = [y - w @ chi for y, w in zip(data.Y, data.W)]
@@ -147,7 +149,7 @@ class IdimIv(EstimatedLoopMethod):
             return None
         problem.warnings += (
             'the estimate cannot be simulated (inertias or frictions too small to tell from '
-            'zero): the instrument follows the nearest possible robot or the reference, the '
+            'zero): the instrument follows the nearest physically consistent robot or the reference, the '
             'estimate is not constrained, and the error is the one along the measured motion',
         )
         return problem, min(found, key=lambda pair: pair[0])[1]
@@ -198,8 +200,8 @@ class _Rows:
         self.problem = problem
         measured = problem.measured_states()
         self.torque = problem.joint_rows(problem.rows(lambda s: s.torque, measured))
-        self.Y = problem.freed(self.torque)
-        self.W = problem.freed(problem.regressor_rows(measured))
+        self.Y = problem.projected(self.torque)
+        self.W = problem.projected(problem.regressor_rows(measured))
 
     def offset_share(self, V: list[Array], weights: Array) -> Array:
         """
@@ -210,7 +212,7 @@ class _Rows:
         problem, W = self.problem, self.W
         if not problem.offset_std:
             return np.zeros((W[0].shape[1],) * 2)
-        moved = problem.freed(problem.joint_rows(problem.torque_rates()))
+        moved = problem.projected(problem.joint_rows(problem.torque_rates()))
         D, *_ = instrumental_solution(
             *([g * x for g, x in zip(weights, parts)] for parts in (V, W, moved))
         )

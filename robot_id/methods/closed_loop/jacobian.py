@@ -72,7 +72,7 @@ def whole_jacobian(
     gain_slopes: tuple[Array, Array] | None,
     outputs: tuple[Output, ...],
 ) -> list[Array]:
-    """(R, n, b) slopes of each output as decimated rows, those of the dead band included."""
+    """(R, n, b) slopes of each output as decimated rows, those of the rest band included."""
     rows: list[list[Array]] = [[] for _ in outputs]
     for r, s in zip(problem.runs, simulations):
         coarse = coarse_step(problem.factor, r.run.rate)

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from robot_id.data.dataset import Dataset
 from robot_id.data.signals.processing import Processing
 from robot_id.exceptions import IdentificationError, OptionError, SimulationError
-from robot_id.methods.closed_loop.admissible import admissible
 from robot_id.methods.closed_loop.assumed_loop import assumed_loop
+from robot_id.methods.closed_loop.consistent import consistent_start
 from robot_id.methods.closed_loop.problem import LoopProblem
 from robot_id.methods.closed_loop.torque import torques_on_reference
 from robot_id.methods.idim.idim_wls import IdimWls
@@ -25,7 +25,7 @@ from robot_id.methods.result import Result
 from robot_id.progress import Progress, part_of, silent
 from robot_id.ranges import Range, Seconds, Slope, Tolerance, check
 from robot_id.regression.preprocessing.alignment import Alignment, align
-from robot_id.regression.preprocessing.options import Derived, Rest, derive_for_loop
+from robot_id.regression.preprocessing.options import ResolvedOptions, Rest, resolve_for_loop
 from robot_id.regression.preprocessing.rest_band import top_speeds
 from robot_id.regression.rows.prediction import predict
 from robot_id.regression.uncertainty.residuals import warn_if_correlated, whiteness
@@ -179,7 +179,7 @@ class LoopMethod(ABC):
 
     def _derived(
         self, robot: Robot, dataset: Dataset, alignment: Alignment, slope: float, measured: bool
-    ) -> Derived:
+    ) -> ResolvedOptions:
         """
         Return how the rows are made.
 
@@ -188,9 +188,9 @@ class LoopMethod(ABC):
         aligned = alignment.apply(self.processing)
         processing, reasons = aligned if measured else (self.processing, {})
         rest: Rest = 'unknown' if alignment.slope is None else 'known'
-        rest = rest if self.compares_torques else 'kept'
-        derived = derive_for_loop(processing, dataset, robot, slope, measured, rest)
-        return Derived(derived.processing, {**derived.reasons, **reasons})
+        rest = rest if self.compares_torques else 'keep'
+        derived = resolve_for_loop(processing, dataset, robot, slope, measured, rest)
+        return ResolvedOptions(derived.processing, {**derived.reasons, **reasons})
 
     def _check_rate(self, loop_hz: float, data_hz: float) -> None:
         if loop_hz > FASTEST_LOOP * data_hz:
@@ -234,7 +234,7 @@ class LoopMethod(ABC):
         if start == 'wls':
             wls = IdimWls(processing=self.processing).estimate(robot, dataset, progress)
             motions = [run.position for run in dataset.runs]
-            return admissible(robot, wls.values, motions, wls.covariance)
+            return consistent_start(robot, wls.values, motions, wls.covariance)
         if not Path(start).suffix:
             raise OptionError(
                 f"start: '{start}' is none of regular, a_priori, wls, auto, a .json file",

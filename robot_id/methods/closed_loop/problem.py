@@ -161,7 +161,7 @@ class LoopProblem:
             loop_run(dataset.runs[k], processing, loop, self.settled_s, delay_s) for k in indices
         ]
         self.torque = self.rows(lambda s: s.torque, [States(*4 * (tau,)) for tau in self._torques])
-        self.used = self._outside_dead_band()
+        self.used = self._outside_rest_band()
         at = [self.inner(r.run.time[r.first : r.last : self.factor]) for r in self.runs]
         runs = [(r.run, times) for r, times in zip(self.runs, at)]
         self.reversals = LoopReversals(robot, runs, self.used, processing, row_slope)
@@ -307,7 +307,7 @@ class LoopProblem:
         return decimate(values, factor)
 
     def regressor_rows(self, motions: Sequence[States]) -> list[Array]:
-        """Return W_j (r_j, b) of every joint, the dead band taken out."""
+        """Return W_j (r_j, b) of every joint, the rest band taken out."""
         rows = self.rows(lambda s: self.wide(s.q, s.dq, s.ddq, s.torque), motions)
         parts = []
         for j, columns in enumerate(self.wide.columns):
@@ -321,7 +321,7 @@ class LoopProblem:
         """(R, n) -> the used rows of every joint."""
         return [rows[self.used[:, j], j] for j in range(self.robot.n)]
 
-    def freed(self, parts: Sequence[Array]) -> list[Array]:
+    def projected(self, parts: Sequence[Array]) -> list[Array]:
         """Return used rows of every joint, freed from what its reversals leave in them."""
         return self.reversals.free(parts)
 
@@ -332,13 +332,13 @@ class LoopProblem:
             rows[self.used[:, j], j] = part
         return rows
 
-    def _outside_dead_band(self) -> NDArray[np.bool_]:
-        """(R, n) rows whose reference velocity is outside the dead band."""
+    def _outside_rest_band(self) -> NDArray[np.bool_]:
+        """(R, n) rows whose reference velocity is outside the rest band."""
         motions = []
         for r in self.runs:
             dq = r.reference.velocity[:: r.every]
             motions.append(States(dq, dq, dq, dq))
-        band = np.asarray(self.processing.dead_band or 0.0, float)
+        band = np.asarray(self.processing.rest_band or 0.0, float)
         if band.ndim and band.shape != (self.robot.n,):
-            raise OptionError(f'dead_band has {band.shape[0]} values for {self.robot.n} joints')
+            raise OptionError(f'rest_band has {band.shape[0]} values for {self.robot.n} joints')
         return np.abs(self.rows(lambda s: s.dq, motions)) >= band

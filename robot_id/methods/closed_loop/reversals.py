@@ -59,12 +59,12 @@ class LoopReversals:
         """Return used rows of every joint, freed from what its reversals leave in them."""
         if self._bases is None:
             self._bases = self._found()
-        freed = []
+        projected = []
         for j, (part, bases) in enumerate(zip(parts, self._bases)):
             width = int(np.prod(part.shape[1:]))
             rows, self.taken[j] = without(part.reshape(len(part), width), bases)
-            freed.append(rows.reshape(part.shape))
-        return freed
+            projected.append(rows.reshape(part.shape))
+        return projected
 
     def _found(self) -> list[list[Basis]]:
         """Return for every joint the bases of what its reversals leave in its used rows."""

@@ -25,7 +25,7 @@ def torques_on_reference(
     what acted until then. Where they are not late nothing is shifted: noise that the loop
     feeds back into its torque moves the estimate by a part of a sample.
     """
-    offset, given = alignment.offset, processing.torque_offset_s
+    offset, given = alignment.offset, processing.torque_delay_s
     if processing.held_torque:
         return dataset
     if given is not None:
@@ -48,5 +48,5 @@ def torques_on_motion(run: Run, processing: Processing, hold_s: float) -> Array:
     torque = torque_at_samples(run, processing, 0, len(run))
     if not hold_s:
         return torque
-    later = Processing(torque_offset_s=0.5 * hold_s)
+    later = Processing(torque_delay_s=0.5 * hold_s)
     return torque_at_samples(replace(run, torque=torque), later, 0, len(run))

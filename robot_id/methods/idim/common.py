@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from robot_id.data.dataset import Dataset
 from robot_id.data.signals.processing import Processing
 from robot_id.exceptions import IdentificationError
-from robot_id.methods.consistency import Possible
+from robot_id.methods.consistency import Consistent
 from robot_id.methods.outcome import Deviations, Outcome, assemble
 from robot_id.methods.result import Iteration, Result
 from robot_id.progress import Progress, part_of, silent
 from robot_id.ranges import Range, Slope, check
 from robot_id.regression.consistency.constraint import Physical, physical_constraint
-from robot_id.regression.preprocessing.resolve import Settled, settle
+from robot_id.regression.preprocessing.resolve import Resolved, resolve
 from robot_id.regression.rows.observation import Observation
 from robot_id.regression.rows.sampling import long_enough
 from robot_id.regression.solvers.attenuation import attenuation
@@ -39,16 +39,17 @@ from robot_id.robot import Robot
 Array = NDArray[np.float64]
 
 
-def possible_fit(
+def consistent_fit(
     method: Idim,
     fit: Fit,
     observation: Observation,
     system: System,
     physical: Physical,
     inflation: Array,
-) -> tuple[Fit, Possible]:
+) -> tuple[Fit, Consistent]:
     """
-    Return the fit with a possible robot, and that robot with the estimate it was nearest to.
+    Return the fit with a physically consistent robot, and that robot with the estimate it was
+    nearest to.
 
     Deviations are those of the estimate without constraints. The test always takes them with
     the residual's autocorrelation, corrected or not.
@@ -60,8 +61,8 @@ def possible_fit(
     if not method.linear:
         fit = method.state_deviations(fit, observation, system)
         found = physical.fitter.project(solution.chi, fit.solution.covariance)
-        possible = Possible(found, solution.chi, fit.solution.covariance)
-        return replace(fit, solution=replace(fit.solution, chi=found.chi)), possible
+        consistent = Consistent(found, solution.chi, fit.solution.covariance)
+        return replace(fit, solution=replace(fit.solution, chi=found.chi)), consistent
     free = solve(fit.R, system.rows, factors.names, system.kept)
     fit = replace(fit, solution=replace(solution, chi=free.chi))
     fit = method.state_deviations(fit, observation, system)
@@ -70,8 +71,8 @@ def possible_fit(
         noise = fit.noise * np.sqrt(inflation)
         covariance = joint_covariance(factors, solution.kept, fit.weights, noise)
     found = physical.fitter.project(free.chi, covariance)
-    possible = Possible(found, free.chi, covariance)
-    return replace(fit, solution=replace(fit.solution, chi=found.chi)), possible
+    consistent = Consistent(found, free.chi, covariance)
+    return replace(fit, solution=replace(fit.solution, chi=found.chi)), consistent
 
 
 @dataclass(frozen=True)
@@ -113,11 +114,11 @@ class Idim(ABC):
     :param deviations: 'robust': from the residual as it is, correlated in time and between the
         joints; 'bootstrap': from randomly resampled blocks of rows; 'classical': as if it were
         white noise.
-    :param reversals: 'freed': W and Y lose what lies along the response of the row filter to an
-        impulse where a joint turns, since friction is not known there (where the rows fit into
-        memory_mb); 'kept': as it is.
+    :param reversals: 'project_out': W and Y lose what lies along the response of the row filter to
+        an impulse where a joint turns, since friction is not known there (where the rows fit into
+        memory_mb); 'keep': as it is.
     :param attenuation: 'corrected': the attenuation of the estimate by noise of the positions in W
-        is corrected (where the rows fit into memory_mb); 'kept': as it is.
+        is corrected (where the rows fit into memory_mb); 'keep': as it is.
     """
 
     name: ClassVar[str] = ''
@@ -134,8 +135,8 @@ class Idim(ABC):
     memory_mb: Annotated[float, Range(0.0, 1e7)] = 256.0
     physical: bool = False
     deviations: Deviations = 'robust'
-    reversals: Literal['freed', 'kept'] = 'freed'
-    attenuation: Literal['corrected', 'kept'] = 'corrected'
+    reversals: Literal['project_out', 'keep'] = 'project_out'
+    correct_attenuation: bool = True
 
     def __post_init__(self) -> None:
         check(self)
@@ -163,9 +164,9 @@ class Idim(ABC):
         started = time.perf_counter()
         physical = physical_constraint(robot) if self.physical else None
         dataset = dataset.select(robot.joint_names)
-        settled = settle(robot, dataset, self.coulomb_slope, self.processing)
-        rows, slope = settled.processing, settled.slope
-        observation = self._observed(robot, dataset, settled)
+        resolved = resolve(robot, dataset, self.coulomb_slope, self.processing)
+        rows, slope = resolved.processing, resolved.slope
+        observation = self._observed(robot, dataset, resolved)
         factors = observation.factors(part_of(progress, 0.0, 0.6, 'observation matrix'))
         kept, warnings = self._excited(factors, dataset, rows)
         system = System(factors, kept, physical)
@@ -175,11 +176,11 @@ class Idim(ABC):
         judged = judge(prediction)
         solved = fit.solution
         inflation = np.array([w.inflation for w in judged])
-        fit, possible = self.finish(fit, system, inflation), None
+        fit, consistent = self.finish(fit, system, inflation), None
         if physical is None:
             fit = self._corrected(self.state_deviations(fit, observation, system), observation)
         else:
-            fit, possible = possible_fit(self, fit, observation, system, physical, inflation)
+            fit, consistent = consistent_fit(self, fit, observation, system, physical, inflation)
         if not np.array_equal(fit.solution.chi, solved.chi):
             prediction = observation.predict(fit.solution.chi, report)
         progress(1.0, 'done')
@@ -196,7 +197,7 @@ class Idim(ABC):
                 *long_enough(dataset, rows)[1],
                 *observation.warnings,
                 *warnings,
-                *self.complain(judged, robot.joint_names),
+                *self.whiteness_warnings(judged, robot.joint_names),
             ),
             extras={
                 'equations': system.rows,
@@ -208,14 +209,14 @@ class Idim(ABC):
                 },
                 **fit.extras,
             },
-            possible=possible,
+            consistent=consistent,
         )
-        return assemble(self, robot, dataset, settled.derived, found, prediction, started)
+        return assemble(self, robot, dataset, resolved.derived, found, prediction, started)
 
-    def _observed(self, robot: Robot, dataset: Dataset, settled: Settled) -> Observation:
-        free, slope = self.reversals == 'freed', settled.slope
-        made = Observation(robot, dataset, settled.processing, slope, self.memory_mb, free)
-        made.offset_std, made.reversals.fine = settled.offset_std, settled.fine
+    def _observed(self, robot: Robot, dataset: Dataset, resolved: Resolved) -> Observation:
+        free, slope = self.reversals == 'project_out', resolved.slope
+        made = Observation(robot, dataset, resolved.processing, slope, self.memory_mb, free)
+        made.offset_std, made.reversals.fine = resolved.offset_std, resolved.fine
         return made
 
     def state_deviations(self, fit: Fit, observation: Observation, system: System) -> Fit:
@@ -243,7 +244,7 @@ class Idim(ABC):
 
     def _corrected(self, fit: Fit, observation: Observation) -> Fit:
         """Correct the attenuation of the estimate by the noise of the positions in W."""
-        if self.attenuation == 'kept' or not self.takes_motion_as_exact:
+        if not self.correct_attenuation or not self.takes_motion_as_exact:
             return fit
         solution = fit.solution
         deviations = np.sqrt(np.diag(solution.covariance))
@@ -259,7 +260,9 @@ class Idim(ABC):
         extras = fit.extras | {'attenuation': share.tolist()}
         return replace(fit, solution=replace(solution, chi=solution.chi - lost), extras=extras)
 
-    def complain(self, judged: list[Whiteness], joint_names: tuple[str, ...]) -> tuple[str, ...]:
+    def whiteness_warnings(
+        self, judged: list[Whiteness], joint_names: tuple[str, ...]
+    ) -> tuple[str, ...]:
         """Return the warnings about the residual if the deviations assume white noise."""
         return warn_if_correlated(judged, joint_names) if self.deviations == 'classical' else ()
 
@@ -271,7 +274,7 @@ class Idim(ABC):
         if rows <= b:
             raise IdentificationError(
                 f'{rows} equations are left for {b} parameters: record more motion, decimate less '
-                'or narrow the dead band',
+                'or narrow the rest band',
                 value=rows,
                 bound=b,
             )

@@ -64,9 +64,13 @@ class SelectingIdim(Idim):
             solution = replace(solution, covariance=covariance)
         return replace(fit, solution=solution, extras=extras)
 
-    def complain(self, judged: list[Whiteness], joint_names: tuple[str, ...]) -> tuple[str, ...]:
+    def whiteness_warnings(
+        self, judged: list[Whiteness], joint_names: tuple[str, ...]
+    ) -> tuple[str, ...]:
         """Return no warning where the deviations are corrected."""
-        return () if self.correlated == 'correct' else super().complain(judged, joint_names)
+        return (
+            () if self.correlated == 'correct' else super().whiteness_warnings(judged, joint_names)
+        )
 
 
 def _beside(

@@ -38,8 +38,8 @@ from robot_id.methods.result import Iteration, Result
 from robot_id.progress import Progress, attempts, part_of, silent
 from robot_id.ranges import Anything, Deviation, Frequency, NotNegative, Range, Slope, check
 from robot_id.regression.preprocessing.alignment import Alignment
-from robot_id.regression.preprocessing.options import Derived
-from robot_id.regression.preprocessing.resolve import settle_for_filter
+from robot_id.regression.preprocessing.options import ResolvedOptions
+from robot_id.regression.preprocessing.resolve import resolve_for_filter
 from robot_id.regression.rows.prediction import Prediction, predict
 from robot_id.robot import Robot
 
@@ -183,8 +183,8 @@ class Ekf:
         """
         started = time.perf_counter()
         dataset = dataset.select(robot.joint_names)
-        settled = settle_for_filter(robot, dataset, self.coulomb_slope, self.processing)
-        slope, derived = settled[0].slope, settled[1]
+        resolved = resolve_for_filter(robot, dataset, self.coulomb_slope, self.processing)
+        slope, derived = resolved[0].slope, resolved[1]
         wls = self._least_squares(robot, dataset, slope, part_of(progress, 0.0, 0.1, 'start'))
         # A setting that was given is meant.
         given = (self.parameter_std, self.process_std)
@@ -194,7 +194,7 @@ class Ekf:
         for attempt, part in zip(tries, attempts(part_of(progress, 0.1, 1.0))):
             start = self._start(robot, dataset, wls, attempt)
             try:
-                outcome = self._filtered(robot, dataset, settled, start, attempt, part)
+                outcome = self._filtered(robot, dataset, resolved, start, attempt, part)
             except IdentificationError as error:
                 failure = failure or error
                 continue
@@ -214,13 +214,13 @@ class Ekf:
         self,
         robot: Robot,
         dataset: Dataset,
-        settled: tuple[Alignment, Derived],
+        resolved: tuple[Alignment, ResolvedOptions],
         start: Start,
         attempt: Try,
         progress: Progress,
     ) -> Outcome:
         """Filter all passes from a start."""
-        alignment, derived = settled
+        alignment, derived = resolved
         factor = max(int(np.ceil(dataset.rate / self.highest_rate_hz - 1e-6)), 1)
         given = {key: getattr(self, key) for key in NOISE}
         step = dataset.runs[0].step * factor

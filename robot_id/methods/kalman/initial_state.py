@@ -14,7 +14,7 @@ from robot_id.data.dataset import Dataset
 from robot_id.data.signals.processing import Processing, differentiate
 from robot_id.data.signals.torque_delay import torque_at_samples
 from robot_id.dynamics import positive_on_motion
-from robot_id.methods.closed_loop.admissible import admissible, nearest_possible
+from robot_id.methods.closed_loop.consistent import consistent_start, nearest_consistent
 from robot_id.methods.recursive.settings import per_item
 from robot_id.methods.recursive.sizes import nominal_sizes
 from robot_id.methods.result import Result
@@ -37,19 +37,23 @@ class Try(NamedTuple):
     """
     One setting of a filter.
 
-    :param eased: of the start, see `nearest_possible`; 1: the least-squares estimate itself where
-        it has a direct model.
+    :param covariance_factor: of the start, see `nearest_consistent`; 1: the least-squares estimate
+        itself where it has a direct model.
     :param spread: times the deviations of the start.
     :param process: times those of the process.
     """
 
-    eased: float
+    covariance_factor: float
     spread: float
     process: float
 
     def words(self) -> str:
         """Return what a result says of it."""
-        start = '' if self.eased == 1.0 else ', from a possible robot with inertias away from zero'
+        start = (
+            ''
+            if self.covariance_factor == 1.0
+            else ', from a physically consistent robot with inertias away from zero'
+        )
         return (
             'the first settings lost a positive definite M(q) or did not explain the torques: '
             f'repeated with parameter_std x {self.spread:g}, process_std x {self.process:g}{start}'
@@ -67,13 +71,15 @@ TRIES = (
 )
 
 
-def start_of(robot: Robot, wls: Result, positions: Sequence[Array], eased: float) -> Array:
+def start_of(
+    robot: Robot, wls: Result, positions: Sequence[Array], covariance_factor: float
+) -> Array:
     """(b,) parameters with a direct model that explain the data, from a least-squares result."""
-    if eased > 1.0:
-        near = nearest_possible(robot, wls.values, wls.covariance, eased)
+    if covariance_factor > 1.0:
+        near = nearest_consistent(robot, wls.values, wls.covariance, covariance_factor)
         if near is not None and positive_on_motion(robot, near, positions):
             return near
-    return admissible(robot, wls.values, positions, wls.covariance)
+    return consistent_start(robot, wls.values, positions, wls.covariance)
 
 
 @dataclass(frozen=True)
@@ -137,7 +143,9 @@ class Start:
 
 def start_from_wls(robot: Robot, dataset: Dataset, result: Result, attempt: Try) -> Start:
     """Return an IDIM-WLS estimate, or a robot near it with M(q) > 0 along the motion."""
-    chi = start_of(robot, result, [run.position for run in dataset.runs], attempt.eased)
+    chi = start_of(
+        robot, result, [run.position for run in dataset.runs], attempt.covariance_factor
+    )
     spread = np.maximum(3.0 * result.std, 0.03 * np.abs(chi))
     spread = np.where(spread > 0.0, spread, 0.01 * nominal_sizes(robot.base.names, chi))
     left = np.zeros(robot.n)
@@ -169,9 +177,9 @@ def torque_from_sample_on(dataset: Dataset, late: Array) -> Dataset:
         is recorded with the sample it answers is half a sample less than nothing.
     """
     half = 0.5 * dataset.runs[0].step
-    shift = Processing(torque_offset_s=tuple(float(v) for v in late + half))
+    shift = Processing(torque_delay_s=tuple(float(v) for v in late + half))
     if late.size == 1:
-        shift = Processing(torque_offset_s=float(late[0] + half))
+        shift = Processing(torque_delay_s=float(late[0] + half))
     runs = [
         replace(run, torque=torque_at_samples(run, shift, 0, len(run))) for run in dataset.runs
     ]

@@ -46,8 +46,9 @@ class SigmaPointFilter(SquareRootFilter):
     The filters differ by h and by how the points make the root; columns of the parameters leave
     dq and q alone, as S is lower triangular and the parameters come last.
 
-    Where a sigma point is no possible robot, the points are drawn closer: the covariance is the
-    same, and within one deviation the differences become derivatives, as in the extended filter.
+    Where a sigma point is no physically consistent robot, the points are drawn closer: the
+    covariance is the same, and within one deviation the differences become derivatives, as in the
+    extended filter.
     """
 
     @property

@@ -23,7 +23,7 @@ from robot_id.methods.recursive.track import Track
 from robot_id.methods.result import Iteration, Result
 from robot_id.progress import Progress, silent
 from robot_id.ranges import Range, Slope
-from robot_id.regression.preprocessing.resolve import settle_for_filter
+from robot_id.regression.preprocessing.resolve import resolve_for_filter
 from robot_id.regression.preprocessing.rest_band import position_noise
 from robot_id.regression.rows.prediction import predict
 from robot_id.regression.solvers.attenuation import LARGEST_PAIRS, noisier
@@ -89,7 +89,7 @@ class Rls(OnlineSettings):
 
     :param coulomb_slope: alpha of the smooth friction 2/pi atan(alpha dq); none means sign(dq);
         auto: sign(dq) or the robot file's slope, whichever explains the data better.
-    :param reach: samples to each side that the central differences use; derived: 2 for rls and riv
+    :param reach: samples to each side that the central differences use; default: 2 for rls and riv
         with 'model' filtering, else 1.
     :param processing: zero-phase filters of the residual, and the time offset of the torques; the
         estimator itself is causal.
@@ -98,7 +98,7 @@ class Rls(OnlineSettings):
         (jackknife; with infinite memory and no supervision); 'classical': as if the equations had
         white noise.
     :param attenuation: 'corrected' takes off what the noise of the positions does to the estimate,
-        found by recordings with as much noise again (infinite memory, no supervision); 'kept'.
+        found by recordings with as much noise again (infinite memory, no supervision); 'keep'.
     """
 
     name: ClassVar[str] = 'rls'
@@ -111,7 +111,7 @@ class Rls(OnlineSettings):
     reach: Annotated[int, Range(1, 3)] | None = None  # type: ignore[assignment]
     physical: bool = False
     deviations: Literal['robust', 'classical'] = 'robust'
-    attenuation: Literal['corrected', 'kept'] = 'corrected'
+    correct_attenuation: bool = True
 
     def _identifier(
         self, robot: Robot, dataset: Dataset, processing: Processing, slope: float | None
@@ -142,7 +142,9 @@ class Rls(OnlineSettings):
         """
         started = time.perf_counter()
         dataset = dataset.select(robot.joint_names)
-        alignment, derived = settle_for_filter(robot, dataset, self.coulomb_slope, self.processing)
+        alignment, derived = resolve_for_filter(
+            robot, dataset, self.coulomb_slope, self.processing
+        )
         slope, processing = alignment.slope, derived.processing
         identifier = self._identifier(robot, dataset, processing, slope)
         track, covariance = self._feed(identifier, dataset, processing, progress)
@@ -219,7 +221,7 @@ class Rls(OnlineSettings):
     ) -> Array | None:
         """(b,) shift of the estimate by the noise of the positions; None where it is not known."""
         information = identifier.estimator.information_matrix
-        if not self.attenuated or self.attenuation == 'kept':
+        if not self.attenuated or not self.correct_attenuation:
             return None
         if information is None or not information.any():
             return None

@@ -39,10 +39,10 @@ class OnlineSettings:
 
     :param filtering: 'model' filters the regressor and the torques alike, 'input' the positions
         only (biased, for comparison), 'none' nothing.
-    :param low_pass_hz: Cut-off of the causal low-pass [Hz]; derived: 40 % of the rate of nearly
+    :param low_pass_hz: Cut-off of the causal low-pass [Hz]; default: 40 % of the rate of nearly
         independent equations, whatever `every` says.
     :param filter_order: Order of the causal low-pass.
-    :param every: Samples per equation; derived: so that the equations are nearly independent.
+    :param every: Samples per equation; default: so that the equations are nearly independent.
     :param memory: How it forgets: 'infinite', 'exponential', 'window' or 'constant_trace'.
     :param memory_s: Length of the memory [s]; infinite ignores it.
     :param supervision: Which parameters may move: by their eigenvalues, by the cheap rule, or all
@@ -53,7 +53,7 @@ class OnlineSettings:
         parameters; without it the a priori values of the robot file serve.
     :param noise: Standard deviation of the torques, one or one for each joint [N m or N]; derived
         from the torques.
-    :param rest_velocity: Slower joints rest and give no equation [rad/s or m/s]; derived: 1 % of
+    :param rest_velocity: Slower joints rest and give no equation [rad/s or m/s]; default: 1 % of
         the velocity limits.
     :param held_torque: The torque of a sample is held until the next (a loop of the same rate).
     :param coulomb_slope: alpha of the smooth friction 2/pi atan(alpha dq); none means sign(dq).

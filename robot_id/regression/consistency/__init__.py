@@ -1,4 +1,4 @@
-"""Physically possible parameters: pseudo-inertias, the constrained fit, and its test."""
+"""Physically consistent parameters: pseudo-inertias, the constrained fit, and its test."""
 
 from robot_id.regression.consistency.fit import Fitter, PhysicalFit
 

@@ -30,7 +30,7 @@ class Physical:
 
     def fit(self, R: Array, free: Solution) -> PhysicalFit:
         """
-        Return the possible robot nearest to a system.
+        Return the physically consistent robot nearest to a system.
 
         :param R: (b + 1, b + 1) factor of [W Y].
         :param free: its solution without constraints.
@@ -41,7 +41,7 @@ class Physical:
         return self.fitter.fit(R[:, :-1] / sigma, R[:, -1] / sigma)
 
     def solve(self, R: Array, rows: int, names: Sequence[str], kept: Flags) -> Solution:
-        """Solve min ||Y - W chi|| over the possible robots (see `Constraint`)."""
+        """Solve min ||Y - W chi|| over the physically consistent robots (see `Constraint`)."""
         free = solve(R, rows, names, kept)
         chi = self.fit(R, free).chi
         residual = float(np.linalg.norm(R[:, -1] - R[:, :-1] @ chi))

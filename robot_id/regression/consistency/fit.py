@@ -40,7 +40,7 @@ _FREE = 1e-4
 @dataclass(frozen=True)
 class PhysicalFit:
     """
-    A possible robot.
+    A physically consistent robot.
 
     :param x: (s,) standard parameters.
     :param chi: (b,) their base parameters.

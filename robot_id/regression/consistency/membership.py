@@ -1,5 +1,6 @@
 """
-Whether base parameters belong to a robot that can exist: a witness, not a sample of postures.
+Whether base parameters belong to a physically consistent robot: a witness, not a sample of
+postures.
 
 A standard set x with B x = chi exactly, every pseudo-inertia positive semidefinite and no drive
 negative, is a witness of M(q) > 0 in every posture: the kinetic energy is a sum of terms that are
@@ -26,9 +27,10 @@ _NEAR, _ROUNDING = 1e-5, 1e-9
 _MOST_STEPS, _CLOSE = 60, 0.95
 
 
-def witness(fitter: Fitter, chi: Array) -> Array | None:
+def consistent_standard(fitter: Fitter, chi: Array) -> Array | None:
     """
-    (s,) standard parameters of a possible robot with these base parameters; None: found none.
+    (s,) standard parameters of a physically consistent robot with these base parameters; None:
+    found none.
 
     :param fitter: of the robot.
     :param chi: (b,).
@@ -110,10 +112,12 @@ def _candidates(fitter: Fitter, chi: Array) -> Iterator[Array]:
 
 def _onto(fitter: Fitter, chi: Array, x: Array) -> Array:
     """
-    Move a possible x onto B x = chi, through possible ones, by Newton steps of the log-det form.
+    Move a possible x onto B x = chi, through physically consistent ones, by Newton steps of the
+    log-det form.
 
     In units of the barrier at x a step is min ||s - e||^2 with B T s = chi - B x, e the way to the
-    centre; it is cut where it would leave the possible set, and ends with the first full one.
+    centre; it is cut where it would leave the physically consistent set, and ends with the first
+    full one.
     """
     robot, B = fitter.robot, fitter.B
     e = np.zeros(len(x))

@@ -51,7 +51,8 @@ def minimise(program: Program, start: Array | None = None) -> Array:
             break
         centre, weight = v, t
         t = max(1.0, ramp * t)
-    # Data far from any possible robot leave a large objective, known to rounding only.
+    # Data far from any physically consistent robot leave a large objective, known to rounding
+    # only.
     if not decrement <= max(1e-3, 1e-7 * abs(program.value(v))):
         raise IdentificationError(_STUCK)
     return v

@@ -1,11 +1,12 @@
 """
-Whether data and a possible robot agree: the chi-square test of the step to the possible set.
+Whether data and a physically consistent robot agree: the chi-square test of the step to the
+physically consistent set.
 
-Were the model right, the true parameters would be possible, and the nearest possible ones no
-farther from the estimate than they are: D = (chi* - chi)' C^-1 (chi* - chi) stays below a
-chi-square variable with as many degrees of freedom as there are parameters. One drive that is
-negative beyond chance hardly shows among so many: rotors and frictions are also judged one by one,
-chi_k / sigma_k against the normal distribution, with Bonferroni's factor.
+Were the model right, the true parameters would be consistent, and the nearest physically
+consistent ones no farther from the estimate than they are: D = (chi* - chi)' C^-1 (chi* - chi)
+stays below a chi-square variable with as many degrees of freedom as there are parameters. One
+drive that is negative beyond chance hardly shows among so many: rotors and frictions are also
+judged one by one, chi_k / sigma_k against the normal distribution, with Bonferroni's factor.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class Verdict:
 
     @property
     def consistent(self) -> bool:
-        """Whether nothing speaks against a possible robot."""
+        """Whether nothing speaks against a physically consistent robot."""
         return self.p_value >= LEVEL
 
     @property
@@ -81,7 +82,7 @@ class Verdict:
     def meaning(self) -> str:
         """What it usually means, in words."""
         if self.consistent:
-            return 'the data agree with a robot that can exist'
+            return 'the data agree with a physically consistent robot'
         # What brakes or drives a joint tells more than an inertia that moved along with it.
         names = [name for name, _ in self.pulling]
         names = [n for n in names if re.match('F[vc]', n)][:1] + names[:3]
@@ -89,7 +90,7 @@ class Verdict:
         for name in names:
             kinds += [text for pattern, text in _MEANING if re.match(pattern, name)][:1]
         reasons = '; '.join(dict.fromkeys(kinds)) or 'the model lacks something'
-        return f'no possible robot explains the data within their noise: {reasons}'
+        return f'no physically consistent robot explains the data within their noise: {reasons}'
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -103,20 +104,20 @@ class Verdict:
         }
 
 
-def judge(names: Sequence[str], chi: Array, covariance: Array, possible: Array) -> Verdict:
+def judge(names: Sequence[str], chi: Array, covariance: Array, consistent: Array) -> Verdict:
     """
-    Test the step from an estimate to the nearest possible parameters.
+    Test the step from an estimate to the nearest physically consistent parameters.
 
     :param chi: (b,) estimate, covariance (b, b).
-    :param possible: (b,).
+    :param consistent: (b,).
     """
     R, z = whitened(chi, covariance)
-    statistic = float(np.sum((R @ possible - z) ** 2))
+    statistic = float(np.sum((R @ consistent - z) ** 2))
     freedom = len(z)
     p = float(scipy.stats.chi2.sf(statistic, freedom))
     with np.errstate(invalid='ignore', divide='ignore'):
         sigma = np.sqrt(np.diag(covariance))
-        pulls, heights = (possible - chi) / sigma, chi / sigma
+        pulls, heights = (consistent - chi) / sigma, chi / sigma
     drives = heights[[not_negative(name) for name in names]]
     drives = drives[np.isfinite(drives)]
     lowest = float(drives.min(initial=0.0))

@@ -17,7 +17,7 @@ from robot_id.data.signals.processing import LARGEST_CUTOFF, Processing, even_fa
 from robot_id.data.signals.processing import resolve as fill_in
 from robot_id.exceptions import DataError
 from robot_id.regression.preprocessing.coarse import coarse
-from robot_id.regression.preprocessing.rest_band import derive_dead_band
+from robot_id.regression.preprocessing.rest_band import resolve_rest_band
 from robot_id.regression.preprocessing.torque_delay import (
     TimeOffset,
     estimate_offset,
@@ -65,18 +65,18 @@ class Alignment:
     def apply(self, processing: Processing) -> tuple[Processing, dict[str, str]]:
         """Return a processing that corrects the offset, and the reason."""
         if not processing.offset_open:
-            return replace(processing, torque_offset_s=processing.torque_offset_s or 0.0), {}
+            return replace(processing, torque_delay_s=processing.torque_delay_s or 0.0), {}
         if self.offset is None:
-            return replace(processing, torque_offset_s=0.0), {}
+            return replace(processing, torque_delay_s=0.0), {}
         reason = self.offset.describe()
         if self.offset.differ:
-            own = replace(processing, torque_offset_s=self.offset.of_joints())
-            return own, {'torque_offset_s': reason}
+            own = replace(processing, torque_delay_s=self.offset.of_joints())
+            return own, {'torque_delay_s': reason}
         if self.offset.held:
-            held = replace(processing, held_torque=True, torque_offset_s=0.0)
+            held = replace(processing, held_torque=True, torque_delay_s=0.0)
             return held, {'held_torque': reason}
         seconds = self.offset.used[0]
-        return replace(processing, torque_offset_s=seconds), {'torque_offset_s': reason}
+        return replace(processing, torque_delay_s=seconds), {'torque_delay_s': reason}
 
     def offset_std(self, processing: Processing) -> float:
         """Return the deviation of the common offset that `apply` corrects, s; 0 if it is given."""
@@ -112,12 +112,12 @@ def _processing(sample: Dataset, cutoff_hz: float) -> Processing:
         Processing(
             cutoff_hz=min(cutoff_hz, LARGEST_CUTOFF * rate),
             decimation=even_factor(0.4 * rate / BAND_HZ),
-            torque_offset_s=0.0,
+            torque_delay_s=0.0,
         ),
         rate,
     )
-    band = derive_dead_band(sample, processing)[0]
-    return replace(processing, dead_band=tuple(float(v) for v in band))
+    band = resolve_rest_band(sample, processing)[0]
+    return replace(processing, rest_band=tuple(float(v) for v in band))
 
 
 def _align(
@@ -132,13 +132,13 @@ def _align(
     if best is not None and LARGEST_CUTOFF * dataset.rate > 1.01 * CUTOFF_HZ:
         processing = _processing(dataset, SMOOTH_CUTOFF_HZ)
         rows = Observation(robot, dataset, processing, best)
-    offset = _freed_offset(rows, step)
+    offset = _projected_offset(rows, step)
     usual = offset is not None and (offset.held or offset.undecided)
     if offset is not None and not usual and offset.largest > step:
         # The estimate is of first order: what it leaves of a long delay is found once more.
         known = offset.of_joints() if offset.differ else offset.seconds
-        shifted = replace(processing, torque_offset_s=known)
-        rest = _freed_offset(Observation(robot, dataset, shifted, best), step)
+        shifted = replace(processing, torque_delay_s=known)
+        rest = _projected_offset(Observation(robot, dataset, shifted, best), step)
         offset = offset if rest is None else offset.plus(rest)
     return Alignment(best, shown if offset is not None else 'too few data', offset, misfit)
 
@@ -164,14 +164,14 @@ def _turn(
     return rows[best], shown, found[best]
 
 
-def _freed_offset(rows: Observation, step: float) -> TimeOffset | None:
+def _projected_offset(rows: Observation, step: float) -> TimeOffset | None:
     """
     Return the offset of the torques, common and by joint, from rows without the reversals.
 
     Friction that does not turn as W says (before the velocity does, or smoothly) looks like a
     torque that is early or late, although gravity and inertia are not.
     """
-    fit = _fit(rows.freed())
+    fit = _fit(rows.projected())
     offset = None if fit is None else estimate_offset(*fit, step)
     return offset if fit is None or offset is None else with_joints(offset, *fit)
 

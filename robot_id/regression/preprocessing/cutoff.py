@@ -21,7 +21,7 @@ from robot_id.data.signals.processing import Processing, even_factor
 from robot_id.data.signals.processing import resolve as fill_in
 from robot_id.exceptions import DataError
 from robot_id.regression.preprocessing.coarse import coarse
-from robot_id.regression.preprocessing.rest_band import held_joints, rest_band, top_speeds
+from robot_id.regression.preprocessing.rest_band import dwell_band, held_joints, top_speeds
 from robot_id.regression.rows.observation import Observation
 from robot_id.regression.rows.remaining import enough, rows_of_joints
 from robot_id.regression.solvers.system import System
@@ -39,7 +39,7 @@ TORQUE_SHARE, TORQUE_HZ = 0.4, 8.0
 RATE_PER_CUTOFF = 10.0
 
 
-def derive_cutoff(
+def resolve_cutoff(
     robot: Robot,
     dataset: Dataset,
     processing: Processing,
@@ -58,7 +58,7 @@ def derive_cutoff(
     """
     if processing.held_torque:
         # Half a sample of the recording, whatever the rate of the comparison.
-        processing = replace(processing, held_torque=False, torque_offset_s=-0.5 / dataset.rate)
+        processing = replace(processing, held_torque=False, torque_delay_s=-0.5 / dataset.rate)
     dataset = coarse(dataset, RATE_PER_CUTOFF * largest_hz)
     candidates = [f for f in CANDIDATES_HZ if f < 0.99 * largest_hz] + [largest_hz]
     factor = even_factor(0.4 * dataset.rate / min(TORQUE_SHARE * largest_hz, TORQUE_HZ))
@@ -67,8 +67,8 @@ def derive_cutoff(
         decimation=factor,
         border=None,
         border_s=None,
-        dead_band=tuple(_rest(dataset)),
-        torque_offset_s=processing.torque_offset_s or 0.0,
+        rest_band=tuple(_rest(dataset)),
+        torque_delay_s=processing.torque_delay_s or 0.0,
     )
     while len(candidates) > 1:
         slowest = fill_in(replace(common, cutoff_hz=candidates[0]), dataset.rate)
@@ -93,7 +93,7 @@ def derive_cutoff(
 
 def _rest(dataset: Dataset) -> list[float]:
     """(n,) rest band that leaves out the rows of joints that dwell or are held."""
-    band = np.where(held_joints(dataset), 2.0 * top_speeds(dataset), rest_band(dataset))
+    band = np.where(held_joints(dataset), 2.0 * top_speeds(dataset), dwell_band(dataset))
     return [float(v) for v in band]
 
 

@@ -2,7 +2,7 @@
 Options of a Processing that are not given, derived from the data with a reason.
 
 Each option is derived from the data and from the values of those before it (cut-off, decimation,
-borders, dead band), never from whether they were given: giving a derived value explicitly changes
+borders, rest band), never from whether they were given: giving a derived value explicitly changes
 nothing.
 """
 
@@ -24,14 +24,14 @@ from robot_id.data.signals.processing import (
 )
 from robot_id.data.signals.processing import resolve as fill_in
 from robot_id.dynamics.acting_columns import acting_columns
-from robot_id.regression.preprocessing.cutoff import derive_cutoff
-from robot_id.regression.preprocessing.rest_band import derive_dead_band, rest_band
+from robot_id.regression.preprocessing.cutoff import resolve_cutoff
+from robot_id.regression.preprocessing.rest_band import dwell_band, resolve_rest_band
 from robot_id.regression.rows.remaining import enough, rows_of_joints
 from robot_id.robot import Robot
 
 Array = NDArray[np.float64]
-# Rows at rest: see derive_for_loop.
-Rest = Literal['kept', 'known', 'unknown']
+# Rows at rest: see resolve_for_loop.
+Rest = Literal['keep', 'known', 'unknown']
 # Rigid robot dynamics lie well below 10 Hz (section 2 of paper 000): motion is looked for up to
 # 40 Hz, the rows of W and Y up to 8 Hz; a slow loop moves the robot up to its bandwidth only.
 # A friction that turns smoothly is known in more detail than sign(dq), and so is the motion then.
@@ -45,7 +45,7 @@ ROWS_PER_PARAMETER = 3
 
 
 @dataclass(frozen=True)
-class Derived:
+class ResolvedOptions:
     """
     A Processing with nothing left to derive.
 
@@ -62,19 +62,19 @@ class Derived:
         return lines + [f'{key} derived: {reason}' for key, reason in self.reasons.items()]
 
 
-def derive(
+def resolve_options(
     processing: Processing,
     dataset: Dataset,
     robot: Robot,
     coulomb_slope: float | None = None,
-    rest: Rest = 'kept',
-) -> Derived:
+    rest: Rest = 'keep',
+) -> ResolvedOptions:
     """
     Derive the options that are None.
 
     :param dataset: the measurements, columns in the order of the robot's joints.
     :param coulomb_slope: of the friction in W, None for sign(dq).
-    :param rest: 'kept': no rest band; 'known': one for joints that dwell, where friction holds any
+    :param rest: 'keep': no rest band; 'known': one for joints that dwell, where friction holds any
         torque however it turns; 'unknown': nor do the data say how it turns.
     """
     rate, reasons = dataset.rate, {}
@@ -84,7 +84,7 @@ def derive(
     if processing.filter != 'none' and processing.cutoff_hz is None:
         highest = LARGEST_HZ if coulomb_slope is None else LARGEST_SMOOTH_HZ
         largest = min(highest, LARGEST_CUTOFF * rate, CUTOFF_PER_BANDWIDTH * bandwidth)
-        cutoff, reason = derive_cutoff(robot, dataset, processing, coulomb_slope, largest, needed)
+        cutoff, reason = resolve_cutoff(robot, dataset, processing, coulomb_slope, largest, needed)
         cutoff = min(CUTOFF_MARGIN * cutoff, LARGEST_CUTOFF * rate)
         processing, reasons['cutoff_hz'] = replace(processing, cutoff_hz=cutoff), reason
     if processing.decimation is None:
@@ -92,7 +92,7 @@ def derive(
         band = min(LARGEST_BAND_HZ, BAND_PER_BANDWIDTH * bandwidth)
         band = band if passed is None else min(band, BAND_PER_CUTOFF * passed)
         processing, reasons['decimation'] = _decimate(processing, dataset, band, needed)
-    return _without_rest(Derived(fill_in(processing, rate), reasons), dataset, rest)
+    return _without_rest(ResolvedOptions(fill_in(processing, rate), reasons), dataset, rest)
 
 
 def rows_needed(robot: Robot) -> Array:
@@ -100,21 +100,21 @@ def rows_needed(robot: Robot) -> Array:
     return np.array([ROWS_PER_PARAMETER * len(columns) for columns in acting_columns(robot)])
 
 
-def derive_for_loop(
+def resolve_for_loop(
     processing: Processing,
     dataset: Dataset,
     robot: Robot,
     coulomb_slope: float | None = None,
     motion: bool = False,
-    rest: Rest = 'kept',
-) -> Derived:
+    rest: Rest = 'keep',
+) -> ResolvedOptions:
     """
     Derive the options that are None, for methods that simulate the loop or filter the data.
 
     Where the robot file has the loop, its bandwidth (at most 10 Hz) says what the rows hold.
 
     :param motion: the equations use measured motion: its cut-off comes from the data.
-    :param rest: as in `derive`.
+    :param rest: as in `resolve_options`.
     """
     derived = _for_loop(processing, dataset, robot, coulomb_slope, motion)
     return _without_rest(derived, dataset, rest)
@@ -126,15 +126,15 @@ def _for_loop(
     robot: Robot,
     coulomb_slope: float | None,
     motion: bool,
-) -> Derived:
-    """Derive all options but the dead band."""
+) -> ResolvedOptions:
+    """Derive all options but the rest band."""
     if 'default' not in robot.description.loops:
-        return derive(processing, dataset, robot, coulomb_slope)
+        return resolve_options(processing, dataset, robot, coulomb_slope)
     filled = fill_in(processing, dataset.rate, robot.loop().bandwidth)
     if not motion or processing.cutoff_hz is not None or processing.filter == 'none':
-        return Derived(filled)
+        return ResolvedOptions(filled)
     rows = replace(processing, decimation=filled.decimation)
-    found = derive(rows, dataset, robot, coulomb_slope)
+    found = resolve_options(rows, dataset, robot, coulomb_slope)
     reasons = {'cutoff_hz': found.reasons['cutoff_hz']}
     cutoff, factor = found.processing.cutoff_hz, filled.decimation or 1
     if processing.decimation is None and cutoff is not None:
@@ -143,17 +143,17 @@ def _for_loop(
         if even_factor(0.4 * dataset.rate / band) > factor:
             open_rows = replace(processing, cutoff_hz=cutoff)
             wider, reasons['decimation'] = _decimate(open_rows, dataset, band, rows_needed(robot))
-            return Derived(fill_in(wider, dataset.rate), reasons)
-    return Derived(found.processing, reasons)
+            return ResolvedOptions(fill_in(wider, dataset.rate), reasons)
+    return ResolvedOptions(found.processing, reasons)
 
 
-def _without_rest(derived: Derived, dataset: Dataset, rest: Rest) -> Derived:
+def _without_rest(derived: ResolvedOptions, dataset: Dataset, rest: Rest) -> ResolvedOptions:
     """Return the same with a rest band from the data, unless one is given."""
-    if derived.processing.dead_band is not None or rest == 'kept':
+    if derived.processing.rest_band is not None or rest == 'keep':
         return derived
     if rest == 'unknown':
-        return _with_band(derived, *derive_dead_band(dataset, derived.processing))
-    band = rest_band(dataset)
+        return _with_band(derived, *resolve_rest_band(dataset, derived.processing))
+    band = dwell_band(dataset)
     if not band.any():
         return derived
     names = ', '.join(name for name, v in zip(dataset.joint_names, band) if v)
@@ -161,9 +161,9 @@ def _without_rest(derived: Derived, dataset: Dataset, rest: Rest) -> Derived:
     return _with_band(derived, band, reason)
 
 
-def _with_band(derived: Derived, band: Array, reason: str) -> Derived:
-    processing = replace(derived.processing, dead_band=tuple(float(v) for v in band))
-    return Derived(processing, {**derived.reasons, 'dead_band': reason})
+def _with_band(derived: ResolvedOptions, band: Array, reason: str) -> ResolvedOptions:
+    processing = replace(derived.processing, rest_band=tuple(float(v) for v in band))
+    return ResolvedOptions(processing, {**derived.reasons, 'rest_band': reason})
 
 
 def _decimate(

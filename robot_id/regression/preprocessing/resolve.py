@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from robot_id.data.dataset import Dataset
 from robot_id.data.signals.processing import Processing
 from robot_id.regression.preprocessing.alignment import Alignment, align
-from robot_id.regression.preprocessing.options import Derived, derive, derive_for_loop
+from robot_id.regression.preprocessing.options import (
+    ResolvedOptions,
+    resolve_for_loop,
+    resolve_options,
+)
 from robot_id.robot import Robot
 
 
 @dataclass(frozen=True)
-class Settled:
+class Resolved:
     """
     How a recording is processed.
 
@@ -22,7 +26,7 @@ class Settled:
     :param fine: this friction explains the torques so well that it is known in detail.
     """
 
-    derived: Derived
+    derived: ResolvedOptions
     slope: float | None
     offset_std: float = 0.0
     fine: bool = False
@@ -33,12 +37,12 @@ class Settled:
         return self.derived.processing
 
 
-def settle(
+def resolve(
     robot: Robot,
     dataset: Dataset,
     slope: float | str | None = 'auto',
     processing: Processing | None = None,
-) -> Settled:
+) -> Resolved:
     """
     Return the processing of a recording: given options, and the rest from the data.
 
@@ -53,16 +57,18 @@ def settle(
         alignment = Alignment(slope, 'given', None)
     aligned, reasons = alignment.apply(given)
     found = alignment.slope
-    derived = derive(aligned, dataset, robot, found, 'unknown' if found is None else 'known')
+    derived = resolve_options(
+        aligned, dataset, robot, found, 'unknown' if found is None else 'known'
+    )
     if slope == 'auto':
         reasons['coulomb_slope'] = alignment.slope_reason
-    whole = Derived(derived.processing, {**derived.reasons, **reasons})
-    return Settled(whole, found, alignment.offset_std(given), alignment.fine)
+    whole = ResolvedOptions(derived.processing, {**derived.reasons, **reasons})
+    return Resolved(whole, found, alignment.offset_std(given), alignment.fine)
 
 
-def settle_for_filter(
+def resolve_for_filter(
     robot: Robot, dataset: Dataset, slope: float | str | None, processing: Processing
-) -> tuple[Alignment, Derived]:
+) -> tuple[Alignment, ResolvedOptions]:
     """
     Return what holds for a recording, for methods that filter the data themselves.
 
@@ -70,5 +76,5 @@ def settle_for_filter(
     """
     alignment = align(robot, dataset, slope)
     aligned, reasons = alignment.apply(processing)
-    derived = derive_for_loop(aligned, dataset, robot, alignment.slope)
-    return alignment, Derived(derived.processing, {**derived.reasons, **reasons})
+    derived = resolve_for_loop(aligned, dataset, robot, alignment.slope)
+    return alignment, ResolvedOptions(derived.processing, {**derived.reasons, **reasons})

@@ -1,4 +1,4 @@
-"""The dead band, from the data: the speed below which the direction of a joint is not known."""
+"""The rest band, from the data: the speed below which the direction of a joint is not known."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ HELD = 1e-3
 SAMPLES = 200_000
 
 
-def derive_dead_band(dataset: Dataset, processing: Processing) -> tuple[Array, str]:
+def resolve_rest_band(dataset: Dataset, processing: Processing) -> tuple[Array, str]:
     """
-    Return (n,) the dead band of each joint in rad/s or m/s, and the reason for it.
+    Return (n,) the rest band of each joint in rad/s or m/s, and the reason for it.
 
     It is 4 deviations of the noise of the velocity, or the speed at which the position changes by
     one step of its resolution in a period of what the filters pass. A joint that often dwells
     holds or creeps below 1 % of its top speed, where friction is not sign(dq). A joint that is
     held throughout has no row at all.
 
-    :param processing: resolved but for the dead band.
+    :param processing: resolved but for the rest band.
     """
     top = top_speeds(dataset)
     noise = NOISE_DEVIATIONS * velocity_noise(dataset, processing)
     step = resolution(dataset) * passed_hz(dataset.rate, processing)
     band = np.max([noise, step, np.full_like(top, ROUNDING)], axis=0)
-    resting = rest_band(dataset)
+    resting = dwell_band(dataset)
     dwelling, band = resting > 0.0, np.maximum(band, resting)
     held = held_joints(dataset)
     band = np.where(held, np.maximum(band, 2.0 * top), band)
@@ -53,7 +53,7 @@ def derive_dead_band(dataset: Dataset, processing: Processing) -> tuple[Array, s
     return band, reason
 
 
-def rest_band(dataset: Dataset) -> Array:
+def dwell_band(dataset: Dataset) -> Array:
     """(n,) 1 % of the top speed of each joint that often dwells, rad/s or m/s, else 0."""
     speed = DWELL_SPEED * top_speeds(dataset)
     return np.where(resting_share(dataset, speed) > DWELL_SHARE, speed, 0.0)

@@ -68,7 +68,7 @@ class Observation:
         self._keep = 8.0 * self.wide.width * rows <= memory_mb * 1e6
         self._free = free
         self._kept: list[Rows] | None = None
-        self._freed: list[Rows] | None = None
+        self._projected: list[Rows] | None = None
         self.reversals = SharedReversals(coulomb_slope)
         # Rows of each joint that its reversals took.
         self.taken = np.zeros(self.n, int)
@@ -86,7 +86,7 @@ class Observation:
         made.reversals = self.reversals
         return made
 
-    def freed(self) -> Observation:
+    def projected(self) -> Observation:
         """Return the same rows, made once, without the effect of the reversals."""
         slope = self.wide.coulomb_slope
         made = Observation(
@@ -94,7 +94,7 @@ class Observation:
         )
         if self._kept is not None:
             made._kept = self._kept
-            made._freed, made.taken = made._without_reversals(self._kept)
+            made._projected, made.taken = made._without_reversals(self._kept)
         return made
 
     @property
@@ -102,24 +102,24 @@ class Observation:
         """A line where rows to be freed from the reversals are too many to be kept."""
         if self._keep or not self._free:
             return ()
-        return (f'{len(self.dataset)} samples exceed memory_mb: reversals=kept; raise it',)
+        return (f'{len(self.dataset)} samples exceed memory_mb: reversals=keep; raise it',)
 
     def rows(self, progress: Progress = silent) -> Iterator[Rows]:
-        """Yield the decimated rows [W Y] of all data, dead band included."""
+        """Yield the decimated rows [W Y] of all data, rest band included."""
         if not self._keep:
             yield from walk(self.dataset, self.processing, self._columns, progress, keep=False)
             return
-        if self._freed is None:
+        if self._projected is None:
             kept = list(walk(self.dataset, self.processing, self._columns, progress))
-            self._kept = self._freed = kept
+            self._kept = self._projected = kept
             if self._free:
-                self._freed, self.taken = self._without_reversals(kept)
-        yield from self._freed
+                self._projected, self.taken = self._without_reversals(kept)
+        yield from self._projected
 
     def _without_reversals(self, kept: list[Rows]) -> tuple[list[Rows], NDArray[np.intp]]:
         """Return the rows freed from the reversals of each joint, and how many these took."""
         joined = [join([part for part in kept if part.run == k]) for k in {p.run for p in kept}]
-        freed, taken = [], np.zeros(self.n, int)
+        projected, taken = [], np.zeros(self.n, int)
         for rows in joined:
             run, values = self.dataset.runs[rows.run], rows.values  # joined: not those of `kept`
             for j, joint in enumerate(self.robot.joints):
@@ -131,8 +131,8 @@ class Observation:
                 inside = np.ix_(used, own)
                 values[inside], count = without(values[inside], bases)
                 taken[j] += count
-            freed.append(replace(rows, values=values))
-        return freed, taken
+            projected.append(replace(rows, values=values))
+        return projected, taken
 
     def _columns(self, s: States) -> Array:
         """Return [W Y dY/dt] of states: the rate of the torques determines their time offset."""
@@ -153,7 +153,7 @@ class Observation:
     @property
     def kept_rows(self) -> list[Rows] | None:
         """The rows of all data where they are kept in memory (after the first pass)."""
-        return self._freed
+        return self._projected
 
     def blocks(self, progress: Progress = silent) -> Iterator[Block]:
         """Yield (joint, W_j rows, Y_j rows) through all data; W_j has the columns[j] only."""

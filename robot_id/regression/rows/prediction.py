@@ -27,7 +27,7 @@ class PredictedRun:
     :param time: (r,) seconds.
     :param measured: (r, n) measured torques.
     :param predicted: (r, n) W chi.
-    :param used: (r, n) samples outside the dead band.
+    :param used: (r, n) samples outside the rest band.
     """
 
     time: Array

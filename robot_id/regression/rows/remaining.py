@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset
 from robot_id.data.signals.processing import Processing, end_rows
-from robot_id.regression.preprocessing.rest_band import coarse_speeds, held_joints, rest_band
+from robot_id.regression.preprocessing.rest_band import coarse_speeds, dwell_band, held_joints
 
 Array = NDArray[np.float64]
 
@@ -44,7 +44,7 @@ def _moving_shares(dataset: Dataset) -> tuple[Array, ...]:
     """For each run (n,) the share of its time in which each joint is faster than its rest band."""
 
     def found() -> tuple[Array, ...]:
-        band = np.where(held_joints(dataset), np.inf, rest_band(dataset))
+        band = np.where(held_joints(dataset), np.inf, dwell_band(dataset))
         return tuple((coarse_speeds(run) >= band).mean(axis=0) for run in dataset.runs)
 
     return dataset.kept.get('moving shares', found)

@@ -53,7 +53,7 @@ def reversal_times(run: Run, processing: Processing, slope: float | None) -> lis
     Return for each joint the times in s at which its friction turns faster than filters resolve.
 
     That is where it starts, stops or turns: its velocity enters or leaves the band in which its
-    direction is not known (the dead band, 2 / alpha, 4 deviations of its noise). Passages that are
+    direction is not known (the rest band, 2 / alpha, 4 deviations of its noise). Passages that are
     closer than two rows are one event, with a moment for each row that it spans; a longer series
     of them is a rest and is left alone. The velocity is that of the band of the rows: noise that
     these do not hold would choose the moments, and the estimate would follow it. A friction
@@ -70,7 +70,7 @@ def reversal_times(run: Run, processing: Processing, slope: float | None) -> lis
     highest = run.rate / 2.0 if processing.cutoff_hz is None else processing.cutoff_hz
     noise = white_noise([run.position]) * np.sqrt(8.0 / 3.0 * np.pi**2 * passed**3 / run.rate)
     band = np.maximum(DEVIATIONS * noise, 2.0 / slope if slope is not None else 0.0)
-    band = np.maximum(band, np.asarray(processing.dead_band or 0.0, float))
+    band = np.maximum(band, np.asarray(processing.rest_band or 0.0, float))
     direction = np.where(np.abs(dq) > band, np.sign(dq), 0.0)
     found = []
     for j in range(dq.shape[1]):
@@ -126,10 +126,10 @@ def response_bases(
 
 def without(rows: Array, bases: Sequence[Basis]) -> tuple[Array, int]:
     """Return (r, C) rows without the part along the bases, and how many columns these have."""
-    freed = rows.copy()
+    projected = rows.copy()
     for piece, Q in bases:
-        freed[piece] -= Q @ (Q.T @ rows[piece])
-    return freed, sum(Q.shape[1] for _, Q in bases)
+        projected[piece] -= Q @ (Q.T @ rows[piece])
+    return projected, sum(Q.shape[1] for _, Q in bases)
 
 
 def _pieces(time: Array, times: Array) -> list[slice]:

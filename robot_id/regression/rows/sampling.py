@@ -56,7 +56,7 @@ class Rows:
     :param run: index of the run they come from.
     :param time: (M,) seconds.
     :param values: (M, C) decimated columns.
-    :param used: (M, n) samples of each joint that the dead band leaves in.
+    :param used: (M, n) samples of each joint that the rest band leaves in.
     """
 
     run: int
@@ -178,5 +178,5 @@ def _walk_run(
         done += values.shape[0]
         values = values[low_end : max(high_end, 0)]
         if values.shape[0]:
-            used = ~dropped(values[:, -n:], processing.dead_band)
+            used = ~dropped(values[:, -n:], processing.rest_band)
             yield Rows(k, run.time[at], values[:, :-n], used), high

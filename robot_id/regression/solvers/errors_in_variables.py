@@ -147,7 +147,7 @@ def noise_gains(processing: Processing, rate: float) -> Array:
     """
     # Neither rest nor the time of the torques matters.
     return _noise_gains(
-        replace(processing, dead_band=None, held_torque=False, torque_offset_s=None), rate
+        replace(processing, rest_band=None, held_torque=False, torque_delay_s=None), rate
     )
 
 

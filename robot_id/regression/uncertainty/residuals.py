@@ -41,7 +41,7 @@ def whiteness(residuals: Sequence[Array], used: Sequence[Flags] | None = None) -
     Judge the residual of one joint.
 
     :param residuals: one (r,) series for each run; correlations never cross a run's border.
-    :param used: (r,) flags for each run of the samples that took part (dead band); all when None.
+    :param used: (r,) flags for each run of the samples that took part (rest band); all when None.
     """
     if used is None:
         used = [np.ones(len(rho), bool) for rho in residuals]

@@ -118,7 +118,7 @@ def observed_covariance(
         return None
     p, common = int(kept.sum()), observation.offset_std
     # Offsets of single joints have no common deviation: the freedom that they used counts.
-    shifted = not common and bool(np.any(observation.processing.torque_offset_s or 0.0))
+    shifted = not common and bool(np.any(observation.processing.torque_delay_s or 0.0))
     G = [rows if shifted else rows[:, :, :p] for rows in found[0]]
     rows_of = np.sum([np.any(rows != 0.0, axis=2).sum(axis=0) for rows in G], axis=0)
     residual = [Y - rows[:, :, :p] @ chi[kept] for rows, Y in zip(G, found[1])]

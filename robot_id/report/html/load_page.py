@@ -14,20 +14,20 @@ from robot_id.report.html import markup
 from robot_id.report.html.markup import number
 from robot_id.robot import Robot
 from robot_id.tasks.drive_gains import DriveGains
-from robot_id.tasks.payload import PayloadResult, Weighing
-from robot_id.tasks.payload.result import NAMES, UNITS, WAYS
+from robot_id.tasks.payload import PayloadIdentification, PayloadResult
+from robot_id.tasks.payload.result import NAMES, STRATEGIES, UNITS
 
 # Half width of a 95 % interval in deviations.
 HALF = 1.96
 HEADS = ('', 'value', 'from', 'to', 'unit', 'determined')
 
 
-def write_load_report(path: str | Path, robot: Robot, found: Weighing) -> None:
-    """Write the page of a weighing."""
+def write_load_report(path: str | Path, robot: Robot, found: PayloadIdentification) -> None:
+    """Write the page of an identified payload."""
     first = found.loads[0]
     cards = [
         markup.card('mass', f'{number(first.values[0])} kg', _half(first.deviations[0], 'kg')),
-        markup.card('way', found.way, WAYS[found.way]),
+        markup.card('strategy', found.strategy, STRATEGIES[found.strategy]),
         markup.card('determined', f'{len(first.determined)} of 10', 'parameters of the load'),
     ]
     parts = [
@@ -40,10 +40,10 @@ def write_load_report(path: str | Path, robot: Robot, found: Weighing) -> None:
         for k, load in enumerate(found.loads)
     ]
     notes = [
-        f'{WAYS[found.way]}: {found.reason}',
+        f'{STRATEGIES[found.strategy]}: {found.reason}',
         *(n for load in found.loads for n in load.notes),
     ]
-    parts.append(markup.section('way', 'How it was found', markup.lines(notes)))
+    parts.append(markup.section('strategy', 'How it was found', markup.lines(notes)))
     _write(path, f'{robot.name}, load', cards, found.warnings, parts)
 
 

@@ -24,7 +24,7 @@ from robot_id.tasks.validation import Validation
 
 TORQUES = (
     'The inverse model along the measured motion, filtered and decimated as for the fit. All '
-    'joints share the time axis; samples in the dead band are left out.'
+    'joints share the time axis; samples in the rest band are left out.'
 )
 
 
@@ -97,7 +97,7 @@ def _head(result: Result, validation: Validation | None, findings: Sequence[str]
         error = f'{number(result.holdout_error_percent, 3)} %'
         cards.insert(1, markup.card('hold-out error', error, 'on data kept back'))
     if result.verdict:
-        kind = {'usable': '', 'care': 'warn'}.get(result.verdict, 'bad')
+        kind = {'usable': '', 'caution': 'warn'}.get(result.verdict, 'bad')
         text = result.verdict.replace('_', ' ')
         many = f'{len(result.reasons)} reason{"s" if len(result.reasons) > 1 else ""}, below'
         cards.insert(0, markup.card('verdict', text, many if result.reasons else '', kind))

@@ -18,7 +18,7 @@ from robot_id.report.plots import one_after_another
 
 Array = NDArray[np.float64]
 LARGEST = 32767
-# A sample that took no part (dead band): the line has a gap there.
+# A sample that took no part (rest band): the line has a gap there.
 GAP = -32768
 # Numbers of all joints together; two bytes each, four thirds of it in base64.
 BUDGET = 800_000

@@ -55,7 +55,7 @@ def coloured(run: Run, robot: Robot, noise: dict[str, Any], seed: int) -> Run:
 def with_missed_samples(
     run: Run, joint_names: tuple[str, ...], share: float, seed: int
 ) -> tuple[Run, ...]:
-    """Leave out a share of the samples and mend the rest as the readers of recordings do."""
+    """Leave out a share of the samples and repair the rest as the readers of recordings do."""
     kept = np.random.default_rng([seed, 5]).random(len(run)) >= share
     channels = {
         field.name: getattr(run, field.name)[kept]

@@ -36,14 +36,14 @@ def robots(given: Any, key: str, folder: Path) -> list[Entry]:
 
 
 def motions(given: Any, key: str, folder: Path) -> list[Entry]:
-    """Read `default` (the robot's own), a motion by name or file, or `{lively: SECONDS}`."""
+    """Read `default` (the robot's own), a motion by name or file, or `{random: SECONDS}`."""
     if isinstance(given, str):
         name = None if given == 'default' else located(given, folder)
         return [{'motion': name, 'seconds': None, 'seed': 0}]
-    table(given, ('lively', 'seed'), key, 'lively')
-    seconds = number(given['lively'], f'{key}.lively', 0.5, 600.0)
+    table(given, ('random', 'seed'), key, 'random')
+    seconds = number(given['random'], f'{key}.random', 0.5, 600.0)
     seed = whole(given.get('seed', 0), f'{key}.seed', 0, 1 << 32)
-    return [{'motion': 'lively', 'seconds': seconds, 'seed': seed}]
+    return [{'motion': 'random', 'seconds': seconds, 'seed': seed}]
 
 
 def noise(given: Any, key: str, folder: Path) -> list[Entry]:

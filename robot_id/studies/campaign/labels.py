@@ -36,7 +36,7 @@ def _motion(entry: dict[str, Any]) -> str:
         return 'default'
     if entry['seconds'] is None:
         return Path(entry['motion']).stem
-    return f'lively {entry["seconds"]:g} s, seed {entry["seed"]}'
+    return f'random {entry["seconds"]:g} s, seed {entry["seed"]}'
 
 
 def _noise(entry: dict[str, Any]) -> str:

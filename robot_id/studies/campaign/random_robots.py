@@ -12,14 +12,14 @@ from robot_id.control.gains import loop_inertia
 from robot_id.dynamics import inertia_matrix, inverse_dynamics
 from robot_id.dynamics.simulation.disturbances import sample_configurations
 from robot_id.robot import Robot, RobotDescription, build_robot
-from robot_id.trajectory.random import lively_motion
+from robot_id.trajectory.random import random_trajectory
 
 Array = NDArray[np.float64]
 MOST_JOINTS = 8
 BANDWIDTH, RATE_HZ = 125.0, 1000.0
 STABLE = 0.8
 ENCODER_STEP = 2.0 * np.pi / 2**17
-# Of the torques along a lively motion.
+# Of the torques along a random trajectory.
 NOISE_SHARE = 0.02
 
 
@@ -28,7 +28,7 @@ def random_robot(seed: int, joints: int) -> Robot:
     Return the robot of a seed: a random modified-DH table, bodies that are clouds of mass points.
 
     Bodies, drives and speeds go from shoulder to wrist as on an arm; the loop is a PD at 1 kHz of
-    20 Hz, or what is stable; the torque noise is 2 % of the torques of a lively motion.
+    20 Hz, or what is stable; the torque noise is 2 % of the torques of a random trajectory.
 
     :param joints: 1 to 8, all revolute.
     """
@@ -116,8 +116,8 @@ def _body(rng: np.random.Generator, scale: float) -> dict[str, float]:
 
 
 def _torque_noise(robot: Robot) -> list[float]:
-    """(n,) a share of the rms torque of a lively motion."""
-    motion = lively_motion(robot.limits, 10.0).sampled(50.0)
+    """(n,) a share of the rms torque of a random trajectory."""
+    motion = random_trajectory(robot.limits, 10.0).sampled(50.0)
     torque = inverse_dynamics(
         robot, robot.truth(), motion.position, motion.velocity, motion.acceleration
     )

@@ -106,7 +106,7 @@ def holdout(entry: str) -> Simulation:
     """Return a motion of the plant without noise that no fit sees."""
     robot = robot_of(entry)
     loop = robot.loop(json.loads(entry).get('loop', 'default'))
-    motion = motion_of(robot, 'lively', HOLDOUT_SECONDS, HOLDOUT_SEED)
+    motion = motion_of(robot, 'random', HOLDOUT_SECONDS, HOLDOUT_SEED)
     return perform(robot, motion, loop=loop, disturbances=Disturbances())
 
 
@@ -188,8 +188,8 @@ def _off(robot: Robot, off: float, seed: int) -> dict[str, float]:
     """
     Return the true standard parameters, wrong by up to a share.
 
-    All parameters of a body have one factor, so that it stays a possible one; every rotor and
-    friction parameter has its own.
+    All parameters of a body have one factor, so that it stays a physically consistent one; every
+    rotor and friction parameter has its own.
     """
     rng = np.random.default_rng([seed, 3])
     chi_st = robot.standard_vector(robot.description.truth, 'truth')

@@ -19,7 +19,7 @@ from robot_id.studies.papers.comparison import Comparison, Section
 from robot_id.studies.papers.printed import measured, printed
 from robot_id.tasks import record
 from robot_id.trajectory.default import motion_of
-from robot_id.trajectory.random import lively_motion
+from robot_id.trajectory.random import random_trajectory
 
 SOURCE = (
     'A. Jubien, M. Gautier, A. Janot: Effectiveness of the DIDIM method with respect to the usual '
@@ -27,14 +27,14 @@ SOURCE = (
 )
 WELL = 20.0  # percent: the paper compares the parameters that are known better than this
 # Speeds below which the sign of the friction is uncertain: 1 % of the top speed of each joint.
-DEAD_BAND = (0.0501, 0.0501, 0.0750, 0.0716, 0.0559, 0.1222)
+REST_BAND = (0.0501, 0.0501, 0.0750, 0.0716, 0.0559, 0.1222)
 NOTES = (
     'The measurements are a public recording of the same type of robot (9 s, 5 kHz), not those of '
     'the paper. They have no reference: the filtered position stands in for it, so CLOE, which '
     'compares positions, cannot be tried on them.',
-    'As printed, table II is no possible robot: M(q) is indefinite in most configurations. Five '
+    'As printed, table II is no physically consistent robot: M(q) is indefinite in most configurations. Five '
     'parameters are printed ten times too small; in the comparison they count ten times.',
-    'In simulation the truth is that of the robot file, the motion is lively (accelerations above '
+    'In simulation the truth is that of the robot file, the motion is random (accelerations above '
     '20 rad/s^2, which the wrist needs), and the loops are those of the robot file.',
 )
 
@@ -43,7 +43,7 @@ def build(progress: Progress = silent) -> Comparison:
     """Identify real and simulated TX40, and the cost of the simplex on the EMPS."""
     robot, paper = load_robot('tx40'), printed('tx40_didim')
     progress(0.0, 'tx40-didim: simulation')
-    recorded = record(robot, lively_motion(robot.limits, 10.0, seed=0), seed=1)
+    recorded = record(robot, random_trajectory(robot.limits, 10.0, seed=0), seed=1)
     coarse = Processing(decimation=100)
     simulated = Didim(processing=coarse).estimate(robot, recorded)
     progress(0.4, 'tx40-didim: CLOE')
@@ -67,7 +67,7 @@ def _real(robot: Robot) -> tuple[Result, Result] | None:
     if folder is None:
         return None
     recorded = data.load(folder, 'tx40_csv', robot)
-    processing = Processing(cutoff_hz=100, decimation=100, dead_band=DEAD_BAND)
+    processing = Processing(cutoff_hz=100, decimation=100, rest_band=REST_BAND)
     # As in the paper the loop of the robot is simulated, though its reference is not published.
     didim = Didim(processing=processing, fit_loop='never').estimate(robot, recorded)
     return didim, IdimWls(processing=processing).estimate(robot, recorded)

@@ -34,13 +34,13 @@ def check(robot: Robot, dataset: Dataset, progress: Progress = silent) -> Findin
     """
     case = Case(robot, dataset.select(robot.joint_names))
     findings: list[Finding] = []
-    for look in registry.CHANNELS:
-        found, case = look(case)
+    for detect in registry.CHANNELS:
+        found, case = detect(case)
         findings += found
     progress(0.2, 'checking')
     poor: list[Finding] = []
     if not any(finding.code == 'rest' for finding in findings):
-        poor = excitation.look(case)
+        poor = excitation.detect(case)
     findings += _by_the_torques(case, poor)
     progress(1.0, 'checked')
     return Findings(tuple(findings), dataset.source)
@@ -53,11 +53,11 @@ def _by_the_torques(case: Case, poor: list[Finding]) -> list[Finding]:
     :param poor: the finding of a poor motion, if any: then a change counts only if the inertias of
         the robot file explain everything after it, or if it gains much.
     """
-    unsigned = unsigned_torque.look(case, case.models.nominal)
+    unsigned = unsigned_torque.detect(case, case.models.nominal)
     if unsigned:
         return unsigned
     if search.structure_is_right(case):
-        sizes = torque_scale.look(case, case.models.nominal)
+        sizes = torque_scale.detect(case, case.models.nominal)
         if sizes:
             return sizes
     best = search.best_proposal(case)
@@ -65,12 +65,12 @@ def _by_the_torques(case: Case, poor: list[Finding]) -> list[Finding]:
         if poor:
             return poor
         nominal = case.models.nominal
-        found = torque_scale.look(case, nominal) + unexplained.look(case, nominal)
-        return found or reversed_torques.look(case) or torque_delay.look(case)
+        found = torque_scale.detect(case, nominal) + unexplained.detect(case, nominal)
+        return found or reversed_torques.detect(case) or torque_delay.detect(case)
     certain = search.explains(best.after) or (best.after.prior is None and best.gain > CERTAIN)
     if poor and not certain:
         return poor
     findings = [best.finding(best)]
     if best.code in ('joint_swap', 'joint_offset', 'gravity_direction'):
-        findings += torque_scale.look(case, best.after)
-    return findings + unexplained.look(case, best.after)
+        findings += torque_scale.detect(case, best.after)
+    return findings + unexplained.detect(case, best.after)

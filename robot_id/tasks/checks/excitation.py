@@ -12,31 +12,31 @@ from robot_id.tasks.checks.finding import Finding
 
 Array = NDArray[np.float64]
 
-# Factor by which parameters are separated worse than by a lively motion.
+# Factor by which parameters are separated worse than by a random trajectory.
 POORER = 50.0
-# States of the lively motion it is compared with: within this of the middle, rad and m.
+# States of the random trajectory it is compared with: within this of the middle, rad and m.
 STATES, REACH = 400, 1.0
 
 
-def look(case: Case) -> list[Finding]:
+def detect(case: Case) -> list[Finding]:
     """
-    Compare the condition of the equations with that of a lively motion of the same robot.
+    Compare the condition of the equations with that of a random trajectory of the same robot.
 
     Positions beyond the range of any joint are a problem of the unit, not of the motion.
     """
     if np.ptp(case.signals.spread[0], axis=0).max() > position_unit.LARGEST:
         return []
-    own, lively = conditions(case)
-    if own < POORER * lively:
+    own, random = conditions(case)
+    if own < POORER * random:
         return []
     span = np.ptp(case.signals.spread[0], axis=0)
     return [
         Finding(
             'excitation',
             None,
-            float(np.clip(1.0 - 0.3 * POORER * lively / own, 0.7, 0.99)),
-            f'the condition number of the equations is {own:.3g}, of a lively motion of this '
-            f'robot {lively:.3g}; the joints move by {span.min():.2g} to {span.max():.2g} rad or '
+            float(np.clip(1.0 - 0.3 * POORER * random / own, 0.7, 0.99)),
+            f'the condition number of the equations is {own:.3g}, of a random trajectory of this '
+            f'robot {random:.3g}; the joints move by {span.min():.2g} to {span.max():.2g} rad or '
             'm: too little, or all alike, to tell the parameters apart',
             'robot-id excite --robot R --out motion.csv plans a motion that does',
         )
@@ -44,19 +44,19 @@ def look(case: Case) -> list[Finding]:
 
 
 def conditions(case: Case) -> tuple[float, float]:
-    """Return the condition numbers of the recorded and of a lively motion, columns of size 1."""
+    """Return the condition numbers of the recorded and of a random motion, columns of size 1."""
     models, s = case.models, case.signals
     size = models.free.equations(models.robot, s)[2]
     rng = np.random.default_rng(0)
     middle = np.median(s.spread[0], axis=0)
-    lively = (
+    random = (
         middle + rng.uniform(-REACH, REACH, (STATES, s.n)),
         rng.normal(0.0, 1.0, (STATES, s.n)),
         rng.normal(0.0, 3.0, (STATES, s.n)),
     )
     own, best = (
         dynamics.regressor(models.robot, q, dq, ddq, standard=True)[:, :, models.free.columns]
-        for q, dq, ddq in (s.spread, lively)
+        for q, dq, ddq in (s.spread, random)
     )
     return _condition(own, size), _condition(best, size)
 

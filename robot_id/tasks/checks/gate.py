@@ -20,7 +20,7 @@ FATAL = (
 )  # fmt: skip
 
 
-def look(robot: Robot, dataset: Dataset, progress: Progress = silent) -> tuple[Finding, ...]:
+def detect(robot: Robot, dataset: Dataset, progress: Progress = silent) -> tuple[Finding, ...]:
     """Return the findings of the check; none for a recording that it cannot judge."""
     try:
         return tuple(check(robot, dataset, progress))
@@ -39,7 +39,7 @@ def remarks(findings: tuple[Finding, ...]) -> list[Remark]:
     """Return the effect of the findings on the verdict on a fit of the same data."""
     return [
         Remark(
-            'do_not_use' if is_fatal(finding) else 'care',
+            'do_not_use' if is_fatal(finding) else 'caution',
             f'check: {finding.line()}',
         )
         for finding in findings

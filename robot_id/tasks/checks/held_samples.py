@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 KIND = 'held_samples'
 
 
-def look(case: Case) -> tuple[list[Finding], Case]:
+def detect(case: Case) -> tuple[list[Finding], Case]:
     """Find positions or torques of all joints that change only once in several samples."""
     details = [repair.detail for repair in case.dataset.repairs if repair.kind == KIND]
     if details:

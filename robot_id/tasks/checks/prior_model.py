@@ -46,7 +46,7 @@ class PriorModel:
     def residuals(self, robot: Robot, s: Signals) -> Array:
         """(n,) rms of what is left of the torques, relative to their size."""
         A, Y, weights = self._equations(robot, s)
-        return np.array([_possible(a, y, w) for (a, w), y in zip(zip(A, weights), Y)])
+        return np.array([_consistent(a, y, w) for (a, w), y in zip(zip(A, weights), Y)])
 
     def scales(self, robot: Robot, s: Signals) -> tuple[Array, Array]:
         """(n,) s_j without any sign imposed, and its deviation."""
@@ -88,7 +88,7 @@ def _term(stem: str, direction: Array, dq: Array, ddq: Array) -> Array:
     return np.sign(x) if stem == 'Fc' else x
 
 
-def _possible(A: Array, y: Array, positive: NDArray[np.bool_]) -> float:
+def _consistent(A: Array, y: Array, positive: NDArray[np.bool_]) -> float:
     """Return the rms of the residual with the parameters that must be positive kept so."""
     A = np.column_stack([A, -A[:, ~positive]])
     norms = np.linalg.norm(A, axis=0)

@@ -26,13 +26,13 @@ from robot_id.tasks.checks.finding import Finding
 
 # Detectors that need the channels alone; each corrects its mistake for the next ones.
 CHANNELS: tuple[Callable[[Case], tuple[list[Finding], Case]], ...] = (
-    wrap_around.look,
-    stamps.look,
-    held_samples.look,
-    time_unit.look,
-    velocity_channel.look,
-    saturation.look,
-    rest.look,
+    wrap_around.detect,
+    stamps.detect,
+    held_samples.detect,
+    time_unit.detect,
+    velocity_channel.detect,
+    saturation.detect,
+    rest.detect,
 )
 # Changes that are tried on every recording.
 ALWAYS: tuple[Callable[[Case], Iterable[Proposal]], ...] = (

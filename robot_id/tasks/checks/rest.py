@@ -8,7 +8,7 @@ from robot_id.tasks.checks.case import Case
 from robot_id.tasks.checks.finding import Finding
 
 
-def look(case: Case) -> tuple[list[Finding], Case]:
+def detect(case: Case) -> tuple[list[Finding], Case]:
     """Find joints whose filtered speed never leaves the level of noise."""
     findings = []
     for j in np.flatnonzero(~case.signals.moving):

@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 UNKNOWN = 0.5
 
 
-def look(case: Case) -> list[Finding]:
+def detect(case: Case) -> list[Finding]:
     """Return the finding of reversed torques of a robot file without inertias."""
     if case.models.prior is not None:
         return []

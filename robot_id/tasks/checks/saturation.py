@@ -7,7 +7,7 @@ from robot_id.tasks.checks.case import Case
 from robot_id.tasks.checks.finding import Finding
 
 
-def look(case: Case) -> tuple[list[Finding], Case]:
+def detect(case: Case) -> tuple[list[Finding], Case]:
     """Find limits that the torque of a moving joint reaches again and again."""
     samples = dict.fromkeys(range(case.robot.n), 0)
     limits: dict[int, float] = {}

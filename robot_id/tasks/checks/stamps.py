@@ -6,7 +6,7 @@ from robot_id.tasks.checks.case import Case
 from robot_id.tasks.checks.finding import Finding
 
 
-def look(case: Case) -> tuple[list[Finding], Case]:
+def detect(case: Case) -> tuple[list[Finding], Case]:
     """Report the clocks that the reader rebuilt from the motion."""
     details = [repair.detail for repair in case.dataset.repairs if repair.kind == 'stamps']
     if not details:

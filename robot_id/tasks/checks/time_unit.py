@@ -21,7 +21,7 @@ TYPICAL_SPEED, SPEED_DECADES = 1.5, 0.6
 NEARER = 6.0
 
 
-def look(case: Case) -> tuple[list[Finding], Case]:
+def detect(case: Case) -> tuple[list[Finding], Case]:
     """Compare the sampling rate, the speeds and a velocity channel with what robots do."""
     rate, speed = case.dataset.rate, float(np.abs(case.signals.dq).max())
     if USUAL_RATE[0] <= rate <= USUAL_RATE[1] or speed == 0.0:
@@ -48,7 +48,7 @@ def _strange(rate: float, speed: float) -> float:
 def _found(
     case: Case, scale: float, unit: str, rate: float, speed: float
 ) -> tuple[list[Finding], Case]:
-    mended = f'time.unit: {unit} in the mapping'
+    repaired = f'time.unit: {unit} in the mapping'
     message = (
         f'{rate:.3g} samples a second and a top speed of {speed:.3g} rad/s or m/s: no robot is '
         f'recorded like this; with time in {unit} it is {rate / scale:.4g} Hz and '
@@ -59,7 +59,7 @@ def _found(
     if ratio is not None and abs(np.log10(ratio * scale)) < 0.1:
         message += f'; the recorded velocity is {ratio:.4g} times the derivative of the position'
         certainty = 0.995
-    finding = Finding('time_unit', None, certainty, message, mended, Remedy(time_scale=scale))
+    finding = Finding('time_unit', None, certainty, message, repaired, Remedy(time_scale=scale))
     runs = tuple(replace(run, time=run.time * scale) for run in case.dataset.runs)
     return [finding], Case(case.robot, replace(case.dataset, runs=runs))
 

@@ -65,7 +65,7 @@ def propose(case: Case) -> Iterator[Proposal]:
         yield _at(case, delay)
 
 
-def look(case: Case) -> list[Finding]:
+def detect(case: Case) -> list[Finding]:
     """Return the finding of a delay that is estimated with the parameters, where joints agree."""
     offset = align(case.robot, case.dataset, 'auto').offset
     if offset is None or not _large(case, offset.seconds) or not _agree(offset):
@@ -120,7 +120,7 @@ def _large(case: Case, delay: float) -> bool:
 
 def _shifted(dataset: Dataset, delay: float) -> Dataset:
     """Return the data with their torques shifted back by a delay in s."""
-    shift = Processing(torque_offset_s=float(np.clip(delay, -0.5, 0.5)))
+    shift = Processing(torque_delay_s=float(np.clip(delay, -0.5, 0.5)))
     runs = tuple(
         replace(run, torque=torque_at_samples(run, shift, 0, len(run))) for run in dataset.runs
     )

@@ -29,7 +29,7 @@ SHORTEST, SHARE = 0.1, 0.3
 POSTURES = 200
 
 
-def look(case: Case, explanation: Explanation) -> list[Finding]:
+def detect(case: Case, explanation: Explanation) -> list[Finding]:
     """Compare the gravity torques of the recording with those of arms of this length."""
     found = _density(case, explanation)
     if found is None:

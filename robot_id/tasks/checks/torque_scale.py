@@ -23,17 +23,17 @@ KNOWN = 0.2
 CONTRADICTS = -0.15
 
 
-def look(case: Case, explanation: Explanation) -> list[Finding]:
+def detect(case: Case, explanation: Explanation) -> list[Finding]:
     """
     Compare the scales s_j of the prior model with one.
 
     :param explanation: of the hypothesis that won, or of the recording as it is.
     """
     if explanation.prior is None:
-        return torque_density.look(case, explanation)
+        return torque_density.detect(case, explanation)
     known = (explanation.scale_std < KNOWN * np.abs(explanation.scale)) & (explanation.prior < 0.5)
     if not known.any():
-        return torque_density.look(case, explanation)
+        return torque_density.detect(case, explanation)
     decades = np.log10(np.abs(np.where(known, explanation.scale, 1.0)))
     middle = float(np.median(decades[known]))
     rough = bool(np.median((explanation.prior / explanation.free)[known]) > ROUGH)

@@ -15,7 +15,7 @@ MOST = 0.71
 SHARE = 0.05
 
 
-def look(case: Case, explanation: Explanation) -> list[Finding]:
+def detect(case: Case, explanation: Explanation) -> list[Finding]:
     """
     Find torques of which even the free model leaves most.
 

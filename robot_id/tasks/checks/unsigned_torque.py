@@ -14,7 +14,7 @@ OTHER, NOISE = 1e-3, 0.02
 LEFT = 0.25
 
 
-def look(case: Case, explanation: Explanation) -> list[Finding]:
+def detect(case: Case, explanation: Explanation) -> list[Finding]:
     """
     Find torques that all stay on one side of zero and are not explained.
 

@@ -31,7 +31,7 @@ UNITS = (180 / pi, 1000.0, 100.0, 2 * pi, 30 / pi)
 CERTAIN = 0.3
 
 
-def look(case: Case) -> tuple[list[Finding], Case]:
+def detect(case: Case) -> tuple[list[Finding], Case]:
     """Compare the recorded velocity with the motion, where there is one."""
     factor = common_factor(case)
     if factor is None or max(factor, 1 / factor) < SMALLEST:
@@ -40,8 +40,8 @@ def look(case: Case) -> tuple[list[Finding], Case]:
         return [], case
     factor = case.dataset.rate / _whole(case.dataset.rate / factor)
     runs = tuple(replace(run, time=run.time * factor) for run in case.dataset.runs)
-    mended = Case(case.robot, replace(case.dataset, runs=runs))
-    by_time = mended.models.nominal.gain(case.models.nominal)
+    repaired = Case(case.robot, replace(case.dataset, runs=runs))
+    by_time = repaired.models.nominal.gain(case.models.nominal)
     scales = (1.0 / factor,) * case.robot.n
     by_position = case.models.explain(Hypothesis(position_scale=scales)).gain(case.models.nominal)
     seen = f'the positions of all joints change {factor:.4g} times as much as their velocities say'
@@ -57,7 +57,7 @@ def look(case: Case) -> tuple[list[Finding], Case]:
         f'rate_hz: {rate / factor:.4g} and no time in the mapping, or another time.unit; where '
         f'the velocities are wrong, velocity.scale: {factor:.4g}'
     )
-    return [Finding('time_unit', None, certainty, text, fix, Remedy(time_scale=factor))], mended
+    return [Finding('time_unit', None, certainty, text, fix, Remedy(time_scale=factor))], repaired
 
 
 def _whole(rate: float) -> float:

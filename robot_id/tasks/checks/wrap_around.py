@@ -11,7 +11,7 @@ from robot_id.tasks.checks.case import Case
 from robot_id.tasks.checks.finding import Finding
 
 
-def look(case: Case) -> tuple[list[Finding], Case]:
+def detect(case: Case) -> tuple[list[Finding], Case]:
     """Find jumps of a whole turn, and unwrap them for what follows."""
     counts = dict.fromkeys(case.names, 0)
     for repair in case.dataset.repairs:

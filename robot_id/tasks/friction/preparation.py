@@ -15,7 +15,7 @@ from robot_id.methods.friction_fit import Constants, fit_friction, is_linear
 from robot_id.methods.registry import Method
 from robot_id.methods.result import Result
 from robot_id.progress import Progress, part_of, silent
-from robot_id.regression.preprocessing.resolve import settle
+from robot_id.regression.preprocessing.resolve import resolve
 from robot_id.robot import Robot
 from robot_id.robot.friction import parse_terms
 from robot_id.robot.friction.replacement import with_friction
@@ -91,7 +91,7 @@ def prepare_friction(
     progress: Progress = silent,
 ) -> PreparedFriction:
     """
-    Settle the friction of a robot for a method and its data.
+    Resolve the friction of a robot for a method and its data.
 
     :param method: its processing and its slope of the Coulomb friction are taken over.
     :param choice: names of terms, separated by commas, for all joints; 'auto' for those that
@@ -102,20 +102,20 @@ def prepare_friction(
     processing = getattr(method, 'processing', None)
     ordered = dataset.select(robot.joint_names)
 
-    def settled(robot: Robot) -> tuple[Processing, float | None]:
-        found = settle(robot, ordered, slope, processing)
+    def resolved(robot: Robot) -> tuple[Processing, float | None]:
+        found = resolve(robot, ordered, slope, processing)
         return found.processing, found.slope
 
     if choice == AUTO:
         part = part_of(progress, 0.0, 0.7)
-        selection = select_friction(robot, dataset, *settled(robot), part)
+        selection = select_friction(robot, dataset, *resolved(robot), part)
         robot = selection.robot
     elif choice is not None:
         robot = with_friction(robot, dict.fromkeys(robot.joint_names, parse_terms(choice)))
     _refuse(robot, method.name)
     if is_linear(robot):
         return PreparedFriction(robot, Constants(), selection)
-    robot, constants = fit_friction(robot, dataset, *settled(robot), part_of(progress, 0.7, 1.0))
+    robot, constants = fit_friction(robot, dataset, *resolved(robot), part_of(progress, 0.7, 1.0))
     return PreparedFriction(robot, constants, selection)
 
 

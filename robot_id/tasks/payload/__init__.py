@@ -1,14 +1,14 @@
 """The load on a robot's flange, from recordings with and without it."""
 
 from robot_id.tasks.payload.attachment import Attachment
-from robot_id.tasks.payload.identify import PayloadRequest, identify_payload, weigh
-from robot_id.tasks.payload.result import PayloadResult, Weighing
+from robot_id.tasks.payload.identify import PayloadRequest, identify_payload, identify_payloads
+from robot_id.tasks.payload.result import PayloadIdentification, PayloadResult
 
 __all__ = [
     'Attachment',
+    'PayloadIdentification',
     'PayloadRequest',
     'PayloadResult',
-    'Weighing',
     'identify_payload',
-    'weigh',
+    'identify_payloads',
 ]

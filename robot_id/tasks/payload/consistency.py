@@ -1,4 +1,4 @@
-"""The nearest physically possible body."""
+"""The nearest physically consistent body."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _STEPS, _NEAR, _DECREMENT = 60, 0.3, 1e-3
 _BASIS = pseudo_inertia(np.eye(10))
 
 
-def is_possible(p: Array) -> bool:
+def is_consistent(p: Array) -> bool:
     """Whether a body with these ten parameters exists, within rounding."""
     values = np.linalg.eigvalsh(pseudo_inertia(p))
     return bool(values[0] >= -1e-12 * max(abs(values[-1]), 1e-12))
 
 
-def nearest_possible(p: Array, covariance: Array, determined: NDArray[np.bool_]) -> Array:
+def nearest_consistent(p: Array, covariance: Array, determined: NDArray[np.bool_]) -> Array:
     """
     Return the parameters of the body nearest to p in the metric of its covariance.
 
@@ -37,7 +37,7 @@ def nearest_possible(p: Array, covariance: Array, determined: NDArray[np.bool_])
     :param covariance: (10, 10).
     :param determined: (10,) parameters that p and its covariance determine.
     """
-    if is_possible(p) or not determined.any():
+    if is_consistent(p) or not determined.any():
         return p
     return nearest_bodies(p[None], covariance, determined)[0]
 
@@ -56,7 +56,7 @@ def squared_distance(p: Array, body: Array, covariance: Array, determined: Flags
 
 def nearest_bodies(p: Array, covariance: Array, determined: NDArray[np.bool_]) -> Array:
     """
-    Return the bodies nearest to each of (K, 10) parameters, see `nearest_possible`.
+    Return the bodies nearest to each of (K, 10) parameters, see `nearest_consistent`.
 
     The problem is convex: 1/2 |z|^2 - mu log det P(p + B z), B B' the covariance, is minimised by
     Newton steps for smaller and smaller mu, from a compact body on.

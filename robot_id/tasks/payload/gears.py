@@ -53,7 +53,7 @@ def without_load_terms(robot: Robot) -> Robot:
     return with_friction(robot, kept)
 
 
-def rubbing(robot: Robot, W: Array, torque: Array) -> Array:
+def load_friction(robot: Robot, W: Array, torque: Array) -> Array:
     """
     Return the columns of friction that grows with the load.
 
@@ -68,7 +68,7 @@ def rubbing(robot: Robot, W: Array, torque: Array) -> Array:
     return columns
 
 
-def pressing(
+def tooth_load(
     robot: Robot, W: Array, rigid: Array, chi: Array, coefficients: Array, side: float
 ) -> Array:
     """
@@ -76,7 +76,7 @@ def pressing(
 
     :param rigid: (M, n) torque of rigid bodies, rotors and load.
     :param chi: (b,) parameters with the friction of this recording.
-    :param coefficients: (c,) of `rubbing`; none before they are known.
+    :param coefficients: (c,) of `load_friction`; none before they are known.
     :param side: 0 for the torque behind the gear, 1 for that of the motor.
     """
     if not side:
@@ -85,7 +85,7 @@ def pressing(
     friction[lost] = chi[lost]
     torque = W @ friction
     if len(coefficients):
-        torque += rubbing(robot, W, rigid) @ coefficients
+        torque += load_friction(robot, W, rigid) @ coefficients
     return np.asarray(rigid + side * torque)
 
 

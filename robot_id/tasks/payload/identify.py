@@ -1,4 +1,4 @@
-"""The load of a robot from recordings, by the way that suits the data."""
+"""The load of a robot from recordings, by the strategy that suits the data."""
 
 from __future__ import annotations
 
@@ -13,27 +13,30 @@ from robot_id.methods.friction_fit import fit_friction, is_linear
 from robot_id.methods.parameters import robot_for
 from robot_id.methods.result import Result
 from robot_id.progress import Progress, part_of, silent
-from robot_id.regression.preprocessing.resolve import settle
+from robot_id.regression.preprocessing.resolve import resolve
 from robot_id.regression.solvers.triangular import triangle
 from robot_id.robot import Robot
 from robot_id.robot.payload import payload_columns
-from robot_id.tasks.checks.gate import CERTAIN, FATAL, look
+from robot_id.tasks.checks.gate import CERTAIN, FATAL, detect
 from robot_id.tasks.payload.attachment import Attachment, last_link
-from robot_id.tasks.payload.consistency import nearest_possible, squared_distance
+from robot_id.tasks.payload.consistency import nearest_consistent, squared_distance
 from robot_id.tasks.payload.gears import drift_notes, without_load_terms
 from robot_id.tasks.payload.known import KnownPart
-from robot_id.tasks.payload.result import PayloadResult, Weighing, of_standard
+from robot_id.tasks.payload.result import PayloadIdentification, PayloadResult, of_standard
 from robot_id.tasks.payload.rows import TooShort, refuse_same
 from robot_id.tasks.payload.strategies import Fit, subtracted, together, with_model
 from robot_id.tasks.payload.swapped import SURE, by_chance, refuse_swapped
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-# A possible body this many deviations from the fit is said to be another.
+# A physically consistent body this many deviations from the fit is said to be another.
 MOVED = 0.1
 # A centre farther off than this is no load of an arm's flange, m.
 FAR = 0.5
-_NEEDS = {'b': '--params, an arm model', 'a': '--unloaded, a recording without load'}
+_NEEDS = {
+    'known_arm': '--params, an arm model',
+    'subtract': '--unloaded, a recording without load',
+}
 # Another link is named where it leaves this share of the power that the given one leaves.
 DECISIVE = 0.7
 
@@ -83,7 +86,7 @@ def _residual(A: Array, y: Array) -> float:
 @dataclass(frozen=True)
 class PayloadRequest:
     """
-    A load to be weighed.
+    A load to be identified.
 
     :param robot: without load.
     :param loaded: recordings, each with another load.
@@ -91,7 +94,8 @@ class PayloadRequest:
     :param arm: identified parameters of the robot without load.
     :param places: frames that carry loads at the same time; empty for the last link.
     :param known: part of the load at the first place that is not to be identified.
-    :param way: a (same motion twice), b (arm model), c (all together); None chooses by the data.
+    :param strategy: a (same motion twice), b (arm model), c (all together); None chooses by the
+        data.
     :param check: look at the recordings before the fit (see `robot-id check`).
     """
 
@@ -101,17 +105,19 @@ class PayloadRequest:
     arm: Result | None = None
     places: tuple[Attachment, ...] = ()
     known: KnownPart | None = None
-    way: str | None = None
+    strategy: str | None = None
     check: bool = True
 
     def __post_init__(self) -> None:
         if self.unloaded is None and self.arm is None:
             raise OptionError('payload: give --unloaded, a recording without load, or --params')
-        if self.way is not None:
-            missing = self.arm if self.way == 'b' else self.unloaded
+        if self.strategy is not None:
+            missing = self.arm if self.strategy == 'known_arm' else self.unloaded
             if missing is None:
-                needed = _NEEDS.get(self.way, _NEEDS['a'])
-                raise OptionError(f'way {self.way} needs {needed}', key='way', value=self.way)
+                needed = _NEEDS.get(self.strategy, _NEEDS['subtract'])
+                raise OptionError(
+                    f'strategy {self.strategy} needs {needed}', key='strategy', value=self.strategy
+                )
         bodies = [place.body for place in self.places]
         if len(set(bodies)) < len(bodies):
             raise OptionError(
@@ -125,16 +131,18 @@ def identify_payload(
     unloaded: Dataset | None = None,
     arm: Result | None = None,
     attachment: Attachment | None = None,
-    way: str | None = None,
+    strategy: str | None = None,
 ) -> PayloadResult:
     """Return the one load of one recording, see `PayloadRequest`; the check is left out."""
     places = (attachment,) if attachment else ()
-    return weigh(
-        PayloadRequest(robot, (loaded,), unloaded, arm, places, None, way, check=False)
+    return identify_payloads(
+        PayloadRequest(robot, (loaded,), unloaded, arm, places, None, strategy, check=False)
     ).loads[0]
 
 
-def weigh(request: PayloadRequest, progress: Progress = silent) -> Weighing:
+def identify_payloads(
+    request: PayloadRequest, progress: Progress = silent
+) -> PayloadIdentification:
     """Return mass, centre and inertia of the loads that hang on a robot."""
     names = request.robot.joint_names
     loaded = tuple(data.select(names) for data in request.loaded)
@@ -150,7 +158,7 @@ def weigh(request: PayloadRequest, progress: Progress = silent) -> Weighing:
     progress(0.0, 'looking at the recordings')
     findings = _findings(request, part_of(progress, 0.0, 0.3)) if request.check else ()
     progress(0.3, 'fitting')
-    way, reason, fits, robot = _choose(request)
+    strategy, reason, fits, robot = _choose(request)
     progress(0.8, 'finding the nearest bodies')
     loads: list[PayloadResult] = []
     notes: list[str] = []
@@ -163,38 +171,40 @@ def weigh(request: PayloadRequest, progress: Progress = silent) -> Weighing:
             first = -10 * count * (len(request.loaded) if len(fits) == 1 else 1)
             start = first + 10 * (count * index + i)
             known = request.known if i == 0 else None
-            load = _load(fit, start, place, way, known)
+            load = _load(fit, start, place, strategy, known)
             loads.append(replace(load, recording=data.source))
         if count == 1:
             notes += other_link(request.robot, robot, fit, request.places[0], index)
     progress(1.0, 'done')
-    return Weighing(tuple(loads), way, reason, tuple(findings), tuple(dict.fromkeys(notes)))
+    return PayloadIdentification(
+        tuple(loads), strategy, reason, tuple(findings), tuple(dict.fromkeys(notes))
+    )
 
 
 def _choose(request: PayloadRequest) -> tuple[str, str, list[Fit], Robot]:
-    """Return way, why, one fit of all recordings or one for each, and the robot they are of."""
-    way = request.way or ('b' if request.unloaded is None else 'c')
-    reason = 'as requested' if request.way else ''
-    if way == 'c':
+    """Return strategy, why, one fit of all recordings or one for each, and the robot they are of."""
+    strategy = request.strategy or ('known_arm' if request.unloaded is None else 'joint')
+    reason = 'as requested' if request.strategy else ''
+    if strategy == 'joint':
         try:
-            fits, robot = _fit(request, 'c')
-            return 'c', reason or 'there are recordings with and without load', fits, robot
+            fits, robot = _fit(request, 'joint')
+            return 'joint', reason or 'there are recordings with and without load', fits, robot
         except TooShort as error:
-            if request.way:
+            if request.strategy:
                 raise
-            way = 'b' if request.arm is not None else 'a'
+            strategy = 'known_arm' if request.arm is not None else 'subtract'
             reason = f'not enough for all parameters of the arm ({error})'
             try:
-                fits, robot = _fit(request, way)
+                fits, robot = _fit(request, strategy)
             except DataError:
                 raise error from None
-            return way, reason, fits, robot
-    fits, robot = _fit(request, way)
-    return way, reason or 'there is no recording without load', fits, robot
+            return strategy, reason, fits, robot
+    fits, robot = _fit(request, strategy)
+    return strategy, reason or 'there is no recording without load', fits, robot
 
 
-def _fit(request: PayloadRequest, way: str) -> tuple[list[Fit], Robot]:
-    if way == 'b':
+def _fit(request: PayloadRequest, strategy: str) -> tuple[list[Fit], Robot]:
+    if strategy == 'known_arm':
         assert request.arm is not None
         robot = robot_for(request.robot, request.arm)
         G = [place.columns(robot) for place in request.places]
@@ -202,10 +212,10 @@ def _fit(request: PayloadRequest, way: str) -> tuple[list[Fit], Robot]:
     assert request.unloaded is not None
     robot = without_load_terms(request.robot)
     if not is_linear(robot):
-        settled = settle(robot, request.unloaded)
-        robot, _ = fit_friction(robot, request.unloaded, settled.processing, settled.slope)
+        resolved = resolve(robot, request.unloaded)
+        robot, _ = fit_friction(robot, request.unloaded, resolved.processing, resolved.slope)
     G = [place.columns(robot) for place in request.places]
-    if way == 'c':
+    if strategy == 'joint':
         return [together(robot, request.unloaded, request.loaded, G)], robot
     return [subtracted(robot, request.unloaded, data, G) for data in request.loaded], robot
 
@@ -217,7 +227,7 @@ def _findings(request: PayloadRequest, progress: Progress) -> list[str]:
     if request.unloaded is not None:
         named.insert(0, ('unloaded', request.unloaded))
     for k, (name, data) in enumerate(named):
-        for finding in look(request.robot, data, part_of(progress, k / len(named), 1.0)):
+        for finding in detect(request.robot, data, part_of(progress, k / len(named), 1.0)):
             line = f'{name} recording {data.source}: {finding.line()}'
             if finding.code in FATAL and finding.certainty >= CERTAIN:
                 raise DataError(f'{line}; correct it first, or skip the check with --no-check')
@@ -233,7 +243,7 @@ def _notes(robot: Robot, fit: Fit, index: int) -> list[str]:
 
 
 def _load(
-    fit: Fit, start: int, place: Attachment, way: str, known: KnownPart | None
+    fit: Fit, start: int, place: Attachment, strategy: str, known: KnownPart | None
 ) -> PayloadResult:
     """Return the load whose parameters begin at a place of the unknowns, counted from the end."""
     size = len(fit.solution.x)
@@ -241,7 +251,7 @@ def _load(
     p, determined = fit.solution.x[part].copy(), fit.solution.determined[part]
     covariance = fit.solution.covariance[part, part].copy()
     notes: list[str] = []
-    refuse_swapped(p, covariance, determined, way)
+    refuse_swapped(p, covariance, determined, strategy)
     if known is not None:
         p -= known.standard
         covariance += np.diag(known.deviations**2)
@@ -251,17 +261,19 @@ def _load(
                 f'the known part ({known.standard[9]:.3g} kg) is heavier than all of the load '
                 f'({p[9] + known.standard[9]:.3g} kg)'
             )
-    possible = nearest_possible(p, covariance, determined)
+    consistent = nearest_consistent(p, covariance, determined)
     deviations = np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    off, most = squared_distance(p, possible, covariance, determined), by_chance(determined)
+    off, most = squared_distance(p, consistent, covariance, determined), by_chance(determined)
     if off > most:
         notes.append(
             f'no body explains the torques: the nearest one is off by {off:.3g} squared standard '
             f'deviations, chance allows {most:.3g}; check the recordings before it is used'
         )
-    elif np.any((np.abs(possible - p) > MOVED * deviations)[determined]):
-        notes.append('the fit alone gives no possible body: the nearest possible one is given')
-    found = of_standard(possible, covariance, determined, way, place.name, tuple(notes))
+    elif np.any((np.abs(consistent - p) > MOVED * deviations)[determined]):
+        notes.append(
+            'the fit alone gives no physically consistent body: the nearest physically consistent one is given'
+        )
+    found = of_standard(consistent, covariance, determined, strategy, place.name, tuple(notes))
     off = float(np.linalg.norm(np.nan_to_num(found.values[1:4])))
     doubt = 2.0 * float(np.linalg.norm(np.nan_to_num(found.deviations[1:4])))
     if 'mass' in found.determined and off > FAR + doubt:

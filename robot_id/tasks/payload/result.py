@@ -21,10 +21,10 @@ STANDARD = ('XX', 'XY', 'XZ', 'YY', 'YZ', 'ZZ', 'MX', 'MY', 'MZ', 'M')
 INERTIA = ('xx', 'xy', 'xz', 'yy', 'yz', 'zz')
 NAMES = ('mass', *(f'centre_{k}' for k in 'xyz'), *(f'inertia_{k}' for k in INERTIA))
 UNITS = ('kg', 'm', 'm', 'm', *['kg m2'] * 6)
-WAYS = {
-    'a': 'the same motion twice, torques subtracted',
-    'b': 'identified arm model, loaded recording',
-    'c': 'both recordings together, arm parameters shared',
+STRATEGIES = {
+    'subtract': 'the same motion twice, torques subtracted',
+    'known_arm': 'identified arm model, loaded recording',
+    'joint': 'both recordings together, arm parameters shared',
 }
 # A parameter counts as determined when its deviation is below this share of its scale: the mass,
 # mass times length, mass times length squared; a length is the load's distance, at least 0.1 m.
@@ -32,18 +32,20 @@ PRECISE, LEAST_LENGTH = 0.2, 0.1
 DRAWS, SEED = 200, 0
 
 
-def possible_draws(body: Array, covariance: Array, determined: NDArray[np.bool_]) -> Array | None:
+def consistent_draws(
+    body: Array, covariance: Array, determined: NDArray[np.bool_]
+) -> Array | None:
     """
     Return (DRAWS, 10) bodies as repeated fits would give them; None if all fits are possible.
 
-    :param body: (10,) a possible one.
-    :param covariance: (10, 10) of the fit, before it was made possible.
+    :param body: (10,) a physically consistent one.
+    :param covariance: (10, 10) of the fit, before it was made physically consistent.
     """
     draws = body + _normal() @ _root(covariance, determined).T
-    impossible = np.linalg.eigvalsh(pseudo_inertia(draws))[:, 0] < 0.0
-    if not impossible.any() or not determined.any():
+    inconsistent = np.linalg.eigvalsh(pseudo_inertia(draws))[:, 0] < 0.0
+    if not inconsistent.any() or not determined.any():
         return None
-    draws[impossible] = nearest_bodies(draws[impossible], covariance, determined)
+    draws[inconsistent] = nearest_bodies(draws[inconsistent], covariance, determined)
     return draws
 
 
@@ -53,7 +55,7 @@ def scatter(
     """
     Return the deviations of a function of the ten parameters of a body.
 
-    :param draws: see `possible_draws`.
+    :param draws: see `consistent_draws`.
     :param linear: (k,) deviations without regard to what is possible; not exceeded.
     :param function: (10,) -> (k,).
     """
@@ -90,7 +92,7 @@ class PayloadResult:
     :param deviations: (10,).
     :param standard: (10,) XX XY XZ YY YZ ZZ MX MY MZ M at the origin of the frame.
     :param standard_deviations: (10,), NaN if not determined.
-    :param way: a, b or c.
+    :param strategy: subtract, known_arm or joint.
     :param frame: where it is attached.
     :param notes: one line each.
     :param recording: where it was found.
@@ -100,7 +102,7 @@ class PayloadResult:
     deviations: Array
     standard: Array
     standard_deviations: Array
-    way: str
+    strategy: str
     frame: str
     notes: tuple[str, ...] = ()
     recording: str = ''
@@ -127,7 +129,7 @@ class PayloadResult:
             'inertia': each[4:],
             'inertia_names': list(INERTIA),
             'standard': {name: _pair(v, s) for name, v, s in own},
-            'way': self.way,
+            'strategy': self.strategy,
             'frame': self.frame,
             'recording': self.recording,
             'determined': list(self.determined),
@@ -151,19 +153,19 @@ class PayloadResult:
 
 
 @dataclass(frozen=True)
-class Weighing:
+class PayloadIdentification:
     """
     All loads of some recordings.
 
     :param loads: for each loaded recording one at each place.
-    :param way: a, b or c.
-    :param reason: why this way.
+    :param strategy: subtract, known_arm or joint.
+    :param reason: why this strategy.
     :param findings: what looks wrong in the recordings.
     :param notes: one line each.
     """
 
     loads: tuple[PayloadResult, ...]
-    way: str
+    strategy: str
     reason: str
     findings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -175,7 +177,7 @@ class Weighing:
 
     def lines(self) -> list[str]:
         """Return what to print."""
-        found = [f'way {self.way}: {WAYS[self.way]} ({self.reason})']
+        found = [f'strategy {self.strategy}: {STRATEGIES[self.strategy]} ({self.reason})']
         for load in self.loads:
             if len(self.loads) > 1:
                 found.append(f'load of {load.recording or "the recording"}')
@@ -219,7 +221,7 @@ def of_standard(
     p: Array,
     covariance: Array,
     determined: NDArray[np.bool_],
-    way: str,
+    strategy: str,
     frame: str,
     notes: tuple[str, ...],
 ) -> PayloadResult:
@@ -229,7 +231,7 @@ def of_standard(
         J = jacobian_about_centre(p)
         values = about_centre(p)
         deviations = np.sqrt(np.maximum(np.einsum('ij,jk,ik->i', J, covariance, J), 0.0))
-        draws = possible_draws(p, covariance, determined)
+        draws = consistent_draws(p, covariance, determined)
         deviations = scatter(p, draws, deviations, about_centre)
         known = scatter(p, draws, known, np.asarray)
         found = ~np.any((J != 0.0) & ~determined, axis=1)
@@ -237,4 +239,4 @@ def of_standard(
         values, deviations, found = np.zeros(10), known[[9, *[9] * 9]], np.arange(10) == 0
     values = np.where(found & np.isfinite(deviations), values, np.nan)
     deviations = np.where(found, deviations, np.nan)
-    return PayloadResult(values, deviations, p, known, way, frame, notes)
+    return PayloadResult(values, deviations, p, known, strategy, frame, notes)

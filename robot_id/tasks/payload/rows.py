@@ -13,7 +13,7 @@ from robot_id.data.cleaning.clipping import clipped
 from robot_id.data.dataset import Dataset
 from robot_id.exceptions import DataError
 from robot_id.regression.preprocessing.options import LARGEST_BAND_HZ
-from robot_id.regression.preprocessing.resolve import Settled, settle
+from robot_id.regression.preprocessing.resolve import Resolved, resolve
 from robot_id.regression.rows.observation import Observation
 from robot_id.regression.solvers.system import System
 from robot_id.regression.uncertainty.standard_errors import weighted_rows
@@ -92,20 +92,20 @@ class RecordingRows:
         return int(sum(np.count_nonzero(np.any(W != 0.0, axis=2)) for W in self.W))
 
 
-def settle_all(robot: Robot, datasets: Sequence[Dataset]) -> list[Settled]:
+def resolve_all(robot: Robot, datasets: Sequence[Dataset]) -> list[Resolved]:
     """Return the processing of each recording; friction turns in all as in the first."""
-    first = settle(robot, datasets[0])
-    return [first, *(settle(robot, data, first.slope) for data in datasets[1:])]
+    first = resolve(robot, datasets[0])
+    return [first, *(resolve(robot, data, first.slope) for data in datasets[1:])]
 
 
-def rows_of(robot: Robot, dataset: Dataset, settled: Settled, unknowns: int) -> RecordingRows:
+def rows_of(robot: Robot, dataset: Dataset, resolved: Resolved, unknowns: int) -> RecordingRows:
     """
     Return the rows of a recording.
 
     :param unknowns: parameters to find; twice as many rows are needed, and twice as many values as
         the band of a robot's torques holds in that time: oversampling adds no information.
     """
-    observation = Observation(robot, dataset, settled.processing, settled.slope, MEMORY_MB)
+    observation = Observation(robot, dataset, resolved.processing, resolved.slope, MEMORY_MB)
     sigma = System(observation.factors()).joint_weights()[1]
     kept = np.ones(len(robot.base), dtype=bool)
     found = weighted_rows(observation, kept, np.ones(robot.n))

@@ -43,8 +43,8 @@ def solve(
 
     :param A: for each run (M, n, p), zero where a row is left out.
     :param y: for each run (M, n).
-    :param last: unknowns at the end that are asked for; the tension between the joints is that in
-        them. None for all.
+    :param last: unknowns at the end that are asked for; the inflation between the joints is that
+        in them. None for all.
     :param deviations: False leaves the covariance NaN.
     """
     p = A[0].shape[2]
@@ -64,11 +64,13 @@ def solve(
     covariance = basis @ least_squares_covariance(rows, residual) @ basis.T
     asked = determined & (np.arange(p) >= (0 if last is None else p - last))
     if asked.any():
-        covariance *= tension(rows, residual, basis[asked], np.diag(covariance)[asked])
+        covariance *= inflation_between_joints(
+            rows, residual, basis[asked], np.diag(covariance)[asked]
+        )
     return Solution(x, basis, covariance, determined)
 
 
-def tension(
+def inflation_between_joints(
     A: Sequence[Array], residual: Sequence[Array], asked: Array, variances: Array
 ) -> float:
     """
@@ -78,12 +80,12 @@ def tension(
     average out in time, but they differ from joint to joint and from run to run. Each of these
     groups g pulls the estimate by T Z_g' rho_g, with orthonormal rows Z and the estimate T Z' y;
     the pulls add up to zero. With white noise of variance s^2 their squares have the mean s^2 T
-    (H_g - H_g^2) T', H_g = Z_g' Z_g: what they have more is the tension. Few groups say it, so
+    (H_g - H_g^2) T', H_g = Z_g' Z_g: what they have more is the inflation. Few groups say it, so
     Student's quantile takes the place of the normal one in what lies above 1.
 
     :param A: for each run (M, n, r) rows of full rank; residual (M, n).
     :param asked: (q, r) which combinations of the unknowns are asked for.
-    :param variances: (q,) of these, without the tension.
+    :param variances: (q,) of these, without the inflation.
     """
     r = A[0].shape[2]
     X = np.concatenate([a.reshape(-1, r) for a in A])

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from robot_id.data.dataset import Dataset
 from robot_id.methods.parameters import parameters_for
 from robot_id.methods.result import Result
-from robot_id.regression.preprocessing.resolve import settle
+from robot_id.regression.preprocessing.resolve import resolve
 from robot_id.robot import Robot
 from robot_id.robot.friction.columns import friction_parameters
 from robot_id.tasks.payload.drift import with_drift
-from robot_id.tasks.payload.gears import pressing, rubbing
+from robot_id.tasks.payload.gears import load_friction, tooth_load
 from robot_id.tasks.payload.load_friction import Design, with_load_friction
-from robot_id.tasks.payload.rows import joint_weights, rows_of, settle_all
+from robot_id.tasks.payload.rows import joint_weights, resolve_all, rows_of
 from robot_id.tasks.payload.same_motion import same_motion
 from robot_id.tasks.payload.solution import Solution, solve
 from robot_id.tasks.validation import Conditions
@@ -63,8 +63,8 @@ def together(
     f, k = len(own), 10 * len(places)
     datasets = [unloaded, *loaded]
     recordings = [
-        rows_of(robot, data, settled, b + (f + k) * (data is not unloaded))
-        for data, settled in zip(datasets, settle_all(robot, datasets))
+        rows_of(robot, data, resolved, b + (f + k) * (data is not unloaded))
+        for data, resolved in zip(datasets, resolve_all(robot, datasets))
     ]
     weights = joint_weights(recordings)
     changes = tuple(slice(b + r * f, b + (r + 1) * f) for r in range(len(loaded)))
@@ -74,16 +74,18 @@ def together(
     def design(x: Array | None, side: float) -> list[Array]:
         blocks = []
         for r, W, _ in parts:
-            loads, rub = np.concatenate([W @ G for G in places], axis=2), None
+            loads, load_terms = np.concatenate([W @ G for G in places], axis=2), None
             if x is not None:
                 chi, coefficients = x[:b].copy(), x[b + len(loaded) * f : len(x) - tail]
                 rigid = W @ _rigid(chi, own)
                 if r > 0:
                     rigid += loads @ x[len(x) - tail + (r - 1) * k :][:k]
                     chi[own] += x[changes[r - 1]]
-                rub = rubbing(robot, W, pressing(robot, W, rigid, chi, coefficients, side))
+                load_terms = load_friction(
+                    robot, W, tooth_load(robot, W, rigid, chi, coefficients, side)
+                )
             first = [W, *_only(W[:, :, own], r - 1, len(loaded))]
-            blocks.append(_assemble(first, rub, _only(loads, r - 1, len(loaded)), weights))
+            blocks.append(_assemble(first, load_terms, _only(loads, r - 1, len(loaded)), weights))
         return blocks
 
     y = [Y * weights for _, _, Y in parts]
@@ -97,8 +99,8 @@ def with_model(robot: Robot, loaded: Dataset, arm: Result, places: Sequence[Arra
     """Way b: Y_l - W_l chi = W_l (F f + sum_k G_k p_k); the uncertainty of chi is passed on."""
     chi, own = parameters_for(robot, arm), friction_parameters(robot)
     # Friction turns as it did for the arm; delay and filters are this recording's own.
-    settled = settle(robot, loaded, Conditions.of(arm, loaded.rate).coulomb_slope)
-    rows = rows_of(robot, loaded, settled, len(own) + 10 * len(places))
+    resolved = resolve(robot, loaded, Conditions.of(arm, loaded.rate).coulomb_slope)
+    rows = rows_of(robot, loaded, resolved, len(own) + 10 * len(places))
     weights = joint_weights([rows])
     design = _beside_arm(robot, rows.W, chi, own, places, weights)
     y = [(Y - W @ chi) * weights for W, Y in zip(rows.W, rows.Y)]
@@ -117,9 +119,9 @@ def subtracted(robot: Robot, unloaded: Dataset, loaded: Dataset, places: Sequenc
     with a fit of the unloaded recording.
     """
     unloaded, loaded = same_motion(unloaded, loaded)
-    settled, own = settle(robot, loaded), friction_parameters(robot)
+    resolved, own = resolve(robot, loaded), friction_parameters(robot)
     unknowns = len(own) + 10 * len(places)
-    without, rows = (rows_of(robot, d, settled, unknowns) for d in (unloaded, loaded))
+    without, rows = (rows_of(robot, d, resolved, unknowns) for d in (unloaded, loaded))
     weights = joint_weights([without, rows])
     pairs = list(zip(without.W, without.Y, rows.W, rows.Y))
     used = [np.any(W != 0.0, axis=2) & np.any(V != 0.0, axis=2) for V, _, W, _ in pairs]
@@ -146,23 +148,25 @@ def _beside_arm(
     weights: Array,
     before: Sequence[Array] | None = None,
 ) -> Design:
-    """Return the design of [friction, rubbing, loads] beside a known arm."""
+    """Return the design of [friction, load friction, loads] beside a known arm."""
     k = 10 * len(places)
 
     def design(x: Array | None, side: float) -> list[Array]:
         blocks = []
         for i, W in enumerate(rows):
-            loads, rub = np.concatenate([W @ G for G in places], axis=2), None
+            loads, load_terms = np.concatenate([W @ G for G in places], axis=2), None
             if x is not None:
                 arm, now, coefficients = _rigid(chi, own), chi.copy(), x[len(own) : -k]
                 now[own] += x[: len(own)]
                 torque = W @ arm + loads @ x[-k:]
-                rub = rubbing(robot, W, pressing(robot, W, torque, now, coefficients, side))
+                load_terms = load_friction(
+                    robot, W, tooth_load(robot, W, torque, now, coefficients, side)
+                )
                 if before is not None:
                     V = before[i]
-                    torque = pressing(robot, V, V @ arm, chi, coefficients, side)
-                    rub = rub - rubbing(robot, V, torque)
-            blocks.append(_assemble([W[:, :, own]], rub, [loads], weights))
+                    torque = tooth_load(robot, V, V @ arm, chi, coefficients, side)
+                    load_terms = load_terms - load_friction(robot, V, torque)
+            blocks.append(_assemble([W[:, :, own]], load_terms, [loads], weights))
         return blocks
 
     return design
@@ -199,7 +203,7 @@ def _only(columns: Array, place: int, count: int) -> list[Array]:
 
 
 def _assemble(
-    first: Sequence[Array], rub: Array | None, last: Sequence[Array], weights: Array
+    first: Sequence[Array], load_terms: Array | None, last: Sequence[Array], weights: Array
 ) -> Array:
-    parts = [*first, *([] if rub is None else [rub]), *last]
+    parts = [*first, *([] if load_terms is None else [load_terms]), *last]
     return np.concatenate(parts, axis=2) * weights[:, None]

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtri, ndtr
 
 from robot_id.exceptions import DataError
-from robot_id.tasks.payload.consistency import nearest_possible, squared_distance
+from robot_id.tasks.payload.consistency import nearest_consistent, squared_distance
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -20,7 +20,7 @@ def by_chance(determined: Flags) -> float:
     return float(chdtri(max(int(determined.sum()), 1), 2.0 * ndtr(-SURE)))
 
 
-def refuse_swapped(p: Array, covariance: Array, determined: Flags, way: str) -> None:
+def refuse_swapped(p: Array, covariance: Array, determined: Flags, strategy: str) -> None:
     """
     Refuse an impossible load: its mass is clearly below zero, or it is taken off.
 
@@ -36,7 +36,7 @@ def refuse_swapped(p: Array, covariance: Array, determined: Flags, way: str) -> 
     what = f'{p[9]:.3g} kg' if determined[9] else 'a negative inertia'
     fix = (
         'was --params identified with the load on?'
-        if way == 'b'
+        if strategy == 'known_arm'
         else 'are --unloaded and --loaded swapped?'
     )
     raise DataError(f'the load would be {what} (deviation {deviation:.2g}): {fix}')
@@ -45,7 +45,7 @@ def refuse_swapped(p: Array, covariance: Array, determined: Flags, way: str) -> 
 def _distance(p: Array, covariance: Array, determined: Flags) -> float:
     """Return the squared distance of the nearest body, infinite where none is found."""
     try:
-        body = nearest_possible(p, covariance, determined)
+        body = nearest_consistent(p, covariance, determined)
     except np.linalg.LinAlgError:
         return float('inf')
     return squared_distance(p, body, covariance, determined)

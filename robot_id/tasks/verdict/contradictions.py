@@ -68,7 +68,7 @@ def contradictions(case: Case) -> list[Remark]:
     rms = np.sqrt(np.nanmean(torque**2, axis=0))
     found = [behind_the_gear(robot, case.result, rms, rms_speeds(dataset))]
     found += in_the_torques(Recording(robot, dataset))
-    return [Remark('care', text) for text in found if text]
+    return [Remark('caution', text) for text in found if text]
 
 
 def in_the_torques(recording: Recording) -> list[str]:

@@ -16,7 +16,7 @@ from robot_id.methods.result import Result
 from robot_id.options import options_of
 from robot_id.progress import Progress, silent
 from robot_id.regression.preprocessing.alignment import align
-from robot_id.regression.preprocessing.resolve import settle
+from robot_id.regression.preprocessing.resolve import resolve
 from robot_id.regression.rows.prediction import PredictedRun, Prediction, predict
 from robot_id.regression.rows.sampling import long_enough
 from robot_id.robot import Robot
@@ -92,7 +92,7 @@ def hold_out(
         raise IdentificationError(f'{found.method} does not converge without the part kept back')
     slope = result.options.get('coulomb_slope')
     times = _torque_times(robot, dataset, result, slope)
-    rows = settle(robot, dataset, processing=times).processing
+    rows = resolve(robot, dataset, processing=times).processing
     whole = predict(robot, found.values, dataset, rows, slope)
     indices, _ = long_enough(dataset, rows)
     unseen = [
@@ -131,10 +131,10 @@ def _torque_times(
 
     Methods that simulate the loop line the torques up themselves and state no offset.
     """
-    offset = result.options.get('torque_offset_s')
+    offset = result.options.get('torque_delay_s')
     stated = Processing(
         held_torque=bool(result.options.get('held_torque')),
-        torque_offset_s=tuple(offset) if isinstance(offset, list) else offset,
+        torque_delay_s=tuple(offset) if isinstance(offset, list) else offset,
     )
     return align(robot, dataset, slope).apply(stated)[0] if stated.offset_open else stated
 
@@ -143,8 +143,8 @@ def _as_resolved(method: Method, result: Result) -> Method:
     """Return the method with the options a result was found with, from its values if it can."""
     known: Sequence[str] = tuple(options_of(Processing))
     resolved = {key: result.options[key] for key in known if key in result.options}
-    band = resolved.get('dead_band')
-    resolved['dead_band'] = tuple(band) if isinstance(band, list) else band
+    band = resolved.get('rest_band')
+    resolved['rest_band'] = tuple(band) if isinstance(band, list) else band
     method = replace(method, processing=Processing(**resolved))
     if getattr(method, 'coulomb_slope', None) == 'auto':
         method = replace(method, coulomb_slope=result.options.get('coulomb_slope'))

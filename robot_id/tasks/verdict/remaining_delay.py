@@ -21,7 +21,7 @@ FEWEST = 20
 
 
 @dataclass(frozen=True)
-class LeftOffset:
+class RemainingDelay:
     """
     The remaining offset.
 
@@ -33,7 +33,7 @@ class LeftOffset:
     share: float
 
 
-def left_offset(prediction: Prediction) -> LeftOffset:
+def remaining_delay(prediction: Prediction) -> RemainingDelay:
     """Return the offset between measured and predicted torques, zero if it is not determined."""
     n = len(prediction.joint_names)
     power, both, slopes = np.zeros(n), np.zeros(n), np.zeros(n)
@@ -47,6 +47,6 @@ def left_offset(prediction: Prediction) -> LeftOffset:
         slopes += (slope**2).sum(axis=0)
     known = (power > 0.0) & (slopes > 0.0)
     if not known.any():
-        return LeftOffset(0.0, 0.0)
+        return RemainingDelay(0.0, 0.0)
     weighted, total = (both / power)[known].sum(), (slopes / power)[known].sum()
-    return LeftOffset(float(-weighted / total), float(weighted**2 / total / known.sum()))
+    return RemainingDelay(float(-weighted / total), float(weighted**2 / total / known.sum()))

@@ -22,7 +22,7 @@ from robot_id.regression.preprocessing.rest_band import coarse_speeds
 from robot_id.regression.rows.prediction import Prediction
 from robot_id.robot import Robot
 from robot_id.tasks.verdict.holdout import Holdout
-from robot_id.tasks.verdict.remaining_delay import left_offset
+from robot_id.tasks.verdict.remaining_delay import remaining_delay
 
 Array = NDArray[np.float64]
 # Relative torque error in percent from which a model explains too little to be used, or little.
@@ -67,7 +67,7 @@ class Verdict:
     """
     How far a result can be trusted.
 
-    :param level: usable, care or do_not_use.
+    :param level: usable, caution or do_not_use.
     :param reasons: one line each, worst first; empty if there is no objection.
     """
 
@@ -140,11 +140,11 @@ def errors(case: Case) -> list[Remark]:
         ]
     remarks = []
     if worst > POOR_PERCENT:
-        remarks.append(Remark('care', f'{what} {worst:.3g} % of the torque unexplained'))
+        remarks.append(Remark('caution', f'{what} {worst:.3g} % of the torque unexplained'))
     if np.isfinite(unseen) and unseen > OVERFITTED * seen and unseen > 1.0:
         remarks.append(
             Remark(
-                'care',
+                'caution',
                 f'the error is {unseen:.3g} % on unseen data and {seen:.3g} % on the fit: record '
                 'a longer or richer motion, or set essential=true',
             )
@@ -158,7 +158,7 @@ def joints(case: Case) -> list[Remark]:
     percent = case.prediction.relative_error_percent_per_joint
     share = norms / max(float(np.linalg.norm(norms)), 1e-300)
     return [
-        Remark('care', f"joint '{name}': {p:.3g} % of its torque is unexplained")
+        Remark('caution', f"joint '{name}': {p:.3g} % of its torque is unexplained")
         for name, p, s in zip(case.robot.joint_names, percent, share)
         if p > JOINT_PERCENT and s > JOINT_SHARE
     ]
@@ -182,7 +182,7 @@ def inertia(case: Case) -> list[Remark]:
     least = dynamics.smallest_inertia_eigenvalue(robot, chi, reachable(robot, recorded, POSTURES))
     if not least > 0.0:
         text = f'M(q) is not positive definite in postures within the limits ({least:.3g})'
-        return [Remark('care', f'{text}: {way_out}')]
+        return [Remark('caution', f'{text}: {way_out}')]
     return []
 
 
@@ -230,10 +230,10 @@ def negative_values(case: Case) -> list[Remark]:
     if not found:
         return []
     shown = ', '.join(f'{name} = {value:.3g}' for name, value in found[:6])
-    return [Remark('care', f'negative beyond {DEVIATIONS:g} deviations: {shown}')]
+    return [Remark('caution', f'negative beyond {DEVIATIONS:g} deviations: {shown}')]
 
 
-def possible(case: Case) -> list[Remark]:
+def consistent(case: Case) -> list[Remark]:
     """Judge whether a fit with physical=true contradicts the data."""
     physical = case.result.physical
     if not physical or physical.get('consistent', True):
@@ -243,7 +243,7 @@ def possible(case: Case) -> list[Remark]:
         for one in physical.get('pulling', [])[:3]
     )
     moved = f' (it moves {pulling})' if pulling else ''
-    return [Remark('care', f'the data contradict every robot that can exist{moved}')]
+    return [Remark('caution', f'the data contradict every physically consistent robot{moved}')]
 
 
 def kept_loop(case: Case) -> list[Remark]:
@@ -251,19 +251,19 @@ def kept_loop(case: Case) -> list[Remark]:
     if not case.result.extras.get('loop_contradicted'):
         return []
     text = 'the loop in the robot file contradicts the recorded positions: do not trust deviations'
-    return [Remark('care', f'{text}; set fit_loop=auto or correct the loop of the robot file')]
+    return [Remark('caution', f'{text}; set fit_loop=auto or correct the loop of the robot file')]
 
 
 def time_offset(case: Case) -> list[Remark]:
     """Judge the time offset that is left between torque and motion."""
     # The rows of a hold-out have the torques at the time that was found, whatever the method.
-    left = left_offset(case.prediction if case.holdout is None else case.holdout.fit)
+    left = remaining_delay(case.prediction if case.holdout is None else case.holdout.fit)
     if left.share < OFFSET_SHARE or abs(left.seconds) < 1.0 / case.dataset.rate:
         return []
     way = 'late' if left.seconds > 0.0 else 'early'
     text = f'the torque is still {1e3 * abs(left.seconds):.3g} ms {way} against the motion'
     hint = 'if it was, suspect friction that turns before or after the velocity'
-    return [Remark('care', f'{text}: leave torque_offset_s to the data; {hint}')]
+    return [Remark('caution', f'{text}: leave torque_delay_s to the data; {hint}')]
 
 
 JUDGES: tuple[Callable[[Case], list[Remark]], ...] = (
@@ -272,7 +272,7 @@ JUDGES: tuple[Callable[[Case], list[Remark]], ...] = (
     inertia,
     friction,
     negative_values,
-    possible,
+    consistent,
     joints,
     time_offset,
     kept_loop,

@@ -17,22 +17,23 @@ Array = NDArray[np.float64]
 SMALLEST_SHARE = 2.0**-14
 
 
-def admissible(
+def consistent_start(
     robot: Robot, chi: Array, motions: Sequence[Array], covariance: Array | None = None
 ) -> Array:
     """
     (b,) parameters as near to chi as M(q) > 0 along (N, n) motions allows.
 
-    The nearest possible robot in the metric of the covariance still explains the data, as far as
-    any robot can. Without a covariance, or where it is not found, chi is moved towards unit
-    inertias, a little at first: the parameters with M(q) > 0 form a convex cone that holds these.
+    The nearest physically consistent robot in the metric of the covariance still explains the
+    data, as far as any robot can. Without a covariance, or where it is not found, chi is moved
+    towards unit inertias, a little at first: the parameters with M(q) > 0 form a convex cone that
+    holds these.
 
     :param covariance: (b, b) of chi.
     """
     if positive_on_motion(robot, chi, motions):
         return chi
     if covariance is not None:
-        near = nearest_possible(robot, chi, covariance)
+        near = nearest_consistent(robot, chi, covariance)
         if near is not None and positive_on_motion(robot, near, motions):
             return near
     regular, share = robot.regular_start(), SMALLEST_SHARE
@@ -44,16 +45,16 @@ def admissible(
     return regular
 
 
-def nearest_possible(
-    robot: Robot, chi: Array, covariance: Array, eased: float = 1.0
+def nearest_consistent(
+    robot: Robot, chi: Array, covariance: Array, covariance_factor: float = 1.0
 ) -> Array | None:
     """
-    (b,) parameters of the possible robot nearest to chi; None where none is found.
+    (b,) parameters of the physically consistent robot nearest to chi; None where none is found.
 
-    :param eased: times the covariance: the prior bodies then weigh so much more, and keep small
-        inertias farther away from zero.
+    :param covariance_factor: times the covariance: the prior bodies then weigh so much more, and
+        keep small inertias farther away from zero.
     """
     try:
-        return Fitter(robot).project(chi, eased * covariance).chi
+        return Fitter(robot).project(chi, covariance_factor * covariance).chi
     except IdentificationError:
         return None

@@ -1,4 +1,4 @@
-"""Least squares that gives no possible robot: the fit is repeated among those that are."""
+"""Least squares that gives no consistent robot: the fit is repeated among those that are."""
 
 from dataclasses import replace
 
@@ -18,7 +18,7 @@ from robot_id.trajectory.default import motion_of
 def recording():
     """Return a TX40 whose wrist drowns in the noise of the torques."""
     robot = load_robot('tx40')
-    data = record(robot, motion_of(robot, 'lively', 4.0, 1), 3, loop='one_khz')
+    data = record(robot, motion_of(robot, 'random', 4.0, 1), 3, loop='one_khz')
     run, rng = data.runs[0], np.random.default_rng(1)
     noise = run.torque.std() * rng.normal(size=run.torque.shape)
     return robot, replace(data, runs=(replace(run, torque=run.torque + noise),))

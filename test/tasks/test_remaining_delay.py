@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robot_id.regression.rows.prediction import PredictedRun, Prediction
-from robot_id.tasks.verdict.remaining_delay import left_offset
+from robot_id.tasks.verdict.remaining_delay import remaining_delay
 
 
 def _torques(time: np.ndarray) -> np.ndarray:
@@ -19,7 +19,7 @@ def test_an_offset_is_told_from_noise(late: float) -> None:
     noise = 0.01 * np.random.default_rng(3).normal(size=(800, 2))
     measured = _torques(time - late) + noise
     run = PredictedRun(time, measured, _torques(time), np.ones((800, 2), dtype=bool))
-    left = left_offset(Prediction(('a', 'b'), (run,)))
+    left = remaining_delay(Prediction(('a', 'b'), (run,)))
     # The derivative of the measured torque holds noise too: the least that is left.
     assert left.seconds == pytest.approx(late, rel=0.15)
     assert left.share > 0.5
@@ -30,4 +30,4 @@ def test_noise_leaves_none() -> None:
     noise = 0.05 * np.random.default_rng(4).normal(size=(800, 2))
     used = np.ones((800, 2), dtype=bool)
     run = PredictedRun(time, _torques(time) + noise, _torques(time), used)
-    assert left_offset(Prediction(('a', 'b'), (run,))).share < 0.05
+    assert remaining_delay(Prediction(('a', 'b'), (run,))).share < 0.05
