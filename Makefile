@@ -15,8 +15,9 @@ export OPENBLAS_NUM_THREADS ?= 1
 ROBOT ?= emps
 
 ISOLATED := $(BIN)/python tools/isolated.py
-# A file stays on one worker; every worker has a ROS domain of its own.
-PYTEST_ARGS ?= -n 2 --dist loadfile
+# A file stays on one worker; every worker has a ROS domain of its own. A worker that dies ends the
+# run (pytest-xdist may wait for ever for the one that replaces it).
+PYTEST_ARGS ?= -n 2 --dist loadfile --max-worker-restart 0
 
 # Of fuzz and soak.
 SEED ?= 0

@@ -10,8 +10,8 @@ from bench.figure import Figure
 
 HEAD = """# Performance
 
-Written by `python -m bench --page doc/performance.md`, benchmark after benchmark; nothing on this
-page is typed by hand.
+Written by `python -m bench --page doc/studies/performance.md`, benchmark after benchmark; nothing
+on this page is typed by hand.
 
 Every figure comes from one machine. What carries over to other machines are the ratios:
 both sides of a ratio were taken in turns in the same run. Times are processor time of one core

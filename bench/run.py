@@ -3,8 +3,8 @@ Run the benchmarks: one table on the terminal, one JSON file with the machine in
 
     python -m bench                 all of them
     python -m bench regressor       those of bench/bench_regressor.py
-    python -m bench --page doc/performance.md
-    python -m bench ros_loop --add bench/results/20260101-120000.json --page doc/performance.md
+    python -m bench --page doc/studies/performance.md
+    python -m bench ros_loop --add bench/results/RUN.json --page doc/studies/performance.md
 
 A benchmark is a function `bench_<what>` of a file `bench/bench_<topic>.py` that returns a list of
 Figures, or a dictionary of names and values. Nothing else is to be registered. What was measured

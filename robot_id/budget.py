@@ -98,7 +98,7 @@ class Deadline:
 
     def __call__(self, fraction: float, text: str = '') -> None:
         if time.monotonic() > self._end:
-            raise TimeLimitError(time_is_over(self.seconds, text))
+            raise TimeLimitError(time_is_over(self.seconds, text), code='time_limit')
         self._progress(fraction, text)
 
 
@@ -135,7 +135,7 @@ def time_limit(seconds: float | None) -> Iterator[None]:
         yield
     except BaseException as error:
         if over:
-            raise TimeLimitError(time_is_over(seconds, _doing)) from error
+            raise TimeLimitError(time_is_over(seconds, _doing), code='time_limit') from error
         raise
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)

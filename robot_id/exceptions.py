@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
+from robot_id import renamed
 from robot_id.texts import one_line
 
 # Of an offending value, and of a whole line.
@@ -27,6 +28,7 @@ class RobotIdError(Exception):
     The names in the message can also be read as data, None if they do not apply; an error that was
     raised from another one takes over its data.
 
+    :param code: what is wrong, a word that stays when the message is improved.
     :param joint: name of the joint.
     :param key: option, key of a file or parameter.
     :param value: what was found.
@@ -37,13 +39,19 @@ class RobotIdError(Exception):
         self,
         message: object = '',
         *,
+        code: str | None = None,
         joint: str | None = None,
         key: str | None = None,
         value: Any = None,
         bound: Any = None,
     ) -> None:
         super().__init__(printable(message))
-        self._named = {'joint': joint, 'key': key, 'value': value, 'bound': bound}
+        self._named = {'code': code, 'joint': joint, 'key': key, 'value': value, 'bound': bound}
+
+    @property
+    def code(self) -> str | None:
+        """What is wrong, a word that stays when the message is improved."""
+        return self._of('code')
 
     @property
     def joint(self) -> str | None:
@@ -123,8 +131,10 @@ def printable(message: object) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return a hint with the nearest known name, or with all of them when none is near."""
+    """Return a hint with the new name, the nearest known one, or all when none is near."""
     known = [str(each) for each in islice(known, 5000)]
+    if said := renamed.hint(str(name), known):
+        return said
     # Comparing costs the product of the lengths, and such a long name is no misspelling.
     short = [each for each in known if len(each) <= 100]
     near = difflib.get_close_matches(str(name)[:100], short, n=1, cutoff=0.5)

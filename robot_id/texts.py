@@ -13,6 +13,18 @@ from xml.sax.saxutils import escape, quoteattr
 LONGEST_NAME, LONGEST_LINE = 300, 20_000
 
 
+# How a pose and a load are written on the command line, lengths in m, angles in rad, mass in kg.
+POSE_FORM, LOAD_FORM = 'x,y,z,roll,pitch,yaw', 'mass,x,y,z[,xx,xy,xz,yy,yz,zz]'
+
+
+# From recordings to a load, see `tasks.payload.strategies`.
+STRATEGIES = {
+    'subtract': 'the same motion twice, torques subtracted',
+    'known_arm': 'identified arm model, loaded recording',
+    'joint': 'both recordings together, arm parameters shared',
+}
+
+
 def is_line(text: str, longest: int = LONGEST_LINE) -> bool:
     """Whether a text is one line without control characters, of limited length."""
     return len(text) <= longest and text.isprintable()

@@ -32,6 +32,10 @@ _Plain.yaml_implicit_resolvers = {
     first: [rule for rule in rules if rule[0] != 'tag:yaml.org,2002:timestamp']
     for first, rules in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
+# 1e-9 is a number, as people and YAML 1.2 have it, though YAML 1.1 wants 1.0e-9.
+_Plain.add_implicit_resolver(
+    'tag:yaml.org,2002:float', re.compile(r'^[-+]?\d+(\.\d*)?[eE][-+]?\d+$'), list('-+0123456789')
+)
 
 
 def read_yaml(path: Path, largest: int = LARGEST_FILE) -> Any:

@@ -6,9 +6,13 @@ import importlib
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from robot_id.robot import Robot
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -55,6 +59,36 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if reason:
         for item in on_ros:
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _shipped(name: str) -> Robot:
+    from robot_id.robot import load_robot
+
+    return load_robot(name)
+
+
+@pytest.fixture(scope='session')
+def emps() -> Robot:
+    """One axis, 4 base parameters."""
+    return _shipped('emps')
+
+
+@pytest.fixture(scope='session')
+def scara() -> Robot:
+    """Two axes, 8 base parameters."""
+    return _shipped('scara')
+
+
+@pytest.fixture(scope='session')
+def tx40() -> Robot:
+    """Six axes, 60 base parameters."""
+    return _shipped('tx40')
+
+
+@pytest.fixture(scope='module')
+def robot(request: pytest.FixtureRequest) -> Robot:
+    """The shipped robot that a file of tests names as ROBOT."""
+    return _shipped(request.module.ROBOT)
 
 
 @pytest.fixture(scope='session')

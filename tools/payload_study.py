@@ -1,5 +1,5 @@
 """
-Weighs simulated loads many times: what doc/payload.md says of coverage and accuracy.
+Weighs simulated loads many times: what doc/studies/payload.md says of coverage and accuracy.
 
     .venv/bin/python tools/payload_study.py tx40 --runs 200
     .venv/bin/python tools/payload_study.py ur10e --runs 200 --ur10e FOLDER

@@ -1,7 +1,7 @@
 """
 Coverage of the printed intervals over many simulated experiments.
 
-    python -m bench.truth                                    the tables of doc/truth.md
+    python -m bench.truth                                    the tables of doc/studies/coverage.md
     python -m bench.truth --robot scara --method idim_wls --experiments 40 --dry
     python -m bench.truth --robot tx40 --experiments 1 --noiseless --dry       pure bias
 
@@ -24,7 +24,7 @@ from bench.truth.page import tables, write
 from robot_id.methods import registry
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / 'doc' / 'truth.md'
+PAGE = ROOT / 'doc' / 'studies' / 'coverage.md'
 SHORT = ('idim_ols', 'idim_wls', 'idim_iv', 'didim', 'ekf')
 # Robot, methods, experiments.
 CASES: tuple[tuple[str, Sequence[str] | None, int], ...] = (
@@ -62,7 +62,7 @@ def main(
     folder: str,
     dry: bool,
 ) -> None:
-    """Run the experiments, print the tables and write them into doc/truth.md."""
+    """Run the experiments, print the tables and write them into doc/studies/coverage.md."""
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     options = dict(text.split('=', 1) for text in settings)
@@ -74,7 +74,7 @@ def main(
             continue
         for low in range(first, first + (experiments or count), CHUNK):
             seeds = range(low, min(low + CHUNK, first + (experiments or count)))
-            wanted = list(methods or names or registry.names())
+            wanted = list(methods or names or registry.with_torques())
             for seed in seeds:
                 left = [m for m in wanted if (robot, m, seed) not in done]
                 if left:

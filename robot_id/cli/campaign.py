@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,11 +11,9 @@ from robot_id import files
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import output, print_whole, progress_bar, save
 from robot_id.exceptions import DataError, OptionError
-from robot_id.studies.campaign import Summary, summarise
-from robot_id.studies.campaign.engine import run_campaign
-from robot_id.studies.campaign.report import advice, to_html, to_markdown
-from robot_id.studies.campaign.report.terminal import to_table
-from robot_id.studies.campaign.store import SUMMARY, Store
+
+if TYPE_CHECKING:
+    from robot_id.studies.campaign import Summary
 
 
 @click.command()
@@ -36,6 +35,10 @@ def command(
     `robot-id campaign report DIR` writes DIR/report.html and DIR/report.md, also of a campaign
     that is not done yet.
     """
+    from robot_id.studies.campaign import summarise
+    from robot_id.studies.campaign.engine import run_campaign
+    from robot_id.studies.campaign.store import SUMMARY
+
     if what == 'report':
         if folder is None:
             raise OptionError(
@@ -64,6 +67,10 @@ def command(
 
 
 def _report(folder: Path) -> None:
+    from robot_id.studies.campaign import summarise
+    from robot_id.studies.campaign.report import advice, to_html, to_markdown
+    from robot_id.studies.campaign.store import Store
+
     store = Store(folder)
     if not store.is_campaign():
         raise DataError(f'{folder}: not a campaign folder, it has no runs')
@@ -82,6 +89,8 @@ def _report(folder: Path) -> None:
 
 
 def _print(summary: Summary) -> None:
+    from robot_id.studies.campaign.report.terminal import to_table
+
     console = output()
     for groups in summary.conditions():
         print_whole(console, to_table(groups))

@@ -11,16 +11,14 @@ from robot_id.cli import verbosity
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import (
     alarm,
+    check_folder,
     check_writable,
     output,
     progress_bar,
     save,
 )
 from robot_id.cli.shared_options import data_option, mapping_option, robot_option
-from robot_id.robot import load_robot
-from robot_id.tasks.checks import check
-from robot_id.tasks.checks.fixing import save_corrected
-from robot_id.tasks.measurements import load_for
+from robot_id.exceptions import DataError
 
 # What --fix writes.
 CORRECTED = ('data.npz', 'robot.yaml')
@@ -49,14 +47,21 @@ def command(
 
     Exit code: 0 without findings, 1 with; with --quiet they go to stderr.
     """
+    from robot_id.api.verbs import check
+    from robot_id.robot import load_robot
+    from robot_id.tasks.checks.fixing import save_corrected
+    from robot_id.tasks.measurements import load_for
+
     check_writable(json_file)
-    if folder is not None and os.path.isdir(folder):
-        check_writable(*(Path(folder, name) for name in CORRECTED))
+    if folder is not None:
+        check_folder(folder)
+        if os.path.isdir(folder):
+            check_writable(*(Path(folder, name) for name in CORRECTED))
     model = load_robot(robot)
     dataset = load_for(model, paths, mapping)
     compile_first('regressor')
     with progress_bar() as progress:
-        findings = check(model, dataset, progress)
+        findings = check(model, dataset, progress=progress)
     console = output()
     lines = [finding.line() for finding in findings]
     for line in lines:
@@ -68,7 +73,11 @@ def command(
     if json_file:
         save(findings.save, json_file)
     if folder and findings:
-        for path in save_corrected(Path(folder), model, dataset, findings):
+        try:
+            written = save_corrected(Path(folder), model, dataset, findings)
+        except OSError as error:
+            raise DataError(f'{folder}: cannot write ({error.strerror or error})') from error
+        for path in written:
             console.print(f'corrected: {path}', markup=False, soft_wrap=True)
     if findings:
         click.get_current_context().exit(1)

@@ -9,10 +9,6 @@ import click
 from robot_id.cli.console import check_writable, output, print_whole, save, warn
 from robot_id.exceptions import OptionError
 from robot_id.files import write_text
-from robot_id.methods.result import Result
-from robot_id.report.compare import comparison_table, side_by_side
-from robot_id.report.compare_plot import plot_comparison
-from robot_id.report.tables import judged_unfit
 
 PICTURES = ('.png', '.svg', '.pdf')
 
@@ -27,8 +23,13 @@ def command(files: tuple[str, ...], picture: str | None, json_file: str | None) 
     """
     Compare results; "apart" is the distance from the first one in standard deviations.
 
-    A difference beyond 3 deviations is marked with `!`.
+    A difference beyond 3 standard deviations is marked with `!`.
     """
+    from robot_id.methods.result import Result
+    from robot_id.report.compare import comparison_table, side_by_side
+    from robot_id.report.compare_plot import plot_comparison
+    from robot_id.report.tables import judged_unfit
+
     check_writable(picture, json_file)
     if picture and not picture.lower().endswith(PICTURES):
         raise OptionError(f"--plot: '{picture}' must end in one of {', '.join(PICTURES)}")

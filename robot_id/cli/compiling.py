@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 
-# Imported so that its kernels are known.
-import robot_id.control.warm_up  # noqa: F401
-from robot_id import dynamics
 from robot_id.cli.console import messages
 
 
@@ -16,6 +13,9 @@ def compile_first(*kernels: str, in_child: bool = False) -> None:
 
     :param in_child: in a separate process, which frees the memory of the compiler.
     """
+    # The laws of control are imported so that their kernels are known.
+    from robot_id import dynamics
+
     cold = dynamics.cold_kernels(*kernels)
     if not cold:
         return
@@ -30,4 +30,6 @@ def compile_first(*kernels: str, in_child: bool = False) -> None:
 
 def _compile(*kernels: str) -> None:
     # A function of this file: a new process imports it, and with it every kernel's name.
+    from robot_id import dynamics
+
     dynamics.warm_up(*kernels)

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 from rich.measure import Measurement
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
 from robot_id import budget, files
@@ -81,7 +81,10 @@ def progress_bar() -> Iterator[Callback]:
     --verbose prints one line for each step instead, --quiet prints nothing.
     """
     console = messages()
-    columns = (TextColumn('{task.description}'), BarColumn(), TimeElapsedColumn())
+    columns = (
+        TextColumn('{task.description}'), BarColumn(), TimeElapsedColumn(),
+        TextColumn('left'), TimeRemainingColumn(),
+    )  # fmt: skip
     bar = Progress(*columns, console=console, transient=True)
     task = bar.add_task('working', total=1.0)
     started, shown, last = time.monotonic(), False, ''
@@ -130,6 +133,16 @@ def check_writable(*paths: str | Path | None, inputs: Iterable[str | Path | None
                 raise DataError(
                     f'{path}: cannot write, this command reads it (as {other}); name another file'
                 )
+
+
+def check_folder(path: str | Path) -> None:
+    """Refuse a folder that is none, or that cannot be made, before the work begins."""
+    folder = Path(path).absolute()
+    existing = next(each for each in (folder, *folder.parents) if os.path.lexists(each))
+    if not os.path.isdir(existing):
+        raise DataError(f"{path}: cannot write, '{existing}' is not a directory")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise DataError(f"{path}: cannot write, permission denied in '{existing}'")
 
 
 def _named_files() -> Iterator[str]:

@@ -14,13 +14,6 @@ from robot_id.cli.console import (
     warn,
 )
 from robot_id.cli.shared_options import mapping_option, robot_option
-from robot_id.report.html.load_page import write_gain_report
-from robot_id.robot import load_robot
-from robot_id.robot.files.drive_gains import write_drive_gains
-from robot_id.tasks.checks.gate import detect, is_fatal
-from robot_id.tasks.drive_gains import identify_drive_gains
-from robot_id.tasks.measurements import load_for
-from robot_id.tasks.payload.attachment import at_link
 
 
 @click.command()
@@ -58,6 +51,14 @@ def command(
     Exit code: 0, or 3 where a sure finding says that a recording is of another robot; 2 for a
     mistake in the input.
     """
+    from robot_id.report.html.load_page import write_gain_report
+    from robot_id.robot import load_robot
+    from robot_id.robot.files.drive_gains import write_drive_gains
+    from robot_id.tasks.checks.gate import detect, is_fatal
+    from robot_id.tasks.drive_gains import identify_drive_gains
+    from robot_id.tasks.measurements import load_for
+    from robot_id.tasks.payload.attachment import at_link
+
     check_writable(json_file, report_file, robot_file)
     model = load_robot(robot)
     place = at_link(model, tool) if tool else None
@@ -69,7 +70,7 @@ def command(
         found_in = [
             (path, finding)
             for path, data in zip(paths, recordings)
-            for finding in detect(model, data)
+            for finding in detect(model, data)[0]
         ]
         warn(f'{path}: {finding.line()}' for path, finding in found_in)
         unusable = any(is_fatal(finding) for _, finding in found_in)

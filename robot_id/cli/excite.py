@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,18 +14,12 @@ from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, output, print_whole, progress_bar, save, warn
 from robot_id.cli.shared_options import robot_option
 from robot_id.exceptions import DataError, OptionError
-from robot_id.excitation import design as excitation
-from robot_id.excitation.clearance import Clearance, clearance_of
-from robot_id.excitation.criteria import CRITERIA
-from robot_id.excitation.family import FAMILIES
-from robot_id.report.excitation import criterion_table, expected_table, not_excited
-from robot_id.robot import load_robot
-from robot_id.tasks.rehearsal import rehearsed
-from robot_id.trajectory import Trajectory, blend
-from robot_id.trajectory.plot import plot_motion
-from robot_id.trajectory.reference_bag import write_reference_bag
-from robot_id.trajectory.reference_csv import write_reference_csv
-from robot_id.trajectory.store import save_trajectory
+from robot_id.excitation import CRITERION_TEXTS, FAMILIES
+
+if TYPE_CHECKING:
+    from robot_id.excitation import design as excitation
+    from robot_id.excitation.clearance import Clearance
+    from robot_id.trajectory import Trajectory
 
 KERNELS = (
     'regressor',
@@ -75,10 +70,10 @@ LARGEST_MARGIN_M = 100.0
 @click.option('--order', type=int, help='Harmonics or polynomials; default: from the length.')
 @click.option(
     '--criterion',
-    type=click.Choice(list(CRITERIA)),
+    type=click.Choice(list(CRITERION_TEXTS)),
     default='weighted',
     show_default=True,
-    help='; '.join(f'{name}: {criterion.text}' for name, criterion in CRITERIA.items()),
+    help='; '.join(f'{name}: {text}' for name, text in CRITERION_TEXTS.items()),
 )
 @click.option(
     '--use', 'fraction', default=0.9, show_default=True, help='Fraction of the limits to use.'
@@ -92,7 +87,9 @@ LARGEST_MARGIN_M = 100.0
 )
 @click.option('--joint-weights', metavar='W,W,...', help='Weight of each joint in the criterion.')
 @click.option(
-    '--torque-noise', metavar='S[,S...]', help='Torque noise in N.m or N, to predict deviations.'
+    '--torque-noise',
+    metavar='S[,S...]',
+    help='Torque noise in N.m or N, to predict standard deviations.',
 )
 @click.option('--margin', default=0.02, show_default=True, help='Smallest clearance in m.')
 @click.option('--no-clearance', is_flag=True, help='Do not check collisions.')
@@ -109,7 +106,10 @@ LARGEST_MARGIN_M = 100.0
 )
 @click.option('--out', metavar='FILE.csv', help='Write FILE.csv, FILE.yaml and a bag FILE_bag.')
 @click.option(
-    '--json', 'json_file', metavar='FILE', help='Write figures and deviations to a JSON file.'
+    '--json',
+    'json_file',
+    metavar='FILE',
+    help='Write figures and standard deviations to a JSON file.',
 )
 @click.option('--plot', 'picture', metavar='FILE.png', help='Plot the motion and its limits.')
 @click.option('--force', is_flag=True, help='Overwrite FILE.csv and FILE.yaml.')
@@ -140,6 +140,11 @@ def command(
     force: bool,
 ) -> None:
     """Find a motion that excites all parameters, and predict what it will identify."""
+    from robot_id.excitation import design as excitation
+    from robot_id.excitation.clearance import clearance_of
+    from robot_id.robot import load_robot
+    from robot_id.tasks.rehearsal import rehearsed
+
     places = _places(out, force, json_file, picture)
     model = load_robot(robot)
     stand = _posture(posture, model.n)
@@ -189,6 +194,10 @@ def _write_motion(
     motion: Trajectory, rate: float, names: tuple[str, ...], places: tuple[Path, Path, Path]
 ) -> None:
     """Write a motion as samples (csv and bag) and as its formula (yaml)."""
+    from robot_id.trajectory.reference_bag import write_reference_bag
+    from robot_id.trajectory.reference_csv import write_reference_csv
+    from robot_id.trajectory.store import save_trajectory
+
     csv, yaml, bag = places
     reference = motion.sampled(rate)
     save(lambda path: write_reference_csv(reference, path, names), csv)
@@ -198,7 +207,9 @@ def _write_motion(
 
 
 def _draw(found: excitation.Excitation, path: str | Path) -> None:
-    title = f'{found.robot}: {CRITERIA[found.options.criterion].text}'
+    from robot_id.trajectory.plot import plot_motion
+
+    title = f'{found.robot}: {CRITERION_TEXTS[found.options.criterion]}'
     plot_motion(found.trajectory, found.limits, path, title)
 
 
@@ -206,6 +217,8 @@ def _with_ways(
     found: excitation.Excitation, posture: tuple[float, ...] | None, clearance: Clearance | None
 ) -> Trajectory:
     """Return the motion with approach and return moves, if these are free of collisions."""
+    from robot_id.trajectory import blend
+
     if posture is None:
         return found.trajectory
     limits = found.limits
@@ -221,6 +234,8 @@ def _with_ways(
 
 
 def _report(found: excitation.Excitation) -> None:
+    from robot_id.report.excitation import criterion_table, expected_table, not_excited
+
     console = output()
     print_whole(console, criterion_table(found))
     print_whole(console, expected_table(found))

@@ -18,7 +18,7 @@ if _STARTED and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
 import click  # noqa: E402
 from click.shell_completion import CompletionItem  # noqa: E402
 
-from robot_id import __version__  # noqa: E402
+from robot_id import __version__, renamed  # noqa: E402
 from robot_id.cli import budgets, interrupts, numbers, verbosity  # noqa: E402
 from robot_id.exceptions import RobotIdError, did_you_mean  # noqa: E402
 from robot_id.extras import missing_extra  # noqa: E402
@@ -60,6 +60,12 @@ class _Verbs(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise _Interrupted from None
+        except click.NoSuchOption as error:
+            verb = error.ctx.command if error.ctx is not None else self
+            known = [name for param in verb.params for name in param.opts]
+            if not (hint := renamed.hint(error.option_name, known)):
+                raise
+            raise click.UsageError(f"no option '{error.option_name}': {hint}", error.ctx) from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)

@@ -8,9 +8,8 @@ from typing import Any
 import click
 from rich.table import Table
 
-from robot_id import files, options
+from robot_id import files
 from robot_id.cli.console import check_writable, output, save
-from robot_id.methods import registry
 
 
 @click.command()
@@ -18,6 +17,8 @@ from robot_id.methods import registry
 @click.option('--json', 'json_file', metavar='FILE', help='Also write the list to a JSON file.')
 def command(name: str | None, json_file: str | None) -> None:
     """List the identification methods, or the options of the method NAME."""
+    from robot_id.methods import registry
+
     check_writable(json_file)
     console = output()
     chosen = [name] if name else registry.names()
@@ -39,6 +40,9 @@ def command(name: str | None, json_file: str | None) -> None:
 
 
 def _describe(method: str) -> dict[str, Any]:
+    from robot_id import options
+    from robot_id.methods import registry
+
     return {
         'summary': registry.summary(method),
         'options': {

@@ -8,14 +8,7 @@ from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, output, progress_bar, save, warn
 from robot_id.cli.shared_options import mapping_option, robot_option
 from robot_id.exceptions import OptionError
-from robot_id.methods.model_file import load_result_or_model
-from robot_id.report.html.load_page import write_load_report
-from robot_id.report.tables import judged_unfit
-from robot_id.robot import load_robot
-from robot_id.tasks.measurements import implausible, load_for
-from robot_id.tasks.payload import PayloadRequest, identify_payloads
-from robot_id.tasks.payload.attachment import POSE, at_link, at_pose
-from robot_id.tasks.payload.known import FORM, known_part
+from robot_id.texts import LOAD_FORM, POSE_FORM, STRATEGIES
 
 
 @click.command()
@@ -37,17 +30,17 @@ from robot_id.tasks.payload.known import FORM, known_part
     metavar='LINK',
     help='Link of the URDF that carries the load and gives its frame; repeat it for more loads.',
 )
-@click.option('--pose', metavar=POSE, help='Or a frame relative to the last link (m, rad).')
+@click.option('--pose', metavar=POSE_FORM, help='Or a frame relative to the last link (m, rad).')
 @click.option(
     '--known',
-    metavar=f'{FORM}|FILE.json',
+    metavar=f'{LOAD_FORM}|FILE.json',
     help='Known part of the load, such as the gripper, in the same frame; it is subtracted.',
 )
 @click.option(
     '--strategy',
-    type=click.Choice(['a', 'b', 'c']),
-    help='a: same motion twice, torques subtracted; b: --params and --loaded; '
-    'c: all recordings together. Default: chosen by the data.',
+    metavar='|'.join(STRATEGIES),
+    help='subtract: same motion twice, torques subtracted; known_arm: --params and --loaded; '
+    'joint: all recordings together. Default: chosen by the data.',
 )
 @click.option('--no-check', is_flag=True, help='Skip the check of the recordings before the fit.')
 @click.option('--json', 'json_file', metavar='FILE', help='Write the load to a JSON file.')
@@ -71,6 +64,15 @@ def command(
 
     Recordings with a sure finding that they are of another robot are refused (exit code 2).
     """
+    from robot_id.methods.model_file import load_result_or_model
+    from robot_id.report.html.load_page import write_load_report
+    from robot_id.report.tables import judged_unfit
+    from robot_id.robot import load_robot
+    from robot_id.tasks.measurements import implausible, load_for
+    from robot_id.tasks.payload import PayloadRequest, identify_payloads
+    from robot_id.tasks.payload.attachment import at_link, at_pose
+    from robot_id.tasks.payload.known import known_part
+
     check_writable(json_file, report_file)
     if tools and pose is not None:
         raise OptionError('payload: give --tool or --pose, not both')

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from rich.table import Table
@@ -12,8 +13,9 @@ from rich.table import Table
 from robot_id import files
 from robot_id.cli.console import check_writable, output, print_whole, progress_bar, save
 from robot_id.exceptions import OptionError, did_you_mean
-from robot_id.studies.papers import TABLES, Comparison, reproduce
-from robot_id.studies.papers.markdown import to_markdown
+
+if TYPE_CHECKING:
+    from robot_id.studies.papers import Comparison
 
 
 @click.command()
@@ -25,6 +27,9 @@ def command(
     tables: tuple[str, ...], listing: bool, markdown: str | None, json_file: str | None
 ) -> None:
     """Compute the tables of the papers beside their published values (default: all)."""
+    from robot_id.studies.papers import TABLES, reproduce
+    from robot_id.studies.papers.markdown import to_markdown
+
     console = output()
     if listing:
         table = Table('table', 'what it shows')
@@ -45,7 +50,7 @@ def command(
         for section in done[name].sections:
             print_whole(console, section.to_table())
         if done[name].claims:
-            console.print(done[name].claims_table())
+            print_whole(console, done[name].claims_table())
         for note in done[name].notes:
             console.print(f'note: {note}', markup=False, soft_wrap=True)
     seconds = time.perf_counter() - started

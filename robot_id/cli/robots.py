@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -12,11 +12,10 @@ from rich.table import Table
 
 from robot_id import files
 from robot_id.cli.console import check_writable, output, print_whole, save, warn
-from robot_id.dynamics.generated.operations import operation_counts
 from robot_id.exceptions import RobotIdError
-from robot_id.robot import Robot, load_robot
-from robot_id.robot.files.shipped import robot_files
-from robot_id.robot.summary import summarise
+
+if TYPE_CHECKING:
+    from robot_id.robot import Robot
 
 
 @click.command()
@@ -27,6 +26,10 @@ from robot_id.robot.summary import summarise
 @click.option('--json', 'json_file', metavar='FILE', help='Also write it to a JSON file.')
 def command(name: str | None, operations: bool, json_file: str | None) -> None:
     """List the shipped robots, or describe the robot NAME (a robot file or a URDF too)."""
+    from robot_id.dynamics.generated.operations import operation_counts
+    from robot_id.robot import load_robot
+    from robot_id.robot.summary import summarise
+
     check_writable(json_file)
     console = output()
     found: Any
@@ -47,9 +50,14 @@ def command(name: str | None, operations: bool, json_file: str | None) -> None:
 
 
 def _list(console: Console) -> list[dict[str, Any]]:
-    table = Table('robot', 'description', title='robot-id robots NAME shows one of them')
+    from robot_id.robot import load_robot
+    from robot_id.robot.files.shipped import robot_files
+
+    table = Table(title='robot-id robots NAME shows one of them')
+    table.add_column('robot', no_wrap=True)
+    table.add_column('description')
     for header in ('joints', 'parameters'):
-        table.add_column(header, justify='right')
+        table.add_column(header, justify='right', no_wrap=True)
     listed, broken = [], []
     for name in robot_files():
         try:

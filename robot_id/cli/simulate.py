@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import click
-import numpy as np
 
-from robot_id import data, files
+from robot_id import files
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, output, progress_bar, save, warn
 from robot_id.cli.shared_options import robot_option
-from robot_id.control.tuning import loop_setting
-from robot_id.dynamics import Disturbances, Simulation
 from robot_id.exceptions import OptionError
-from robot_id.methods.parameters import load_for_robot
-from robot_id.robot import Robot, load_robot
-from robot_id.tasks import dataset_of, perform
-from robot_id.tasks.payload.attachment import at_link, last_link
-from robot_id.tasks.payload.known import FORM, carrying, known_part
-from robot_id.trajectory.default import motion_of
+from robot_id.texts import LOAD_FORM
+
+if TYPE_CHECKING:
+    from robot_id.dynamics import Simulation
+    from robot_id.robot import Robot
 
 MOST_EVERY = 1_000_000
 
@@ -50,7 +47,7 @@ MOST_EVERY = 1_000_000
 @click.option(
     '--payload',
     'load',
-    metavar=f'{FORM}|FILE.json',
+    metavar=f'{LOAD_FORM}|FILE.json',
     help='A load that the arm carries (kg, m, kg m2 about its centre), or a file of payload.',
 )
 @click.option('--tool', metavar='LINK', help='Link of the URDF that carries it; else the last.')
@@ -73,6 +70,16 @@ def command(
     json_file: str | None,
 ) -> None:
     """Simulate a robot in closed loop and write what a logger would have recorded."""
+    from robot_id import data
+    from robot_id.control.tuning import loop_setting
+    from robot_id.dynamics import Disturbances
+    from robot_id.methods.parameters import load_for_robot
+    from robot_id.robot import load_robot
+    from robot_id.tasks import dataset_of, perform
+    from robot_id.tasks.payload.attachment import at_link, last_link
+    from robot_id.tasks.payload.known import carrying, known_part
+    from robot_id.trajectory.default import motion_of
+
     check_writable(json_file)
     if tool is not None and load is None:
         raise OptionError('--tool: give the load that hangs on it with --payload')
@@ -120,6 +127,8 @@ def command(
 
 def summarise(robot: Robot, run: Simulation) -> dict:
     """Return peaks and tracking errors of every joint, with warnings about limits."""
+    import numpy as np
+
     peaks = [np.abs(x).max(axis=0) for x in (run.velocity, run.acceleration, run.torque)]
     error = np.abs(run.reference.position - run.position).max(axis=0)
     joints = {

@@ -15,6 +15,8 @@ Array = NDArray[np.float64]
 
 # No position, torque or time of a robot is larger in SI units; one flipped bit makes 1e89.
 LARGEST = 1e12
+# Factors between units of 1e-12 and 1: what a smaller one makes is nothing.
+SMALLEST_SCALE = 1.0 / LARGEST
 # From nanoseconds taken for seconds, which the check names, to what no drive can do.
 LOWEST_HZ, HIGHEST_HZ = 1e-8, 1e6
 

@@ -63,7 +63,9 @@ class JointMatcher:
         """
         assert self._names is not None
         if len(values) != len(self._names):
-            raise DataError(f'{len(values)} values of {what} for {len(self._names)} joints')
+            raise DataError(
+                f'{len(values)} values of {what} for {len(self._names)} joints', code='joint_count'
+            )
         x = np.array(values if self._same else [values[i] for i in self._index], dtype=float)
         for name, value in zip(self.wanted, x.tolist()):
             if not -LARGEST <= value <= LARGEST:

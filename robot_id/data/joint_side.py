@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fnmatch import fnmatch
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,7 @@ def on_joint_side(raw: Array, channel: Channel, name: str, scale: Array, where: 
         matrix = np.array(channel.motor_matrix, dtype=float)
         if matrix.shape != (n, n):
             raise DataError(f'{where}: motor_matrix is {matrix.shape}, {n} x {n} is needed')
-        if name in ('torque', 'control', 'temperature'):
+        if name in ('torque', 'control', 'temperature', 'gain', 'supply', 'enabled'):
             values = values @ matrix.T
         elif np.linalg.matrix_rank(matrix) < n:
             raise DataError(f'{where}: motor_matrix is singular')
@@ -40,6 +41,27 @@ def on_joint_side(raw: Array, channel: Channel, name: str, scale: Array, where: 
     if channel.offset is not None:
         values = values + per_joint(channel.offset, n, f'{where}: offset')
     return np.ascontiguousarray(values)
+
+
+def constant_values(
+    channel: Channel, name: str, samples: int, n: int, file: str, where: str
+) -> Array:
+    """
+    Return (N, n) values of a channel that the mapping gives as a constant.
+
+    :param file: name of the recording, which chooses among values by file.
+    """
+    value = channel.value
+    if isinstance(value, dict):
+        chosen = [each for pattern, each in value.items() if fnmatch(file, pattern)]
+        if len(chosen) != 1:
+            found = 'no pattern' if not chosen else 'more than one pattern'
+            raise DataError(f"{where}: {found} of '{name}.value' is that of '{file}'")
+        value = chosen[0]
+    assert value is not None
+    constants = per_joint(value, n, f'{where}: value')
+    constants = constants * units.factor(channel.unit, units.OF_CHANNEL[name], where)
+    return np.ascontiguousarray(np.broadcast_to(constants, (samples, n)))
 
 
 def drive_gains(names: tuple[str, ...], known: Mapping[str, float], where: str) -> Array:

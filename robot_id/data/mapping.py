@@ -20,11 +20,12 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    field_validator,
     model_validator,
 )
 
 from robot_id.data import units
-from robot_id.data.border import HIGHEST_HZ, LARGEST
+from robot_id.data.border import HIGHEST_HZ, LARGEST, SMALLEST_SCALE
 from robot_id.exceptions import DataError, did_you_mean, shorten
 from robot_id.yaml_text import YamlError, read_yaml
 
@@ -98,6 +99,7 @@ Seconds = Annotated[
 TimeRanges = Annotated[list[Seconds] | dict[str, list[Seconds]], BeforeValidator(_row_ranges)]
 # A factor or offset that is finite, and no power of ten that no unit makes.
 Factor = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
+Value = Factor | list[Factor] | dict[str, Factor | list[Factor]]
 Matrix = Annotated[list[list[Factor]], AfterValidator(_square)]
 
 
@@ -144,6 +146,8 @@ class Channel(_Strict):
         positions; joint torques = matrix * motor torques.
     :param delay: seconds by which a torque was recorded late, taken away.
     :param compensated: of `control`: torques that the robot adds to a command by itself.
+    :param value: instead of a column: a constant, one per joint, or these by file name (patterns
+        such as `kp100_*`): a gain that is not recorded.
     :param offset: added to joint positions at the end, rad or m, one value or one per joint.
     """
 
@@ -158,6 +162,18 @@ class Channel(_Strict):
     offset: Factor | list[Factor] | None = None
     delay: Factor = 0.0
     compensated: tuple[Compensated, ...] = ()
+    value: Value | None = None
+
+    @field_validator('scale', mode='before')
+    @classmethod
+    def _sizeable(cls, value: Any) -> Any:
+        """Refuse a factor that no value can be multiplied with or divided by; 0 is none."""
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, int | float) and not (
+                each == 0 or SMALLEST_SCALE <= abs(each) <= LARGEST
+            ):
+                raise ValueError(f'must be {SMALLEST_SCALE:g} to {LARGEST:g} in size, or 0')
+        return value
 
 
 class Topics(_Strict):
@@ -203,14 +219,16 @@ class Mapping(_Strict):
     reference_acceleration: Channel | None = None
     control: Channel | None = None
     temperature: Channel | None = None
+    gain: Channel | None = None
+    supply: Channel | None = None
+    enabled: Channel | None = None
     topics: Topics | None = None
 
     @model_validator(mode='after')
     def _complete(self) -> Mapping:
         if self.topics is None:
-            for name in ('position', 'torque'):
-                if getattr(self, name) is None:
-                    raise ValueError(f"no key '{name}': say where the {name} is, or give 'topics'")
+            if self.position is None:
+                raise ValueError("no key 'position': say where the position is, or give 'topics'")
             if self.time is None and self.rate_hz is None:
                 raise ValueError("neither 'time' nor 'rate_hz': give one of them")
         if self.rows is not None and self.seconds is not None:
@@ -296,15 +314,16 @@ def load_mapping(name: str | Path | Mapping) -> Mapping:
         if str(name) not in shipped:
             raise DataError(
                 f"mapping '{name}': neither a file nor a shipped mapping; "
-                f'{did_you_mean(str(name), shipped)}'
+                f'{did_you_mean(str(name), shipped)}',
+                code='no_mapping',
             )
         path = shipped[str(name)]
     try:
         content = read_yaml(path)
     except (OSError, YamlError) as error:
-        raise DataError(f'mapping {path}: {error}') from error
+        raise DataError(f'mapping {path}: {error}', code='not_yaml') from error
     if not isinstance(content, dict):
-        raise DataError(f'mapping {path}: not a table of keys and values')
+        raise DataError(f'mapping {path}: not a table of keys and values', code='not_a_table')
     try:
         return Mapping.model_validate(content)
     except ValidationError as error:

@@ -17,6 +17,8 @@ TORQUE = {'N.m': 1.0, 'N.cm': 1e-2, 'N.mm': 1e-3, 'mN.m': 1e-3, 'kN.m': 1e3, 'N'
 # A drive's signal becomes a torque or force only by the drive gain: the mapping's `scale`.
 SIGNAL = {'A': 1.0, 'mA': 1e-3, 'V': 1.0, 'mV': 1e-3, '%': 1e-2, '1': 1.0}
 TEMPERATURE = {'degC': 1.0}
+VOLTAGE = {'V': 1.0, 'mV': 1e-3}
+PLAIN = {'1': 1.0}
 
 OF_CHANNEL = {
     'position': POSITION,
@@ -27,6 +29,9 @@ OF_CHANNEL = {
     'reference_acceleration': ACCELERATION,
     'control': TORQUE | SIGNAL,
     'temperature': TEMPERATURE,
+    'gain': PLAIN,
+    'supply': VOLTAGE,
+    'enabled': PLAIN,
 }
 
 

@@ -47,7 +47,8 @@ class Clearance:
             line = ' '.join(str(error).split())
             raise DescriptionError(
                 f'{urdf}: its collision geometry cannot be read ({line}); '
-                'without it collisions are not checked (--no-clearance)'
+                'without it collisions are not checked (--no-clearance)',
+                code='unreadable_geometry',
             ) from error
         self.data = self.model.createData()
         self._map_joints(robot)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from robot_id.blas_threads import one_blas_thread
 from robot_id.exceptions import DescriptionError, OptionError
 from robot_id.excitation.clearance import Clearance
 from robot_id.excitation.criteria import CRITERIA, criterion_of
@@ -204,6 +205,7 @@ def make_objective(
     return objective, notes
 
 
+@one_blas_thread()
 def excite(
     robot: Robot,
     options: ExcitationOptions | None = None,

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.linalg
 
 from robot_id.exceptions import OptionError, did_you_mean
+from robot_id.excitation import FAMILIES
 from robot_id.trajectory.fourier import Fourier
 from robot_id.trajectory.quintic import Quintic
 from robot_id.trajectory.trajectory import Array, Trajectory
@@ -111,9 +112,6 @@ class QuinticFamily(Family):
     def draw(self, rng: np.random.Generator, n: int) -> Array:
         """Return normal way points, velocities and accelerations."""
         return rng.normal(size=(self.size, n))
-
-
-FAMILIES = ('fourier', 'quintic')
 
 
 def make_family(kind: str, duration: float, order: int | None = None) -> Family:

@@ -57,7 +57,9 @@ def search(
         not depend on how fast the machine is (with a target it does, unless workers = 1).
     """
     if evaluations is not None and evaluations < 1:
-        raise OptionError(f'at least 1 evaluation is needed, got {evaluations}')
+        raise OptionError(
+            f'at least 1 evaluation is needed, got {evaluations}', code='no_evaluations'
+        )
     if evaluations is None and not budget_s > 0.0:
         raise OptionError(
             f'a budget of {budget_s:g} s leaves no time to search: give a few seconds'

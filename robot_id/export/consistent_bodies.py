@@ -58,7 +58,7 @@ def bodies_of(request: Request) -> Bodies:
         assert result.physical is not None
         notes = (
             f'{request.source} was not identified with physical=true: its parameters were moved '
-            f'to the nearest physically consistent ones, by {far:.2g} deviations at most '
+            f'to the nearest physically consistent ones, by {far:.2g} standard deviations at most '
             f'({result.physical["meaning"]})',
         )
     x = standard_of(robot, result)

@@ -157,7 +157,10 @@ def judged(reader: str, torques: Array, expected: Array) -> str:
     worst = _apart(torques, expected)
     line = f'read back by {reader}: torques of {STATES} random states differ by {worst:.1e}'
     if not worst <= TOLERANCE:
-        raise DataError(f'{line} of the largest, above {TOLERANCE:g}: the export is not right')
+        raise DataError(
+            f'{line} of the largest, above {TOLERANCE:g}: the export is not right',
+            code='readback_differs',
+        )
     return line
 
 

@@ -30,7 +30,7 @@ def write(request: Request) -> Exported:
     notes: tuple[str, ...] = ()
     if consistent_standard(Fitter(robot), parameters_for(robot, result)) is None:
         notes = (
-            'no physically consistent robot has these parameters: the controller refuses them, identify '
+            'the parameters are not physically consistent: the controller refuses them; identify '
             'with --set physical=true',
         )
     lines = ''.join(

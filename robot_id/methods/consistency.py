@@ -1,4 +1,4 @@
-"""A result whose parameters a real robot can have, with the test of that constraint."""
+"""A physically consistent result, with the test of that constraint."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Consistent:
 
 def project(robot: Robot, result: Result, fitter: Fitter | None = None) -> Result:
     """
-    Return the result moved to the nearest parameters that a robot can have.
+    Return the result moved to the nearest physically consistent parameters.
 
     Its relative errors are left as they are: they belong to data that are not available here.
 

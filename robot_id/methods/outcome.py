@@ -17,6 +17,7 @@ from robot_id.regression.consistency import Fitter
 from robot_id.regression.preprocessing.options import ResolvedOptions
 from robot_id.regression.rows.prediction import Prediction, relative_error_percent
 from robot_id.robot import Robot
+from robot_id.robot.parameters.units import units_of
 
 Array = NDArray[np.float64]
 Deviations = Literal['robust', 'bootstrap', 'classical']
@@ -70,7 +71,7 @@ class Outcome:
 
 
 def confined(found: Outcome, robot: Robot, fitter: Fitter | None = None) -> Outcome:
-    """Return an outcome with the nearest parameters that a robot can have."""
+    """Return an outcome with the nearest physically consistent parameters."""
     chi = found.chi if found.free is None else found.free
     fit = (fitter or Fitter(robot)).project(chi, found.covariance)
     return replace(found, chi=fit.chi, consistent=Consistent(fit, chi, found.covariance))
@@ -136,6 +137,8 @@ def assemble(
             'data_notes': list(dataset.notes),
             **found.extras,
         },
+        units=units_of(robot),
+        robot_file=None if robot.source is None else robot.source.as_dict(),
         prediction=prediction,
     )
     return result if found.consistent is None else with_standard(robot, result, found.consistent)

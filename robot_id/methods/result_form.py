@@ -23,7 +23,7 @@ from pydantic import (
     model_validator,
 )
 
-from robot_id import budget
+from robot_id import budget, renamed
 from robot_id.exceptions import DataError, shorten
 from robot_id.robot.files.names import Name
 from robot_id.texts import LONGEST_LINE, LONGEST_NAME, is_line
@@ -106,6 +106,7 @@ class ParameterForm(_Form):
 
     name: Name
     value: Value
+    unit: Label = ''
     std: Deviation | None = None
     essential: bool = True
 
@@ -159,6 +160,15 @@ class FrictionForm(_Form):
     selection: Tree | None = None
 
 
+class RobotFileForm(_Form):
+    """Where the robot was loaded from."""
+
+    path: Line
+    sha256: Annotated[str, Field(pattern='^[0-9a-f]{64}$')]
+    locked: dict[Name, Number] = {}
+    xacro_args: dict[Label, Line] = {}
+
+
 class ExtrasForm(_Form):
     """Values of one method; what a reader of a file uses is typed."""
 
@@ -190,6 +200,7 @@ class ResultForm(_Form):
     holdout_error_percent: Positive | None = None
     findings: list[FindingForm] = []
     friction: FrictionForm = FrictionForm()
+    robot_file: RobotFileForm | None = None
 
     @model_validator(mode='after')
     def _agree(self) -> ResultForm:
@@ -259,7 +270,7 @@ def read_json(path: Path) -> Any:
         raise DataError(f'{path}: {error.strerror or error}') from error
     except (ValueError, RecursionError) as error:
         reason = str(error) if isinstance(error, ValueError) else 'nested too deeply'
-        raise DataError(f'{path}: not a JSON file ({reason})') from error
+        raise DataError(f'{path}: not a JSON file ({reason})', code='not_json') from error
 
 
 def parse_form(data: Any, source: str) -> ResultForm:
@@ -269,6 +280,14 @@ def parse_form(data: Any, source: str) -> ResultForm:
     if data.get('schema') != SCHEMA or isinstance(data['schema'], bool):
         shown = shorten(repr(data.get('schema')), 80)
         raise DataError(f'{source}: schema {shown}, this version reads {SCHEMA}')
+    if (found := renamed.in_result(data)) is not None:
+        key, name = found
+        raise DataError(
+            f"{source}: {key}: '{name.old}' is of an earlier version, {name.hint}: identify again",
+            key=key,
+            value=name.old,
+            bound=name.new,
+        )
     try:
         return ResultForm.model_validate(data)
     except ValidationError as error:

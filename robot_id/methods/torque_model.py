@@ -50,7 +50,8 @@ def parameters_of(robot: Robot, rigid: Array, friction: Array, source: str) -> A
     if left > _SAME:
         raise DataError(
             f'{source}: no inertias of {robot.name} give its torques (they differ by '
-            f'{100 * left:.2g} %): a joint has another position or axis'
+            f'{100 * left:.2g} %): a joint has another position or axis',
+            code='other_kinematics',
         )
     chi[other], left = _solve(W[:, other], friction.ravel())
     if left > 0.1:

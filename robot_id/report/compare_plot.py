@@ -40,7 +40,7 @@ def plot_comparison(comparison: Comparison, path: str | Path) -> None:
     left.axvline(0.0, color='0.6', lw=0.8, zorder=0)
     left.set_yticks(rows, [comparison.names[i] for i in shown])
     left.set_ylim(len(shown) - 0.5, -0.5)
-    left.set_xlabel(f'difference to {comparison.labels[0]}, percent (bars: 2 deviations)')
+    left.set_xlabel(f'difference to {comparison.labels[0]}, percent (bars: 2 standard deviations)')
     left.grid(alpha=0.3)
     left.legend(loc='best', fontsize=8)
     errors = np.nan_to_num([r.relative_error_percent for r in comparison.results])

@@ -36,7 +36,8 @@ class Drives:
         gear = np.diag([joint.gear_ratio for joint in joints]) if coupling is None else coupling
         if np.linalg.matrix_rank(gear) < len(joints):
             raise DescriptionError(
-                'coupling: the matrix is singular, some joint motion turns no motor'
+                'coupling: the matrix is singular, some joint motion turns no motor',
+                code='singular_coupling',
             )
         return cls(gear, np.array([joint.drive_gain for joint in joints]))
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data import units
+from robot_id.data.border import LARGEST, SMALLEST_SCALE
 from robot_id.data.io.bags.mapping import check_for_bag
 from robot_id.data.joint_side import drive_gains, on_joint_side, per_joint
 from robot_id.data.mapping import Channel, Topics, load_mapping
@@ -98,6 +99,14 @@ class DriverMapping:
         linear = unit - zero
         if np.linalg.matrix_rank(linear) < n:
             raise DataError(f'{where}: a joint has the factor zero')
+        sizes = np.linalg.svd(linear, compute_uv=False)
+        if not (sizes[-1] >= SMALLEST_SCALE and sizes[0] <= LARGEST):
+            raise DataError(
+                f'{where}: scale, unit and motor_matrix together are factors of {sizes[-1]:g} to '
+                f'{sizes[0]:g}, those from {SMALLEST_SCALE:g} to {LARGEST:g} can be used',
+                key=what,
+                bound=(SMALLEST_SCALE, LARGEST),
+            )
         place = [self._order.index(joint) for joint in self._joints]
         return Conversion(np.ascontiguousarray(linear[np.ix_(place, place)]), zero[0, place])
 

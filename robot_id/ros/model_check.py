@@ -66,7 +66,7 @@ class Checked:
     A model that may be used.
 
     :param wanted: the values, and what is known of them.
-    :param consistent: whether M(q) is proven to be positive definite in every posture.
+    :param consistent: whether the parameters are physically consistent: M(q) > 0 in every posture.
     :param load: (b,) what its load adds; standard (10,) the part that a load on the last link
         explains.
     :param rate: (n,) how fast the torque may move there, N.m/s or N/s.

@@ -22,6 +22,7 @@ from rclpy.exceptions import (
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
+from robot_id import renamed
 from robot_id.exceptions import OptionError
 
 _TYPES = {
@@ -105,7 +106,8 @@ class Row:
     def objection(self, value: Any) -> str:
         """Return why a value is refused, '' when it is fine."""
         if self.choices and value not in self.choices:
-            return f"{self.name}: '{value}' is none of {', '.join(self.choices)}"
+            said = renamed.hint(str(value), self.choices) or f'known: {", ".join(self.choices)}'
+            return f"{self.name}: '{value}' is not a choice, {said}"
         if isinstance(value, float) and not math.isfinite(value):
             return f'{self.name}: {value} is not finite'
         return ''
@@ -198,6 +200,8 @@ class ParameterTable:
         for name in self._node._parameter_overrides:
             if self._node.has_parameter(name):
                 continue
+            if said := renamed.hint(name, self._rows):
+                raise OptionError(f"no parameter '{name}': {said}", key=name)
             near = [known for known in self._rows if is_slip(name, known)]
             if near:
                 raise OptionError(

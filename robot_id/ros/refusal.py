@@ -1,4 +1,4 @@
-"""Errors with their own code, and the code of any error."""
+"""Errors with a number of robot_id_msgs/ErrorCode, and that of any error."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ class Refusal(RobotIdError):
     """
     A request that a node refuses.
 
-    :param code: of robot_id_msgs/ErrorCode.
+    :param number: of robot_id_msgs/ErrorCode.
     :param text: one line with the reason and the way out.
     """
 
-    def __init__(self, code: int, text: str) -> None:
+    def __init__(self, number: int, text: str) -> None:
         super().__init__(text)
-        self.code = code
+        self.number = number
 
 
 def code_of(error: RobotIdError) -> int:
     """Return the code for the answer of a service or an action."""
-    return error.code if isinstance(error, Refusal) else error_code(error)
+    return error.number if isinstance(error, Refusal) else error_code(error)

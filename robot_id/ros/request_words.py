@@ -19,6 +19,7 @@ FIELDS = {
 NOT_HERE = re.compile(
     r'(; |, | )(or |otherwise )*(skip the check with --no-check|raise --memory)'
     r'| \(--no-clearance\)'
+    r'| and give it with --validate or --holdout'
 )
 # A whole command is advice, not a field.
 COMMAND = re.compile(r'robot-id [a-z-]+')

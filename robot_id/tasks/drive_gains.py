@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id import files
+from robot_id.blas_threads import one_blas_thread
 from robot_id.data.dataset import Dataset
 from robot_id.exceptions import DataError, OptionError
 from robot_id.json_numbers import finite_or_none
@@ -202,6 +203,7 @@ class DriveGains:
         files.write_text(path, json.dumps(self.to_dict(), indent=1) + '\n')
 
 
+@one_blas_thread()
 def identify_drive_gains(
     robot: Robot,
     unloaded: Dataset,

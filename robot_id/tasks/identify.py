@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from robot_id.blas_threads import one_blas_thread
 from robot_id.methods.result import Result
 from robot_id.methods.result_form import LEVELS
 
 if TYPE_CHECKING:
     from robot_id.methods.registry import Method
     from robot_id.tasks.verdict.verdict import Remark
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,10 +24,11 @@ from robot_id.methods import registry
 from robot_id.progress import Progress, part_of, silent
 from robot_id.regression.rows.prediction import Prediction
 from robot_id.robot import Robot, load_robot
+from robot_id.tasks.checks.case import Case as Recording
 from robot_id.tasks.checks.finding import Finding
 from robot_id.tasks.checks.gate import detect, remarks
 from robot_id.tasks.friction.preparation import PreparedFriction, prepare_friction
-from robot_id.tasks.measurements import implausible, load_for, prepared
+from robot_id.tasks.measurements import Data, implausible, load_for
 from robot_id.tasks.validation import Validation, validate
 from robot_id.tasks.verdict.contradictions import contradictions
 from robot_id.tasks.verdict.holdout import (
@@ -95,12 +97,12 @@ class Request:
     """
 
     robot: Robot | str
-    data: Dataset | Sequence[str | Path]
+    data: Data
     method: str = 'idim_wls'
     options: Mapping[str, Any] = field(default_factory=dict)
     mapping: str | Path | None = None
-    others: Sequence[str | Path] = ()
-    holdout: float | Sequence[str | Path] = FRACTION
+    others: Data | None = None
+    holdout: float | Data = FRACTION
     friction: str | None = None
     check: bool = True
 
@@ -144,6 +146,7 @@ class Identification:
         return (*self.findings, *self.result.warnings, *validation)
 
 
+@one_blas_thread()
 def identify(request: Request, progress: Progress = silent) -> Identification:
     """
     Read the measurements, check them, identify, and validate on the other recordings.
@@ -152,18 +155,18 @@ def identify(request: Request, progress: Progress = silent) -> Identification:
     """
     method = registry.create(request.method, request.options)
     progress(0.0, 'loading the robot')
-    robot = request.robot if isinstance(request.robot, Robot) else load_robot(request.robot)
+    robot = load_robot(request.robot)
     progress(0.02, 'reading the recording')
-    dataset = _measurements(robot, request.data, request.mapping)
+    dataset = load_for(robot, request.data, request.mapping)
     others = load_for(robot, request.others, request.mapping) if request.others else None
-    seen = detect(robot, dataset) if request.check else ()
+    seen, recording = detect(robot, dataset) if request.check else ((), Recording(robot, dataset))
     findings = tuple(finding.line() for finding in seen) or implausible(robot, dataset)
     if others is not None:
         findings += implausible(robot, others)
     friction = prepare_friction(
         robot, dataset, method, request.friction, part_of(progress, 0.05, 0.1)
     )
-    job = _Job(request, friction, dataset, others, seen, findings)
+    job = _Job(request, friction, dataset, recording, others, seen, findings)
     found = job.run(method, part_of(progress, 0.1, 0.8))
     consistent = consistent_method(method, dict(request.options), inertia(job.case(found)))
     if consistent is not None:
@@ -181,6 +184,7 @@ class _Job:
     request: Request
     friction: PreparedFriction
     dataset: Dataset
+    recording: Recording
     others: Dataset | None
     seen: tuple[Finding, ...]
     findings: tuple[str, ...]
@@ -201,7 +205,7 @@ class _Job:
         )
         case = self.case(found)
         # A mistake that is named already, such as a wrong sign, looks like a contradiction too.
-        verdict = judge(case, remarks(self.seen) or contradictions(case))
+        verdict = judge(case, remarks(self.seen) or contradictions(case, self.recording))
         judged = replace(
             result,
             verdict=verdict.level,
@@ -259,11 +263,3 @@ def _unseen(
         return replace(result, extras=result.extras | {'data_notes': notes}), None
     warnings = (*result.warnings, REPEATED) if holdout.repeated else result.warnings
     return replace(result, holdout_error_percent=holdout.error_percent, warnings=warnings), holdout
-
-
-def _measurements(
-    robot: Robot, given: Dataset | Sequence[str | Path], mapping: str | Path | None
-) -> Dataset:
-    if isinstance(given, Dataset):
-        return prepared(given.select(robot.joint_names))
-    return load_for(robot, given, mapping)

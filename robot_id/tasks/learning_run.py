@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robot_id.blas_threads import one_blas_thread
 from robot_id.control.learning.ilic import Ilic, Update
 from robot_id.control.runtime.computed_torque import ComputedTorque
 from robot_id.dynamics import Disturbances, Plant, Simulation
@@ -56,6 +57,7 @@ class LearningRun:
         return np.array([cycle.tracking_error for cycle in self.cycles])
 
 
+@one_blas_thread()
 def run_ilic(
     robot: Robot,
     truth: ArrayLike,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robot_id.blas_threads import one_blas_thread
 from robot_id.control import tune
 from robot_id.control.tuning import loop_setting
 from robot_id.data import Dataset
@@ -14,6 +15,7 @@ from robot_id.trajectory import Reference, Trajectory
 from robot_id.trajectory.default import motion_of
 
 
+@one_blas_thread()
 def perform(
     robot: Robot,
     motion: Trajectory | Reference | None = None,

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from robot_id.blas_threads import one_blas_thread
 from robot_id.dynamics import Disturbances
 from robot_id.exceptions import RobotIdError
 from robot_id.excitation.design import Excitation
@@ -24,6 +25,7 @@ from robot_id.trajectory import Trajectory
 from robot_id.trajectory.trajectory import Array
 
 
+@one_blas_thread()
 def rehearse(
     robot: Robot,
     motion: Trajectory,
@@ -45,6 +47,7 @@ def rehearse(
     return Deviations(robot.base.names, np.asarray(expected, float), result.std)
 
 
+@one_blas_thread()
 def rehearsed(robot: Robot, found: Excitation, loop: str = 'default') -> Excitation:
     """
     Return an excitation with the deviations of a rehearsal.

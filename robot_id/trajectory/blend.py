@@ -35,10 +35,14 @@ def approach(
     low, high = (np.broadcast_to(np.asarray(b, float), (n,)) for b in (lower, upper))
     bounds = [np.broadcast_to(np.asarray(b, float), (n,)) for b in (velocity, acceleration)]
     if np.any(np.concatenate(bounds) <= 0.0) or np.any(np.isnan(np.concatenate(bounds))):
-        raise TrajectoryError('blend: bounds on velocity and acceleration must be positive')
+        raise TrajectoryError(
+            'blend: bounds on velocity and acceleration must be positive', code='not_positive'
+        )
     if not np.all(np.isfinite(bounds[0]) | np.isfinite(bounds[1])):
         j = int(np.flatnonzero(~(np.isfinite(bounds[0]) | np.isfinite(bounds[1])))[0])
-        raise TrajectoryError(f'blend: joint {j + 1} has no velocity and no acceleration limit')
+        raise TrajectoryError(
+            f'blend: joint {j + 1} has no velocity and no acceleration limit', code='no_limits'
+        )
     if all(np.allclose(a, b, rtol=0.0, atol=1e-12) for a, b in zip(start, end)):
         return None
 
@@ -62,7 +66,8 @@ def approach(
         T *= 1.25
         if T > _LONGEST:
             raise TrajectoryError(
-                'blend: no quintic between the start posture and the motion keeps the limits'
+                'blend: no quintic between the start posture and the motion keeps the limits',
+                code='limits_exceeded',
             )
     shorter, longer = T / 1.25, T
     for _ in range(_HALVINGS):

@@ -66,7 +66,7 @@ def read_reference_csv(
     columns = ['time', *(f'{channel}.{name}' for channel in _CHANNELS for name in wanted)]
     missing = [c for c in columns if c not in header]
     if missing:
-        raise TrajectoryError(f"{path}: no column '{missing[0]}'")
+        raise TrajectoryError(f"{path}: no column '{missing[0]}'", code='no_column')
     try:
         table = read_csv(path)[1]
     except RobotIdError as error:
@@ -83,4 +83,4 @@ def _header(path: Path) -> list[str]:
         with path.open(encoding='utf-8') as file:
             return file.readline(LONGEST_LINE).strip().split(',')
     except (OSError, UnicodeDecodeError) as error:
-        raise TrajectoryError(f'{path}: cannot be read ({error})') from error
+        raise TrajectoryError(f'{path}: cannot be read ({error})', code='unreadable') from error

@@ -130,7 +130,9 @@ class SampledMotion(PiecewisePolynomial):
         if joint_names is not None:
             dataset = dataset.select(tuple(joint_names))
         if not 0 <= run < len(dataset.runs):
-            raise TrajectoryError(f'{path}: no run {run}, it has {len(dataset.runs)}')
+            raise TrajectoryError(
+                f'{path}: no run {run}, it has {len(dataset.runs)}', code='no_run'
+            )
         return cls.from_run(dataset.runs[run])
 
     def to_spec(self) -> dict[str, Any]:

@@ -46,5 +46,6 @@ STANDARD = {'emps_cycle': emps_cycle, 'scara_multisine': scara_multisine}
 def standard_trajectory(name: str) -> Trajectory:
     """Return a motion by its name."""
     if name not in STANDARD:
-        raise TrajectoryError(f"no standard trajectory '{name}': {did_you_mean(name, STANDARD)}")
+        hint = did_you_mean(name, (*STANDARD, 'random'))
+        raise TrajectoryError(f"no standard trajectory '{name}': {hint}", key=name)
     return STANDARD[name]()

@@ -108,7 +108,10 @@ def save_trajectory(
     elif path.suffix in ('.yaml', '.yml'):
         text = yaml.safe_dump(data, sort_keys=False, default_flow_style=None, width=99)
     else:
-        raise TrajectoryError(f'{path}: the name of a trajectory file must end in .yaml or .json')
+        raise TrajectoryError(
+            f'{path}: the name of a trajectory file must end in .yaml or .json',
+            code='wrong_suffix',
+        )
     try:
         files.write_text(path, text)
     except OSError as error:
@@ -125,9 +128,11 @@ def load_trajectory(path: str | Path, joint_names: Sequence[str] | None = None) 
     try:
         data = read_yaml(path, LARGEST_TABLE)
     except OSError as error:
-        raise TrajectoryError(f'{path}: {error.strerror or error}') from error
+        raise TrajectoryError(f'{path}: {error.strerror or error}', code='no_file') from error
     except YamlError as error:
-        raise TrajectoryError(f'{path}: not a YAML or JSON file ({error})') from error
+        raise TrajectoryError(
+            f'{path}: not a YAML or JSON file ({error})', code='not_yaml'
+        ) from error
     if not isinstance(data, dict):
         raise TrajectoryError(f"{path}: not a trajectory file, it has no key 'kind'")
     schema = data.pop('schema', SCHEMA)

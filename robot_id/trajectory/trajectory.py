@@ -80,7 +80,9 @@ class Trajectory(ABC):
         """
         times = np.asarray(t, dtype=float)
         if not np.all(np.isfinite(times)):
-            raise TrajectoryError('the time for which a trajectory is sampled is not finite')
+            raise TrajectoryError(
+                'the time for which a trajectory is sampled is not finite', code='not_finite'
+            )
         flat = np.atleast_1d(times)
         if self.periodic:
             q, dq, ddq = self._evaluate(np.mod(flat, self.duration))
@@ -105,11 +107,16 @@ class Trajectory(ABC):
         :param cycles: how often to run a periodic motion.
         """
         if not (np.isfinite(rate_hz) and rate_hz > 0.0):
-            raise TrajectoryError(f'the sampling rate must be positive, got {rate_hz} Hz')
+            raise TrajectoryError(
+                f'the sampling rate must be positive, got {rate_hz} Hz', code='not_positive'
+            )
         if cycles < 1 or cycles != int(cycles):
             raise TrajectoryError(f'the number of cycles must be 1 or more, got {cycles}')
         if cycles > 1 and not self.periodic:
-            raise TrajectoryError(f'{cycles} cycles of a one-shot {self.kind}: it does not close')
+            raise TrajectoryError(
+                f'{cycles} cycles of a one-shot {self.kind}: it does not close',
+                code='does_not_close',
+            )
         wanted = self.duration * cycles * rate_hz
         # Time, three arrays, and about as much again for their evaluation.
         if not wanted * (1 + 6 * self.n) * 8 <= budget.memory_for():
@@ -120,7 +127,8 @@ class Trajectory(ABC):
         steps = int(np.floor(wanted + 1e-6))
         if steps < 1:
             raise TrajectoryError(
-                f'{rate_hz} Hz gives fewer than 2 samples of a motion of {self.duration} s'
+                f'{rate_hz} Hz gives fewer than 2 samples of a motion of {self.duration} s',
+                code='too_few_samples',
             )
         time = np.arange(steps + 1) / rate_hz
         # Rounding must not push the last sample past the end, where the velocity is held at zero.
@@ -180,7 +188,8 @@ def as_vector(values: ArrayLike, what: str, length: int | None = None) -> Array:
         vector = np.full(length or 1, float(vector))
     if vector.ndim != 1 or (length is not None and len(vector) != length):
         raise TrajectoryError(
-            f'{what}: expected {length or "a row of"} numbers, got shape {vector.shape}'
+            f'{what}: expected {length or "a row of"} numbers, got shape {vector.shape}',
+            code='shape',
         )
     return _finite(vector, what)
 

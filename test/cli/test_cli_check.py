@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from robot_id import data, dynamics
 from robot_id.cli.check import command
 from robot_id.data.dataset import Dataset, Run
+from robot_id.exceptions import DataError
 from robot_id.robot import load_robot
 
 
@@ -56,3 +57,15 @@ def test_a_mistake_exits_1_and_fix_mends_it(recording: Dataset, tmp_path: Path) 
     fixed = data.load(tmp_path / 'fixed' / 'data.npz')
     np.testing.assert_allclose(fixed.runs[0].torque, run.torque)
     assert 'corrected:' in output
+
+
+@pytest.mark.parametrize('place', ['a_file/fixed', 'a_file'])
+def test_a_folder_that_cannot_be_made_is_refused_first(
+    recording: Dataset, tmp_path: Path, place: str
+) -> None:
+    (tmp_path / 'a_file').write_text('')
+    data.save(recording, tmp_path / 'data.npz')
+    words = ['--robot', 'scara', '--data', str(tmp_path / 'data.npz')]
+    result = CliRunner().invoke(command, [*words, '--fix', str(tmp_path / place)])
+    assert isinstance(result.exception, DataError)
+    assert f'{tmp_path / place}: cannot write' in str(result.exception)

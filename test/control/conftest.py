@@ -3,23 +3,7 @@
 import numpy as np
 import pytest
 
-from robot_id.robot import load_robot
 from robot_id.trajectory import Fourier
-
-
-@pytest.fixture(scope='session')
-def emps():
-    return load_robot('emps')
-
-
-@pytest.fixture(scope='session')
-def scara():
-    return load_robot('scara')
-
-
-@pytest.fixture(scope='session')
-def tx40():
-    return load_robot('tx40')
 
 
 @pytest.fixture(scope='session')

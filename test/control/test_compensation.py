@@ -17,13 +17,10 @@ from robot_id.robot import load_robot
 from robot_id.ros.driver_mapping import DriverMapping
 from robot_id.trajectory.default import motion_of
 
+ROBOT = 'tx40'
+
 ROOT = Path(__file__).resolve().parents[2]
 MAPPING = 'topics: {}\ncontrol: {compensated: [gravity]}\n'
-
-
-@pytest.fixture(scope='module')
-def robot():
-    return load_robot('tx40')
 
 
 def test_gravity_is_that_of_pinocchio():

@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pinocchio as pin
 import pytest
+from errors import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -215,32 +216,32 @@ def test_bad_samples_are_refused_by_name_and_change_nothing(tx40):
     controller.step(ok, ok, ok, ok)
     bad = np.array([0, 0, np.nan, 0, 0, 0])
     before = [x.copy() for x in controller.memory]
-    with pytest.raises(ControlError, match="measured position of joint 'joint_3' is not finite"):
+    with refused(ControlError, joint='joint_3'):
         controller.step(bad, ok, ok, ok)
-    with pytest.raises(ControlError, match="reference velocity of joint 'joint_3'"):
+    with refused(ControlError, joint='joint_3'):
         controller.step(ok, ok, bad, ok)
-    with pytest.raises(ControlError, match=r'reference has shape \(5,\)'):
+    with refused(ControlError, code='shape'):
         controller.step(ok, ok[:5], ok, ok)
-    with pytest.raises(ControlError, match='must be positive'):
+    with refused(ControlError, code='not_positive'):
         controller.step(ok, ok, ok, ok, elapsed=0.0)
     for x, y in zip(before, controller.memory):
         np.testing.assert_array_equal(x, y)
 
 
 def test_bad_set_ups_are_refused(emps, scara):
-    with pytest.raises(ControlError, match="law 'pd_cascade'"):
+    with refused(ControlError, code='wrong_law'):
         ComputedTorque(emps, loop='default')
-    with pytest.raises(ControlError, match='3 parameters, expected 4'):
+    with refused(ControlError, code='parameter_count'):
         ComputedTorque(emps, [1, 2, 3])
-    with pytest.raises(ControlError, match='Fv1 is not finite'):
+    with refused(ControlError, code='not_finite'):
         ComputedTorque(emps, [95, np.nan, 0, 0])
-    with pytest.raises(ControlError, match='torque_limit must be positive'):
+    with refused(ControlError, code='not_positive'):
         ComputedTorque(emps, torque_limit=0.0)
-    with pytest.raises(ControlError, match='2 values for 1 joints'):
+    with refused(ControlError, code='joint_count'):
         ComputedTorque(emps, torque_jump=[1.0, 2.0])
     with pytest.raises(OptionError, match='integral must be a number from 0 to 1000, got -1'):
         ComputedTorque(emps, integral=-1.0)
-    with pytest.raises(ControlError, match='not positive definite'):
+    with refused(ControlError, code='not_positive_definite'):
         ComputedTorque(scara, np.zeros(8)).check_inertia([[0.0, 0.0]])
 
 

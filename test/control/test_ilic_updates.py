@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from errors import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -219,11 +220,11 @@ def test_options_are_checked(emps, options, message):
 
 def test_bad_samples_are_refused(emps):
     ilic = ilic_of(emps, emps.a_priori(), 6.2)
-    with pytest.raises(ControlError, match="the torque of joint 'carriage' is not finite"):
+    with refused(ControlError, joint='carriage'):
         ilic.feed([0.0], [0.0], [0.0], [np.nan])
-    with pytest.raises(ControlError, match="the velocity of joint 'carriage' is not finite"):
+    with refused(ControlError, joint='carriage'):
         ilic.add([0.0], [np.inf], [0.0], [0.0])
-    with pytest.raises(ControlError, match=r'samples of shape .* expected \(N, 1\)'):
+    with refused(ControlError, code='shape'):
         ilic.feed(np.zeros((3, 1)), np.zeros((3, 1)), np.zeros((2, 1)), np.zeros((3, 1)))
     assert ilic.window.seen == 0
 
@@ -278,5 +279,5 @@ def test_parameters_cannot_be_changed_in_place(scara):
     ilic = ilic_of(scara, scara.a_priori(), 4.0)
     with pytest.raises(ValueError, match='read-only'):
         ilic.parameters[0] = 1.0
-    with pytest.raises(ControlError, match='3 parameters, expected 8'):
+    with refused(ControlError, code='parameter_count'):
         ilic.parameters = [1.0, 2.0, 3.0]

@@ -53,7 +53,7 @@ def test_table_1_beside_the_paper(comparison):
 
 
 def test_the_page_has_the_verdicts_of_today(comparison):
-    page = (Path(__file__).resolve().parents[2] / 'doc' / 'reproduction.md').read_text()
+    page = (Path(__file__).resolve().parents[2] / 'doc/studies/reproduction.md').read_text()
     for claim in comparison.claims:
         assert f'| [emps-ilic](#emps-ilic) | {claim.text} | {claim.verdict} |' in page
 

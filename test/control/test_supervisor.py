@@ -6,7 +6,7 @@ from supervised_run import SupervisedRun
 
 from robot_id.control import ComputedTorque
 from robot_id.control.runtime.torque_control import Mode, TorqueControl
-from robot_id.control.supervision.supervisor import Kind, start_errors
+from robot_id.control.supervision.supervisor import SPEED_MARGIN, Kind, start_errors
 from robot_id.robot import load_robot
 from robot_id.trajectory import Quintic
 
@@ -105,7 +105,7 @@ def test_every_mode_is_supervised_and_a_violation_stays_until_it_is_reset():
     for k in range(20, 24):
         control.step(k * MS, np.array([0.1 + 0.02 * (k - 19), 0.2]))
     assert control.trip.kind is Kind.VELOCITY
-    assert control.trip.value > control.trip.bound == pytest.approx(7.5)
+    assert control.trip.value > control.trip.bound == pytest.approx(SPEED_MARGIN * 6.0)
     # Held by a model that was trusted from the first sample; far from it again: zero torque.
     assert control.mode is Mode.STOPPED
     for k in range(24, 60):

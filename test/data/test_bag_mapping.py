@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import yaml
+from errors import refused
 
 from robot_id import data
 from robot_id.data import Dataset, Run
@@ -55,11 +56,11 @@ def test_aliases_rename_and_the_robot_orders(bag, write, recorded):
 
 
 def test_without_an_alias_the_message_shows_how(bag, write):
-    with pytest.raises(DataError, match=r"no joint 'elbow'.*'joints: \{RECORDED_NAME: elbow\}'"):
+    with refused(DataError, joint='elbow'):
         data.load(bag, joint_names=('elbow',))
-    with pytest.raises(DataError, match="'joints' lack 'elbow' of the robot"):
+    with refused(DataError, code='joints_missing'):
         data.load(bag, write(joints=list(RECORDED)), joint_names=('elbow',))
-    with pytest.raises(DataError, match="no joint 'axis_9'"):
+    with refused(DataError, joint='axis_9'):
         data.load(bag, write(joints={'axis_9': 'elbow'}))
 
 
@@ -77,9 +78,9 @@ def test_rows_and_seconds_split_a_bag(bag, write, recorded):
     assert any("'rows' belong to other" in note for note in whole.notes)
     (part,) = data.load(bag, write(seconds=[0.5, 1.0])).runs
     np.testing.assert_array_equal(part.position, q[50:101])
-    with pytest.raises(DataError, match='rows 290 to 301 are not within the rows 1 to 300'):
+    with refused(DataError, code='rows_outside'):
         data.load(bag, write(rows=[290, 301]))
-    with pytest.raises(DataError, match=r'seconds 7 to 9; the recording has 0 to 2.99 s'):
+    with refused(DataError, code='seconds_outside'):
         data.load(bag, write(seconds=[7, 9]))
 
 
@@ -111,7 +112,7 @@ def test_motor_side_and_drive_gains(bag, write, recorded):
     robot = load_robot('tx40')
     names = dict(zip(RECORDED, robot.joint_names))
     gained = write(joints=names, torque={'unit': 'V', 'scale': 'drive_gain'})
-    with pytest.raises(DataError, match="joint 'joint_1' has none"):
+    with refused(DataError, joint='joint_1'):
         data.load(bag, gained, joint_names=robot.joint_names[:2])
 
 
@@ -148,5 +149,5 @@ def test_a_mapping_of_columns_is_not_for_bags(bag, write):
     mapping = write(
         topics=None, rate_hz=100, position={'columns': '1-2'}, torque={'columns': '3-4'}
     )
-    with pytest.raises(DataError, match=r"'position.columns' is for tables"):
+    with refused(DataError, code='for_tables_only'):
         data.load(bag, mapping)

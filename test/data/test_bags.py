@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from errors import refused
 from library_bag import NAMES, Bag, stamps, value
 from rosbags.rosbag2 import StoragePlugin
 
@@ -93,7 +94,7 @@ def test_namespaces_and_other_topic_names(tmp_path):
         for ns in stamps():
             bag.state(int(ns), NAMES, *value(ns), topic='/left/joint_states')
             bag.state(int(ns), NAMES, *value(ns), topic='/right/joint_states')
-    with pytest.raises(DataError, match=r"several topics 'joint_states' \(/left/joint_states, /r"):
+    with refused(DataError, code='several_topics'):
         data.load(tmp_path / 'two')
     chosen = data.Mapping.model_validate({'topics': {'joint_states': '/right/joint_states'}})
     assert len(data.load(tmp_path / 'two', chosen)) == 200
@@ -102,14 +103,13 @@ def test_namespaces_and_other_topic_names(tmp_path):
 def test_no_joint_states(tmp_path):
     with Bag(tmp_path / 'bag') as bag:
         bag.command(1, [1.0])
-    with pytest.raises(DataError, match=r"no topic 'joint_states' .*it has /effort_commands"):
+    with refused(DataError, code='no_topic'):
         data.load(tmp_path / 'bag')
 
 
 @pytest.mark.parametrize(
     ('tau', 'q', 'names', 'message'),
     [
-        ([], [1.0, 2.0], NAMES, "'effort' is empty"),
         ([1.0, 2.0], [], NAMES, "'position' is empty"),
         ([1.0], [1.0, 2.0], NAMES, "'effort' has 1 values for 2 joints"),
         ([1.0, 2.0], [1.0, 2.0], ('a', 'a'), 'a joint is named twice'),
@@ -127,7 +127,7 @@ def test_a_missing_joint_is_named(tmp_path):
     with Bag(tmp_path / 'bag') as bag:
         for ns in stamps(20):
             bag.state(int(ns), NAMES, *value(ns))
-    with pytest.raises(DataError, match=r"/joint_states: no joint 'c', it has a, b"):
+    with refused(DataError, joint='c'):
         data.load(tmp_path / 'bag', joint_names=('a', 'c'))
 
 

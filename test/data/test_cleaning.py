@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from errors import refused
 
 from robot_id.data.cleaning.cleaning import Raw, clean
 from robot_id.data.cleaning.resampling import interpolate
@@ -95,7 +96,7 @@ def test_nan_stamps_are_reported():
 def test_mostly_nan_is_refused():
     source = raw(grid())
     source.channels['torque'][100:] = np.nan
-    with pytest.raises(DataError, match=r"900 of 1000 rows .* 'shoulder', row 101 \(t = 1 s\)"):
+    with refused(DataError, code='not_finite'):
         clean(source)
 
 
@@ -110,7 +111,7 @@ def test_equal_stamps_with_different_values_are_refused():
     time = np.insert(grid(), 300, grid()[300])
     source = raw(time)
     source.channels['torque'][301, 0] += 1
-    with pytest.raises(DataError, match=r'row 302 \(t = 3 s\) and different torque'):
+    with refused(DataError, code='equal_stamps'):
         clean(source)
 
 
@@ -124,7 +125,7 @@ def test_reordered_messages_are_sorted():
 
 def test_a_clock_set_back_is_refused():
     time = np.concatenate([grid(500), grid(500)])
-    with pytest.raises(DataError, match=r'time goes back from 4.99 s at row 501 \(t = 0 s\)'):
+    with refused(DataError, code='time_goes_back'):
         clean(raw(time))
 
 
@@ -137,7 +138,7 @@ def test_rows_keep_their_numbers_after_others_were_taken_out():
 
 
 def test_too_few_samples_are_refused():
-    with pytest.raises(DataError, match='at least 2'):
+    with refused(DataError, code='too_short'):
         clean(raw(np.array([0.0])))
 
 

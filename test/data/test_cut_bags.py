@@ -4,6 +4,7 @@ import shutil
 
 import numpy as np
 import pytest
+from errors import refused
 from library_bag import NAMES, Bag, stamps, value
 from rosbags.rosbag2 import StoragePlugin
 from running.typestore import typestore
@@ -82,7 +83,7 @@ def test_a_directory_whose_storage_is_cut(tmp_path, long_bag):
 def test_an_mcap_cut_at_its_head_is_refused(tmp_path, long_mcap):
     path = tmp_path / 'cut.mcap'
     path.write_bytes(long_mcap[:200])
-    with pytest.raises(DataError, match=r'cut.mcap: cut off or damaged'):
+    with refused(DataError, code='damaged'):
         data.load(path)
 
 
@@ -90,7 +91,7 @@ def test_an_mcap_cut_at_its_head_is_refused(tmp_path, long_mcap):
 def test_a_cut_db3_is_refused_in_one_line(tmp_path, keep):
     file = record(tmp_path / 'bag', StoragePlugin.SQLITE3, N=3000)
     file.write_bytes(file.read_bytes()[: int(keep * file.stat().st_size)])
-    with pytest.raises(DataError, match=r'bag.db3: .*\(.*malformed.*\)') as caught:
+    with refused(DataError, code='unreadable') as caught:
         data.load(file)
     assert '\n' not in str(caught.value)
 
@@ -101,10 +102,10 @@ def test_an_empty_recording(tmp_path):
             '/joint_states', 'sensor_msgs/msg/JointState', typestore=typestore()
         )
         assert connection.topic == '/joint_states'
-    with pytest.raises(DataError, match='no message'):
+    with refused(DataError, code='no_messages'):
         data.load(tmp_path / 'bag')
     (tmp_path / 'nothing').mkdir()
-    with pytest.raises(DataError, match='a directory needs a mapping'):
+    with refused(DataError, code='not_a_bag'):
         data.load(tmp_path / 'nothing')
 
 

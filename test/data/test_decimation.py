@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from errors import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import ndimage, signal
@@ -150,10 +151,10 @@ def test_shapes_and_axes():
 
 @pytest.mark.parametrize('factor', [0, -2, 2.5])
 def test_bad_factors_are_refused(factor):
-    with pytest.raises(OptionError, match='decimation must be a whole number'):
+    with refused(OptionError, code='not_whole'):
         decimate(np.zeros((100, 1)), factor)
 
 
 def test_too_few_samples_are_refused():
-    with pytest.raises(OptionError, match='cannot decimate'):
+    with refused(OptionError, code='too_short'):
         decimate(np.zeros((1, 2)), 10)

@@ -95,3 +95,17 @@ def test_every_verb_knows_the_drive_gains_of_the_robot_file(tmp_path):
     )
     run = load_for(load_robot(robot_file), [table], mapping).runs[0]
     assert run.torque[:, 0] == pytest.approx(12.5 * np.cos(t))
+
+
+@pytest.mark.parametrize('scale', ['5e-324', '1e-300', '1e308', '.nan', '[1.0, 1e-13]'])
+def test_factors_that_no_command_can_be_divided_by(tmp_path, scale):
+    with pytest.raises(DataError, match=r'position.scale.*1e-12 to 1e\+12'):
+        mapped(tmp_path, f'topics: {{}}\nposition: {{scale: {scale}}}\n')
+
+
+def test_factors_that_are_too_small_together(tmp_path):
+    text = 'topics: {}\ncontrol: {scale: 1e-9, motor_matrix: [[1e-9, 0], [0, 1e-9]]}\n'
+    with pytest.raises(DataError) as caught:
+        mapped(tmp_path, text)
+    assert caught.value.key == 'control'
+    assert caught.value.bound == (1e-12, 1e12)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from errors import refused
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,7 +42,7 @@ def test_joint_states_that_cannot_be_used_say_why(names, values, told):
 def test_the_order_of_a_parameter_must_name_each_joint_once():
     assert joint_order(('a', 'b'), [], 'joints') == [0, 1]
     assert joint_order(('a', 'b', 'c'), ['c', 'a', 'b'], 'joints') == [1, 2, 0]
-    with pytest.raises(OptionError, match="joints: joint 'b' is missing"):
+    with refused(OptionError, joint='b', key='joints'):
         joint_order(('a', 'b'), ['a'], 'joints')
-    with pytest.raises(OptionError, match="no joint 'x'"):
+    with refused(OptionError, joint='x', key='joints'):
         joint_order(('a', 'b'), ['a', 'x'], 'joints')

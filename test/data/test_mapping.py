@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from errors import refused
 from mapped_files import samples, table
 
 from robot_id import data
@@ -73,7 +74,7 @@ def test_rows_count_from_one_and_include_both_ends(tmp_path, write):
     assert [len(run) for run in two.runs] == [20, 50]
     named = write(rows={'log.csv': [5, 24], 'other.csv': [1, 2]}, **mapping)
     assert len(data.load(path, named)) == 20
-    with pytest.raises(DataError, match='rows 90 to 101 are not within the rows 1 to 100'):
+    with refused(DataError, code='rows_outside'):
         data.load(path, write(rows=[90, 101], **mapping))
 
 
@@ -89,10 +90,10 @@ def test_two_files_in_a_directory(tmp_path, write):
     for path in (tmp_path, tmp_path / 'tau.csv'):
         assert np.allclose(data.load(path, mapping).runs[0].position, q)
     table(tmp_path, tau[:-1], 'tau.csv')
-    with pytest.raises(DataError, match=r'torque has 49 rows \(tau.csv\), position has 50'):
+    with refused(DataError, code='unequal_lengths'):
         data.load(tmp_path, mapping)
     (tmp_path / 'tau.csv').unlink()
-    with pytest.raises(DataError, match=r"no such file.*'torque.file'"):
+    with refused(DataError, code='no_file'):
         data.load(tmp_path, mapping)
 
 
@@ -101,7 +102,7 @@ def test_names_of_the_robot_serve_columns_without_names(tmp_path, write):
     mapping = write(rate_hz=100, position={'columns': '1-2'}, torque={'columns': '3-4'})
     assert data.load(path, mapping, joint_names=['a', 'b']).joint_names == ('a', 'b')
     assert data.load(path, mapping).joint_names == ('joint_1', 'joint_2')
-    with pytest.raises(DataError, match='2 position columns for 3 joints'):
+    with refused(DataError, code='joint_count'):
         data.load(path, mapping, joint_names=['a', 'b', 'c'])
 
 
@@ -117,7 +118,7 @@ def test_drive_gains_of_the_robot_file_make_torques_of_control_signals(tmp_path,
     expected = 1e-3 * signal[:, ::-1] * robot.drives.gain
     np.testing.assert_allclose(run.torque, expected, rtol=1e-12)
     np.testing.assert_allclose(run.position, q[:, ::-1], rtol=1e-12)
-    with pytest.raises(DataError, match="joint 'joint_6' has none"):
+    with refused(DataError, joint='joint_6'):
         data.load(path, mapping, joint_names=robot.joint_names)
 
 
@@ -125,7 +126,7 @@ def test_a_drive_gain_that_nobody_gave_is_not_one(tmp_path, write):
     path = table(tmp_path, np.hstack(samples()))
     torque = {'columns': '3-4', 'unit': 'A', 'scale': 'drive_gain'}
     mapping = write(rate_hz=100, position={'columns': '1-2'}, torque=torque)
-    with pytest.raises(DataError, match="joint 'shoulder' has none") as caught:
+    with refused(DataError, joint='shoulder') as caught:
         data.load(path, mapping, load_robot('scara'))
     assert '\n' not in str(caught.value)
 
@@ -142,7 +143,7 @@ COLUMNS = {'position': {'columns': '1-2'}, 'torque': {'columns': '3-4'}}
         ({'topics': {'refrence': 'r'}}, "'topics.refrence', did you mean 'reference'"),
         ({'rate_hz': -5}, 'rate_hz'),
         ({'rate_hz': None}, "neither 'time' nor 'rate_hz'"),
-        ({'torque': None}, "no key 'torque'"),
+        ({'position': None}, "no key 'position'"),
         ({'position': {'columns': '1-2', 'unit': 'degrees'}}, "no unit 'degrees', did you mean"),
         ({'torque': {'columns': '3-4', 'unit': 'A'}}, "needs the drive gain as 'scale'"),
         (
@@ -198,14 +199,14 @@ def test_mappings_that_do_not_fit_the_file(tmp_path, write, change, message):
 
 
 def test_unknown_names_and_broken_yaml(tmp_path):
-    with pytest.raises(DataError, match="did you mean 'tx40_csv'"):
+    with refused(DataError, code='no_mapping'):
         load_mapping('tx40_csvv')
     broken = tmp_path / 'broken.yaml'
     broken.write_text('position: [1, 2\n')
-    with pytest.raises(DataError, match='not YAML'):
+    with refused(DataError, code='not_yaml'):
         load_mapping(broken)
     broken.write_text('just words')
-    with pytest.raises(DataError, match='not a table'):
+    with refused(DataError, code='not_a_table'):
         load_mapping(broken)
 
 

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from errors import refused
 
 from robot_id import data
 from robot_id.data import Run
@@ -58,7 +59,7 @@ def test_files_of_joints_that_end_earlier_or_have_other_times(tmp_path, write):
     (run,) = data.load(tmp_path, write(**MAPPED)).runs
     np.testing.assert_allclose(run.position, Q[: N - 5])
     joint_files(tmp_path, shift=1.0)
-    with pytest.raises(DataError, match=r"log_b\.csv are not those of the other joints' files"):
+    with refused(DataError, code='unequal_times'):
         data.load(tmp_path, write(**MAPPED))
 
 
@@ -73,9 +74,9 @@ def test_unequal_lengths_do_not_matter_behind_the_wanted_rows(tmp_path, write, k
         'position': {'file': 'q.csv', 'columns': '1-2'},
         'torque': {'file': 'tau.csv', 'columns': '1-2'},
     }
-    with pytest.raises(DataError, match=r'torque has 59 rows .*position has 60 .*\[1, 59\]'):
+    with refused(DataError, code='unequal_lengths'):
         data.load(tmp_path, write(**mapping))
-    with pytest.raises(DataError, match='torque has 59 rows'):
+    with refused(DataError, code='unequal_lengths'):
         data.load(tmp_path, write(**mapping, rows=[1, 60]))
     first = 3 if isinstance(value, dict) else 1
     (run,) = data.load(tmp_path, write(**mapping, **{key: value})).runs
@@ -154,6 +155,6 @@ def test_a_run_refuses_times_that_are_not_uniform(harm):
         t[30] -= 0.5
     else:
         t[30] = np.nan
-    with pytest.raises(DataError, match='not uniform'):
+    with refused(DataError, code='not_uniform'):
         Run(t, Q, DUTY)
     Run(T + np.random.default_rng(0).uniform(-0.002, 0.002, N), Q, DUTY)

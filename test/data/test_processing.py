@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from errors import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -92,7 +93,7 @@ def test_border_in_seconds_or_samples():
     assert resolve(Processing(border_s=0.25), 1000.0).border == 250
     assert resolve(Processing(border=49), 1000.0).border == 49
     assert resolve(Processing(filter='none'), 1000.0).border == 2
-    with pytest.raises(OptionError, match='give one of the two'):
+    with refused(OptionError, key='border'):
         resolve(Processing(border=3, border_s=1.0), 1000.0)
 
 
@@ -102,7 +103,7 @@ def test_describe_names_every_choice():
     for part in ('Butterworth order 4', 'zero-phase', '10 x 10', 'cut-off 4 Hz', '0.1, 0.2'):
         assert part in text
     assert 'no filter' in '\n'.join(Processing(filter='none').describe())
-    assert 'derived' in '\n'.join(Processing().describe())
+    assert 'from the data' in '\n'.join(Processing().describe())
 
 
 @pytest.mark.parametrize(
@@ -125,7 +126,7 @@ def test_bad_options_are_refused(options, message):
 
 
 def test_cutoff_above_half_the_rate_is_refused():
-    with pytest.raises(OptionError, match='not below half the sampling rate'):
+    with refused(OptionError, key='cutoff_hz'):
         resolve(Processing(cutoff_hz=500), 1000.0)
 
 
@@ -134,17 +135,17 @@ def test_rest_band_per_joint():
     assert dropped(dq, [0.1, 0.0]).tolist() == [[True, False], [False, False]]
     assert dropped(dq, 0.1).tolist() == [[True, False], [False, True]]
     assert not dropped(dq, None).any()
-    with pytest.raises(OptionError, match='2 joints'):
+    with refused(OptionError, code='joint_count'):
         dropped(dq, [0.1, 0.1, 0.1])
 
 
 def test_short_runs_are_refused_with_the_reason():
     run = sine(duration=0.1)[0]
-    with pytest.raises(DataError, match=r'run of 100 samples .* too short'):
+    with refused(DataError, code='too_short'):
         usable(run, resolve(Processing(cutoff_hz=5), run.rate))
-    with pytest.raises(DataError, match='too short for central differences'):
+    with refused(DataError, code='too_short'):
         differentiate(run.rows(0, 3), Processing(filter='none'))
-    with pytest.raises(OptionError, match='not within'):
+    with refused(OptionError, code='rows_outside'):
         differentiate(run, Processing(filter='none'), (50, 500))
 
 

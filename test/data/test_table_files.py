@@ -5,6 +5,7 @@ import gzip
 import h5py
 import numpy as np
 import pytest
+from errors import refused
 from scipy.io import savemat
 
 from robot_id import data
@@ -57,7 +58,7 @@ def test_tables_as_spreadsheets_and_loggers_write_them(tmp_path, written, noted)
 def test_utf_16_is_named(tmp_path):
     path = tmp_path / 'log.csv'
     path.write_bytes(text().encode('utf-16'))
-    with pytest.raises(DataError, match='UTF-16 text, save it as UTF-8'):
+    with refused(DataError, code='encoding'):
         read_csv(path)
 
 
@@ -126,16 +127,16 @@ def test_files_that_are_something_else(tmp_path, name):
 def test_header_without_rows(tmp_path):
     path = tmp_path / 'log.csv'
     path.write_text('q,tau\n')
-    with pytest.raises(DataError, match='no data rows'):
+    with refused(DataError, code='no_rows'):
         data.load(path, MAPPING)
 
 
 def test_missing_file_and_unknown_ending(tmp_path):
-    with pytest.raises(DataError, match='no such file'):
+    with refused(DataError, code='no_file'):
         data.load(tmp_path / 'nowhere.csv')
     path = tmp_path / 'log.xlsx'
     path.write_bytes(b'PK')
-    with pytest.raises(DataError, match=r"no reader for '.xlsx'"):
+    with refused(DataError, code='no_reader'):
         data.load(path)
 
 
@@ -195,20 +196,20 @@ def test_variables_with_plain_names_need_no_mapping(tmp_path):
     np.savez(npz, t=t, q=q, tau=tau)
     assert np.array_equal(data.load(npz).runs[0].torque, tau)
     np.savez(npz, angle=q, current=tau)
-    with pytest.raises(DataError, match=r'cannot tell .*it has angle, current\).*give a mapping'):
+    with refused(DataError, code='unknown_columns'):
         data.load(npz)
     np.savez(npz, t=t, q=q, tau=tau[:-1])
-    with pytest.raises(DataError, match='torque has 59 rows'):
+    with refused(DataError, code='unequal_lengths'):
         data.load(npz)
 
 
 def test_csv_without_known_names_asks_for_a_mapping(tmp_path):
     path = tmp_path / 'log.csv'
     path.write_text(text())
-    with pytest.raises(DataError, match=r'it has no header.*give a mapping'):
+    with refused(DataError, code='unknown_columns'):
         data.load(path)
     path.write_text('time,position.a,torque.b\n' + '0,0,0\n0.1,0,0\n')
-    with pytest.raises(DataError, match=r"no columns 'torque.<joint>'"):
+    with refused(DataError, code='no_column'):
         data.load(path)
 
 

@@ -1,4 +1,4 @@
-"""doc/mappings.md: every key is explained, and every example reads data of its kind."""
+"""doc/reference/mappings.md: every key is explained, and every example reads data of its kind."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ from robot_id import data
 from robot_id.data import Dataset, Run, load_mapping, units
 from robot_id.data.mapping import Channel, Mapping, TimeColumn, Topics
 
-PAGE = (Path(__file__).resolve().parents[2] / 'doc' / 'mappings.md').read_text()
+PAGE = (Path(__file__).resolve().parents[2] / 'doc' / 'reference' / 'mappings.md').read_text()
 EXAMPLES = re.findall(r'^```yaml\n(.*?)^```', PAGE, re.M | re.S)
 
 

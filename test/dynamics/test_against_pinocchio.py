@@ -3,6 +3,7 @@
 import numpy as np
 import pinocchio as pin
 import pytest
+from errors import refused
 from hypothesis import given, settings
 from random_robots import SHIPPED, random_parameters, random_states, robots
 
@@ -153,7 +154,7 @@ def test_an_indefinite_estimate_names_the_sample():
     robot = load_robot('scara')
     chi = robot.truth()
     chi[robot.base.index('ZZ2R')] = -1.0
-    with pytest.raises(SimulationError, match='not positive definite at sample 0'):
+    with refused(SimulationError, code='not_positive_definite'):
         dynamics.direct_dynamics(robot, chi, np.zeros((2, 2)), np.zeros((2, 2)), np.zeros((2, 2)))
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from errors import refused
 
 from robot_id.control import tune
 from robot_id.dynamics import Disturbances, Plant, RunningController, simulate
@@ -66,13 +67,13 @@ def test_a_step_that_fails_leaves_the_last_good_state_and_its_measurement():
     plant = Plant(robot, robot.truth(), [0.1, 0.2], rate_hz=1000.0, disturbances=d)
     seen = plant.measured
     plant.set_parameters(-robot.truth())
-    with pytest.raises(SimulationError, match=r'M\(q\) is not positive definite'):
+    with refused(SimulationError, code='diverged'):
         plant.advance(np.zeros(2))
     np.testing.assert_array_equal(plant.position, [0.1, 0.2])
     np.testing.assert_array_equal(plant.measured, seen)
-    with pytest.raises(SimulationError, match='not finite'):
+    with refused(SimulationError, code='not_finite'):
         plant.reset([np.nan, 0.0])
-    with pytest.raises(SimulationError, match='2 joints'):
+    with refused(SimulationError, code='joint_count'):
         plant.reset([0.0])
 
 

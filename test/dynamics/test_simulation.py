@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from errors import refused
 from scipy.integrate import solve_ivp
 
 from robot_id import dynamics
@@ -180,13 +181,11 @@ def test_divergence_names_the_time_and_the_joint():
     robot = load_robot('scara')
     reference, settings = motion(robot)
     wild = replace(tune(robot, settings), kv=-tune(robot, settings).kv)
-    with pytest.raises(
-        SimulationError, match=r"scara: simulation failed at .* s: joint '\w+' left"
-    ):
+    with refused(SimulationError, code='diverged', joint='elbow'):
         simulate(robot, robot.truth(), reference, wild)
-    with pytest.raises(SimulationError, match='M\\(q\\) is not positive definite'):
+    with refused(SimulationError, code='diverged'):
         simulate(robot, -robot.truth(), reference, tune(robot, settings))
-    with pytest.raises(SimulationError, match='sample the trajectory at the rate'):
+    with refused(SimulationError, code='wrong_rate'):
         simulate(robot, robot.truth(), reference, replace(wild, rate_hz=1000.0))
 
 

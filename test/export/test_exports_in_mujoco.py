@@ -2,7 +2,7 @@
 An exported model in MuJoCo follows a motion with the torques of our own simulator.
 
 Both plants are under the robot's own sampled controller, which sees their positions only. What a
-URDF has no place for is set after loading, from the YAML beside it (doc/export.md).
+URDF has no place for is set after loading, from the YAML beside it (doc/reference/export.md).
 """
 
 from pathlib import Path

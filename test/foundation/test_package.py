@@ -13,8 +13,9 @@ import pytest
 from robot_id.extras import EXTRAS, PACKAGES, missing_extra
 
 ROOT = Path(__file__).resolve().parents[2]
-# Distributions whose rosdep key is not python3-<name>; None: pinocchio brings it.
-KEYS = {'pin': 'pinocchio', 'pyyaml': 'python3-yaml', 'coal': None}
+# Distributions whose rosdep key is not python3-<name>; None: pinocchio brings it, or rosdep knows
+# none and the package works without, slower.
+KEYS = {'pin': 'pinocchio', 'pyyaml': 'python3-yaml', 'coal': None, 'threadpoolctl': None}
 
 # Modules that are not named as their distribution; numba brings llvmlite, Python 3.14 compression.
 OTHER_NAMES = 'pinocchio', 'yaml', 'llvmlite', 'compression'
@@ -104,7 +105,7 @@ def setup_arguments(*wanted: str) -> list:
 def test_setup_py_declares_the_requirement_files():
     core, extras = setup_arguments('install_requires', 'extras_require')
     assert {re.split(r'[\[<>=]', line)[0].lower() for line in core} == names('core.in')
-    assert {'bags', 'plots', 'physical', 'campaign', 'test'} == set(extras)
+    assert {'bags', 'plots', 'physical', 'frames', 'xacro', 'campaign', 'test'} == set(extras)
     assert set(EXTRAS.values()) <= set(extras)
     for module, extra in EXTRAS.items():
         assert any(line.startswith(module) for line in extras[extra]), module

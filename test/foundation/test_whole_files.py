@@ -10,6 +10,7 @@ import time
 
 import numpy as np
 import pytest
+from errors import refused
 
 from robot_id import budget, files
 from robot_id.exceptions import DataError, RobotIdError, TimeLimitError
@@ -108,7 +109,7 @@ def test_results_of_another_shape_are_one_line(tmp_path, change):
 def test_deeply_nested_json(tmp_path):
     path = tmp_path / 'r.json'
     path.write_text('[' * 100_000)
-    with pytest.raises(DataError, match='JSON'):
+    with refused(DataError, code='not_json'):
         Result.load(path)
 
 
@@ -120,14 +121,14 @@ def test_messages_are_one_line_and_shorten_long_values():
 
 
 def test_time_limit_ends_any_work_in_one_line():
-    with pytest.raises(TimeLimitError, match=r'limit of 0\.2 s'), budget.time_limit(0.2):
+    with refused(TimeLimitError, code='time_limit'), budget.time_limit(0.2):
         endless()
 
 
 def test_deadline_bounds_what_reports_its_progress():
     seen = []
     deadline = budget.Deadline(lambda fraction, text='': seen.append(fraction), 0.05)
-    with pytest.raises(TimeLimitError, match='step 7'):
+    with refused(TimeLimitError, code='time_limit'):
         endless(lambda: deadline(0.5, 'step 7'))
     assert seen
 

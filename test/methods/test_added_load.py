@@ -1,20 +1,16 @@
 """The load that was added since the arm was identified, in any order of the arm's parameters."""
 
 import numpy as np
-import pytest
 
 from robot_id.control.runtime.payload import load_of_change
 from robot_id.methods.parameters import added_load
 from robot_id.methods.result import Result
-from robot_id.robot import Payload, load_robot, payload_parameters
+from robot_id.robot import Payload, payload_parameters
 from robot_id.robot.payload import payload_columns
 
+ROBOT = 'tx40'
+
 PAYLOAD = Payload(2.0, (0.05, 0.02, 0.1), (0.01, 0.0, 0.0, 0.01, 0.0, 0.02))
-
-
-@pytest.fixture(scope='module')
-def robot():
-    return load_robot('tx40')
 
 
 def arm_of(robot, order):

@@ -31,11 +31,6 @@ def off_percent(robot, result, names=MAIN):
 
 
 @pytest.fixture(scope='module')
-def scara():
-    return load_robot('scara')
-
-
-@pytest.fixture(scope='module')
 def fast_loop(scara):
     return record(scara, seed=1)
 

@@ -12,7 +12,6 @@ from robot_id.data.signals.processing import Processing
 from robot_id.dynamics import Disturbances, simulate
 from robot_id.methods import registry
 from robot_id.methods.closed_loop.torque import torques_on_motion
-from robot_id.robot import load_robot
 from robot_id.tasks.recording import dataset_of, record
 from robot_id.tasks.verdict.holdout import hold_out
 from robot_id.trajectory import Reference
@@ -39,11 +38,6 @@ def stop_and_go(robot, rate):
 def without_reference(dataset):
     nothing = dict.fromkeys(('reference_position', 'reference_velocity', 'reference_acceleration'))
     return replace(dataset, runs=tuple(replace(run, **nothing) for run in dataset.runs))
-
-
-@pytest.fixture(scope='module')
-def scara():
-    return load_robot('scara')
 
 
 @pytest.fixture(scope='module')

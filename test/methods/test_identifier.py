@@ -16,10 +16,7 @@ from robot_id.robot import load_robot
 from robot_id.studies import online_study as study
 from robot_id.tasks import dataset_of
 
-
-@pytest.fixture(scope='module')
-def robot():
-    return load_robot('scara')
+ROBOT = 'scara'
 
 
 @pytest.fixture(scope='module')

@@ -18,17 +18,11 @@ from robot_id.methods.closed_loop.idim_iv import IdimIv
 from robot_id.methods.idim.idim_wls import IdimWls
 from robot_id.methods.kalman.ekf import Ekf
 from robot_id.regression.rows.prediction import predict
-from robot_id.robot import load_robot
 from robot_id.tasks import record
 
 PAPER = Processing(cutoff_hz=20, decimation=20)
 # How much of the second link's inertia the torques lack.
 LACKING = 1.5
-
-
-@pytest.fixture(scope='module')
-def scara():
-    return load_robot('scara')
 
 
 @pytest.fixture(scope='module')

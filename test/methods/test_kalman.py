@@ -14,6 +14,8 @@ from robot_id.tasks import dataset_of, perform
 from robot_id.tasks.recording import record
 from robot_id.trajectory import Quintic
 
+ROBOT = 'scara'
+
 STEP = 0.01
 # Paper 004, section 5.2: variances of [dq q chi], of the measurement and of the process.
 ROUGH = {
@@ -30,11 +32,6 @@ GOOD = {
     'measurement_std': tuple(np.sqrt([1e-4, 1e-2])),
     'process_std': 0.01,
 }
-
-
-@pytest.fixture(scope='module')
-def robot():
-    return load_robot('scara')
 
 
 def recording(robot, seed, seconds=30.0, move=0.6):

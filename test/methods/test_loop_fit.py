@@ -33,11 +33,6 @@ def with_loop(robot, **factors):
 
 
 @pytest.fixture(scope='module')
-def scara():
-    return load_robot('scara')
-
-
-@pytest.fixture(scope='module')
 def recorded(scara):
     """Eight seconds of the SCARA with its noise, and the same with a reference one sample off."""
     motion = motion_of(scara, 'random', 8.0, 3)

@@ -15,14 +15,11 @@ from robot_id.robot import load_robot
 from robot_id.tasks import perform
 from robot_id.trajectory.default import motion_of
 
+ROBOT = 'scara'
+
 STEP = 0.005
 POINTS = [UnscentedKalmanFilter, CentralDifferenceKalmanFilter, CubatureKalmanFilter]
 SETTING = {'process_std': 0.01, 'measurement_std': 1e-3, 'state_std': 1e-2}
-
-
-@pytest.fixture(scope='module')
-def robot():
-    return load_robot('scara')
 
 
 @pytest.fixture(scope='module')

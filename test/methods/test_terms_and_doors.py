@@ -30,7 +30,9 @@ VALUES = {
 }  # fmt: skip
 # The slow ones have the filter or the simulation of another one.
 METHODS = [
-    name for name in registry.names() if name not in ('clie', 'sr_ekf', 'ukf', 'cdkf', 'ckf')
+    name
+    for name in registry.with_torques()
+    if name not in ('clie', 'sr_ekf', 'ukf', 'cdkf', 'ckf')
 ]
 MEASURED = ('idim_ols', 'idim_wls', 'idim_irls', 'idim_tls')
 

@@ -14,11 +14,6 @@ from robot_id.tasks.recording import record
 
 
 @pytest.fixture(scope='module')
-def emps():
-    return load_robot('emps')
-
-
-@pytest.fixture(scope='module')
 def recording(emps):
     return record(emps, seed=4)
 
@@ -49,7 +44,7 @@ def test_a_delay_is_found_with_its_deviation_and_said_in_words(emps, recording, 
     # The hold makes half a sample less of it.
     assert 1e3 * found.seconds == pytest.approx(samples - 0.5, abs=0.3)
     assert found.significant
-    assert 'late' in found.describe()
+    assert 'lags' in found.describe()
     assert 'samples' in found.describe()
 
 

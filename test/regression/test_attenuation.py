@@ -7,20 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from robot_id.data.signals.processing import Processing, decimate, differentiate
+from robot_id.data.signals.decimation import decimate
+from robot_id.data.signals.derivatives import differentiate
+from robot_id.data.signals.processing import Processing
 from robot_id.dynamics import Disturbances
 from robot_id.methods import registry
 from robot_id.regression.preprocessing.rest_band import position_noise
 from robot_id.regression.solvers.attenuation import noise_share
-from robot_id.robot import load_robot
 from robot_id.tasks.recording import record
 
 NOISE = np.array([3e-4, 3e-4])
-
-
-@pytest.fixture(scope='module')
-def scara():
-    return load_robot('scara')
 
 
 @pytest.fixture(scope='module')
@@ -39,15 +35,15 @@ def noisy(data, seed):
 @pytest.mark.parametrize('method', ['idim_ols', 'idim_wls'])
 def test_what_the_noise_of_the_positions_takes_is_put_back(scara, clean, method):
     inertia, lost = scara.base.names.index('ZZ1R'), {}
-    for choice in ('keep', 'corrected'):
-        options = {'cutoff_hz': 40.0, 'decimation': 10, 'attenuation': choice}
+    for choice in (False, True):
+        options = {'cutoff_hz': 40.0, 'decimation': 10, 'correct_attenuation': choice}
         found = [
             registry.create(method, options).estimate(scara, noisy(clean, seed)).values[inertia]
             for seed in range(4)
         ]
         lost[choice] = np.mean(found) / scara.truth()[inertia] - 1.0
-    assert lost['kept'] < -2e-3
-    assert abs(lost['corrected']) < 0.4 * abs(lost['kept'])
+    assert lost[False] < -2e-3
+    assert abs(lost[True]) < 0.4 * abs(lost[False])
 
 
 def test_clean_positions_and_positions_without_a_filter_are_left_alone(scara, clean):

@@ -4,6 +4,7 @@ import copy
 
 import pytest
 import yaml
+from errors import refused
 
 from robot_id.exceptions import DescriptionError
 from robot_id.robot import load_robot
@@ -19,7 +20,7 @@ GOOD = {
 SCARA = str(share_directory() / 'urdf' / 'scara.urdf')
 
 
-def refused(tmp_path, text):
+def message_of(tmp_path, text):
     path = tmp_path / 'robot.yaml'
     path.write_text(text)
     with pytest.raises(DescriptionError) as caught:
@@ -115,7 +116,7 @@ def test_the_joints_of_a_table_alone_need_no_names(tmp_path):
     ],
 )  # fmt: skip
 def test_mistakes(tmp_path, changes, words):
-    assert words in refused(tmp_path, yaml.safe_dump(changed(changes)))
+    assert words in message_of(tmp_path, yaml.safe_dump(changed(changes)))
 
 
 @pytest.mark.parametrize(
@@ -128,17 +129,17 @@ def test_mistakes(tmp_path, changes, words):
     ],
 )
 def test_files_that_are_no_robot_files(tmp_path, text, words):
-    assert words in refused(tmp_path, text)
+    assert words in message_of(tmp_path, text)
 
 
 def test_binary_and_missing_files(tmp_path):
     path = tmp_path / 'robot.yaml'
     path.write_bytes(b'\xff\xfe\x00')
-    with pytest.raises(DescriptionError, match='not YAML'):
+    with refused(DescriptionError, code='not_yaml'):
         load_robot(path)
-    with pytest.raises(DescriptionError, match='No such file'):
+    with refused(DescriptionError, code='no_file'):
         load_robot(tmp_path / 'none.yaml')
-    with pytest.raises(DescriptionError, match=r"no robot 'tx4', did you mean 'tx40'\?"):
+    with refused(DescriptionError, code='no_robot'):
         load_robot('tx4')
 
 
@@ -149,14 +150,14 @@ def test_gravity_that_asymmetric_friction_hides(tmp_path):
     }  # fmt: skip
     path = tmp_path / 'lift.yaml'
     path.write_text(yaml.safe_dump(slide))
-    with pytest.raises(DescriptionError, match=r"friction 'Fc1\+' cannot be separated from"):
+    with refused(DescriptionError, code='not_separable'):
         len(load_robot(path).base)
 
 
 def test_what_a_robot_does_not_have(tmp_path):
     path = tmp_path / 'slide.yaml'
     path.write_text(yaml.safe_dump({'name': 'slide', 'mdh': [{'type': 'prismatic'}]}))
-    with pytest.raises(DescriptionError, match="no 'truth'"):
+    with refused(DescriptionError, code='no_truth'):
         load_robot(path).truth()
-    with pytest.raises(DescriptionError, match=r"no loop 'papr', did you mean 'paper'\?"):
+    with refused(DescriptionError, code='no_loop'):
         load_robot('scara').loop('papr')

@@ -4,6 +4,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 import yaml
+from errors import refused
 
 from robot_id.dynamics import inverse_dynamics
 from robot_id.exceptions import DescriptionError
@@ -81,8 +82,8 @@ def test_a_urdf_alone_is_recorded_in_a_loop_of_its_own(tmp_path):
 
 def test_what_cannot_be_simulated_is_refused_with_the_way_out(tmp_path):
     bare = load_robot(str(urdf(tmp_path, (0.0, 0.0, 0.0))))
-    with pytest.raises(DescriptionError, match=r"arm: no 'truth' to simulate: give it in"):
+    with refused(DescriptionError, code='no_truth'):
         bare.truth()
     tip = load_robot(str(urdf(tmp_path, (3.0, 2.0, 0.0))))
-    with pytest.raises(DescriptionError, match=r"arm: joint 'j2' carries no mass in the URDF"):
+    with refused(DescriptionError, joint='j2'):
         tip.truth()

@@ -14,10 +14,9 @@ from robot_id.ros.request_words import COMMAND, as_request
 PACKAGE = Path(__file__).resolve().parents[2] / 'robot_id'
 FLAG = re.compile(r'(?<![\w-])--[a-z]')
 # What the nodes run; terminal, exports and tables of papers are not reached by a request.
-ROOMS = ('control', 'data', 'estimation', 'experiment', 'model', 'online', 'regression',
-         'trajectory', 'dynamics')  # fmt: skip
+ROOMS = ('robot', 'data', 'trajectory', 'dynamics', 'regression', 'control', 'methods', 'tasks')
 # Files of commands that no service runs, and arguments of a program.
-NOT_SERVED = {'drive_gains.py', 'gain_result.py', 'learner_process.py'}
+NOT_SERVED = {'drive_gains.py', 'gain_result.py', 'child_process.py', 'process.py'}
 
 
 def texts():

@@ -1,4 +1,4 @@
-"""The story of doc/nodes/story.md, command by command."""
+"""The story of doc/tutorials/ros.md, command by command."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is no
 from ros_helpers.commands import Terminal, run
 from ros_helpers.page import prints, steps
 
-PAGE = Path(__file__).resolve().parents[2] / 'doc/nodes/story.md'
+PAGE = Path(__file__).resolve().parents[2] / 'doc/tutorials/ros.md'
 METHODS = ('idim_wls', 'idim_iv', 'didim', 'cloe', 'ekf')
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -173,14 +174,22 @@ def _interface(kind: str) -> Any:
 
 
 def _filled(message: Any, text: str) -> Any:
-    """Return a message with the fields of a YAML text."""
+    """Return a message with the fields of a YAML text, lists of messages included."""
 
     def fill(into: Any, values: dict[str, Any]) -> Any:
         for key, value in values.items():
-            old = getattr(into, key)
-            nested = isinstance(value, dict)
-            setattr(into, key, fill(old, value) if nested else type(old)(value))
+            setattr(into, key, converted(into, key, value))
         return into
+
+    def converted(into: Any, key: str, value: Any) -> Any:
+        old = getattr(into, key)
+        if isinstance(value, dict):
+            return fill(old, value)
+        element = re.fullmatch(r'sequence<(\w+)/(\w+)>', into.get_fields_and_field_types()[key])
+        if element:
+            package, kind = element.groups()
+            return [fill(_interface(f'{package}/msg/{kind}')(), each) for each in value]
+        return type(old)(value)
 
     return fill(message, yaml.safe_load(text))
 

@@ -47,6 +47,7 @@ def steps(page: Path) -> list[Step]:
 
 def prints(printed: str, output: str) -> bool:
     """Whether an output holds what a page shows; figures with a point may be others."""
+    printed = '\n'.join(line.strip() for line in printed.splitlines())
     pattern = '.*?'.join(
         r'-?(?:\d+\.\d+(?:e[-+]?\d+)?|nan)'.join(re.escape(text) for text in _DECIMAL.split(part))
         for part in re.split(r'\s*\.\.\.\s*', printed.strip())

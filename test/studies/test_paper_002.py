@@ -6,15 +6,11 @@ import pytest
 from robot_id.methods.recursive.memory import Memory
 from robot_id.methods.recursive.sizes import nominal_sizes
 from robot_id.methods.recursive.supervision import CheapRule, EigenvalueRule
-from robot_id.robot import load_robot
 from robot_id.studies import online_study as study
 
+ROBOT = 'scara'
+
 RULES = {'eigenvalue': EigenvalueRule(), 'cheap': CheapRule()}
-
-
-@pytest.fixture(scope='module')
-def robot():
-    return load_robot('scara')
 
 
 @pytest.fixture(scope='module')

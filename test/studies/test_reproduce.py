@@ -78,7 +78,7 @@ def test_every_claim_has_a_verdict_and_figures(scara):
 
 
 def test_the_page_has_the_verdicts_of_today(scara):
-    page = (Path(__file__).resolve().parents[2] / 'doc' / 'reproduction.md').read_text()
+    page = (Path(__file__).resolve().parents[2] / 'doc/studies/reproduction.md').read_text()
     for claim in scara.claims:
         assert f'| [scara-iv](#scara-iv) | {claim.text} | {claim.verdict} |' in page
 
@@ -132,7 +132,7 @@ def test_verb_writes_markdown_and_json(monkeypatch, tmp_path):
 
 
 def test_the_committed_page_judges_every_table():
-    page = (Path(__file__).resolve().parents[2] / 'doc' / 'reproduction.md').read_text()
+    page = (Path(__file__).resolve().parents[2] / 'doc/studies/reproduction.md').read_text()
     for name in TABLES:
         assert f'\n## {name}\n' in page
         assert f'| [{name}](#{name}) |' in page

@@ -186,6 +186,6 @@ def test_scara_ekf(bad, words):
     ],
 )
 def test_the_page_has_a_verdict_on_every_claim(name, claims):
-    page = (ROOT / 'doc' / 'reproduction.md').read_text()
+    page = (ROOT / 'doc/studies/reproduction.md').read_text()
     for claim in claims():
         assert f'| [{name}](#{name}) | {claim.text} | ' in page

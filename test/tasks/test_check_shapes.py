@@ -14,20 +14,17 @@ from numpy.typing import NDArray
 
 from robot_id import data, dynamics
 from robot_id.data.dataset import Dataset, Run
-from robot_id.robot import Robot, load_robot
+from robot_id.robot import Robot
 from robot_id.tasks.checks import check
 from robot_id.tasks.checks.blocks import LARGEST, choose
 from robot_id.tasks.checks.models import Explanation
 from robot_id.tasks.checks.signals import prepare
 from robot_id.tasks.checks.trial import helps
 
+ROBOT = 'tx40'
+
 Array = NDArray[np.float64]
 RATE = 200.0
-
-
-@pytest.fixture(scope='module')
-def robot() -> Robot:
-    return load_robot('tx40')
 
 
 def _run(robot: Robot, seed: int, seconds: float, moving: tuple[int, ...] | None = None) -> Run:
@@ -220,3 +217,15 @@ def test_milliamperes_given_as_amperes(robot: Robot, whole: Dataset, tmp_path: P
     (found,) = check(robot, dataset)
     assert found.code == 'torque_unit'
     assert 'torque.unit: mA' in found.fix
+
+
+def test_velocities_of_any_file_deny_a_rate(robot: Robot) -> None:
+    """One joint a file, and the first, of all joints, has no velocities."""
+    runs = [replace(_run(robot, 3, 12.0), velocity=None)]
+    for j in range(robot.n):
+        run = _run(robot, 10 + j, 8.0, (j,))
+        runs.append(replace(run, velocity=np.gradient(run.position, run.step, axis=0)))
+    slow = tuple(replace(run, time=4.0 * run.time) for run in runs)
+    (finding,) = check(robot, Dataset(robot.joint_names, slow))
+    assert finding.code == 'time_unit'
+    assert f'rate_hz: {RATE:.4g} ' in finding.fix

@@ -5,16 +5,12 @@ import pytest
 
 from robot_id.data import Dataset, Run
 from robot_id.dynamics import inverse_dynamics
-from robot_id.robot import load_robot
 from robot_id.tasks.identify import Request, identify
 from robot_id.trajectory.random import random_trajectory
 
+ROBOT = 'tx40'
+
 SECONDS, RATE = 10.0, 250.0
-
-
-@pytest.fixture(scope='module')
-def robot():
-    return load_robot('tx40')
 
 
 @pytest.fixture(scope='module')

@@ -8,17 +8,14 @@ import numpy as np
 import pytest
 
 from robot_id.exceptions import DataError, OptionError
-from robot_id.robot import Payload, load_robot, payload_parameters
+from robot_id.robot import Payload, payload_parameters
 from robot_id.tasks import record
 from robot_id.tasks.drive_gains import identify_drive_gains
 
+ROBOT = 'tx40'
+
 GAINS = np.array([1.05, 0.8, 1.2, 0.9, 1.1, 0.85])
 LOAD = Payload(2.0, (0.0, -0.03, 0.08), (0.004, 0.0, 0.0, 0.005, 0.0, 0.003))
-
-
-@pytest.fixture(scope='module')
-def robot():
-    return load_robot('tx40')
 
 
 @pytest.fixture(scope='module')

@@ -11,11 +11,6 @@ from robot_id.tasks.recording import record
 
 
 @pytest.fixture(scope='module')
-def scara():
-    return load_robot('scara')
-
-
-@pytest.fixture(scope='module')
 def clean(scara):
     return record(scara, seed=2)
 

@@ -1,4 +1,4 @@
-"""A load that the simulated robot carries is found again, by each strategy, within its intervals."""
+"""Each strategy finds the load that the simulated robot carries within its intervals."""
 
 from __future__ import annotations
 
@@ -21,13 +21,10 @@ from robot_id.tasks.payload.attachment import at_link, at_pose
 from robot_id.tasks.payload.consistency import is_consistent, nearest_consistent
 from robot_id.tasks.payload.result import about_centre
 
+ROBOT = 'tx40'
+
 LOAD = Payload(2.0, (0.0, -0.03, 0.08), (0.004, 0.0, 0.0, 0.005, 0.0, 0.003))
 WANTED = np.array([LOAD.mass, *LOAD.centre, *LOAD.inertia])
-
-
-@pytest.fixture(scope='module')
-def robot():
-    return load_robot('tx40')
 
 
 @pytest.fixture(scope='module')

@@ -17,13 +17,10 @@ from robot_id.tasks.payload.attachment import Attachment, last_link
 from robot_id.tasks.payload.known import known_part
 from robot_id.tasks.payload.solution import solve
 
+ROBOT = 'tx40'
+
 LOAD = Payload(2.0, (0.0, -0.03, 0.08), (0.004, 0.0, 0.0, 0.005, 0.0, 0.003))
 CAMERA = Payload(1.0, (0.02, 0.0, 0.05), (0.001, 0.0, 0.0, 0.001, 0.0, 0.001))
-
-
-@pytest.fixture(scope='module')
-def robot():
-    return load_robot('tx40')
 
 
 def recorded(robot, seed, *loads):

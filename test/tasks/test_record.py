@@ -6,15 +6,9 @@ import pytest
 from robot_id import dynamics
 from robot_id.dynamics import Disturbances
 from robot_id.exceptions import SimulationError
-from robot_id.robot import load_robot
 from robot_id.tasks import dataset_of, perform, record
 from robot_id.trajectory.default import motion_of
 from robot_id.trajectory.random import random_trajectory
-
-
-@pytest.fixture(scope='module')
-def scara():
-    return load_robot('scara')
 
 
 def test_without_noise_the_motion_satisfies_the_inverse_model_of_the_given_parameters(scara):

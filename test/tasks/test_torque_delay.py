@@ -5,16 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from robot_id.robot import load_robot
 from robot_id.tasks.checks import check
 from robot_id.tasks.checks.case import Case
 from robot_id.tasks.checks.torque_delay import is_gone
 from robot_id.tasks.recording import record
-
-
-@pytest.fixture(scope='module')
-def scara():
-    return load_robot('scara')
 
 
 @pytest.fixture(scope='module')

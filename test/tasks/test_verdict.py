@@ -12,17 +12,11 @@ from robot_id.cli.main import cli
 from robot_id.data import Dataset
 from robot_id.exceptions import OptionError
 from robot_id.methods.result import Result
-from robot_id.robot import load_robot
 from robot_id.tasks.identify import Request, identify
 from robot_id.tasks.recording import record
 from robot_id.tasks.verdict import verdict
 from robot_id.tasks.verdict.motion_parts import split_motion
 from robot_id.tasks.verdict.verdict import Remark, Verdict
-
-
-@pytest.fixture(scope='module')
-def scara():
-    return load_robot('scara')
 
 
 @pytest.fixture(scope='module')
@@ -53,7 +47,7 @@ def test_a_clean_recording_is_usable_and_predicts_what_was_kept_back(scara, reco
     ('change', 'words'),
     [
         (lambda tau: -tau, 'friction drives it'),
-        (lambda tau: np.random.default_rng(0).normal(size=tau.shape), 'unexplained'),
+        (lambda tau: np.random.default_rng(0).normal(size=tau.shape), 'robot-id check'),
     ],
     ids=['sign', 'noise'],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from errors import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -49,11 +50,11 @@ def test_blend_without_need_adds_nothing() -> None:
 
 def test_impossible_blends_are_one_clear_line() -> None:
     motion = Quintic([[1.0], [2.0]], 2.0)
-    with pytest.raises(TrajectoryError, match='no velocity and no acceleration limit'):
+    with refused(TrajectoryError, code='no_limits'):
         blend(motion, [0.0], np.inf, np.inf)
-    with pytest.raises(TrajectoryError, match='keeps the limits'):
+    with refused(TrajectoryError, code='limits_exceeded'):
         blend(motion, [0.0], 1.0, 1.0, lower=0.5)
-    with pytest.raises(TrajectoryError, match='must be positive'):
+    with refused(TrajectoryError, code='not_positive'):
         blend(motion, [0.0], 0.0, 1.0)
-    with pytest.raises(TrajectoryError, match='expected 1 numbers'):
+    with refused(TrajectoryError, code='shape'):
         blend(motion, [0.0, 1.0], 1.0, 1.0)

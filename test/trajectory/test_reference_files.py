@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from errors import refused
 from rosbags.rosbag2 import Reader
 from rosbags.typesys import Stores, get_typestore
 
@@ -32,7 +33,7 @@ def test_a_csv_keeps_every_digit_and_matches_by_name(motion: Fourier, tmp_path: 
         np.testing.assert_array_equal(getattr(again, field), getattr(reference, field))
     turned, _ = read_reference_csv(tmp_path / 'm.csv', ('c', 'a'))
     np.testing.assert_array_equal(turned.velocity, reference.velocity[:, [2, 0]])
-    with pytest.raises(TrajectoryError, match="no joint 'd'"):
+    with refused(TrajectoryError, joint='d'):
         read_reference_csv(tmp_path / 'm.csv', ('d',))
 
 
@@ -54,12 +55,12 @@ def test_broken_csv_files_are_one_clear_line(motion: Fourier, tmp_path: Path) ->
     with pytest.raises(TrajectoryError, match=r'm\.csv'):
         read_reference_csv(path)
     path.write_text('\n'.join([lines[0].replace('reference_velocity.b', 'speed'), *lines[1:]]))
-    with pytest.raises(TrajectoryError, match=r"no column 'reference_velocity\.b'"):
+    with refused(TrajectoryError, code='no_column'):
         read_reference_csv(path)
     path.write_text(lines[0])
     with pytest.raises(TrajectoryError, match=r'm\.csv'):
         read_reference_csv(path)
-    with pytest.raises(TrajectoryError, match='cannot be read'):
+    with refused(TrajectoryError, code='unreadable'):
         read_reference_csv(tmp_path / 'none.csv')
 
 
@@ -99,5 +100,5 @@ def test_a_motion_from_a_recording_follows_its_reference(motion, place, tmp_path
     measured = Run(reference.time, noisy, np.ones_like(noisy))
     followed = SampledMotion.from_run(measured)
     np.testing.assert_allclose(followed.sample(reference.time)[0], noisy, atol=1e-9)
-    with pytest.raises(TrajectoryError, match='no run 3'):
+    with refused(TrajectoryError, code='no_run'):
         SampledMotion.from_file(tmp_path / place, run=3)

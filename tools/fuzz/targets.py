@@ -27,6 +27,7 @@ from robot_id.tasks.payload.known import known_part
 from robot_id.trajectory.default import motion_of
 from tools.fuzz import mutate, results, structure
 from tools.fuzz.inputs import MOTIONS, ROBOTS
+from tools.fuzz.machines import Machines
 from tools.fuzz.verbs import Verbs
 
 # Seconds that an estimation is given; the watchdog allows more.
@@ -69,11 +70,13 @@ class Targets:
         self.sound = self.checked['x.mcap']
         self.mutant: Path | None = None
         self.verbs = Verbs(inputs, folder, PATIENCE_S)
+        self.machines = Machines(folder)
         # How often each is drawn.
         self.weights: dict[str, int] = {
             **dict.fromkeys(self.inputs, 20), 'x.mcap': 60, 'z.mcap': 30, 'result.json': 60,
             'physical.json': 30, 'mapping.yaml': 60, 'driver.yaml': 40, 'known.json': 30,
             'five.mat': 40, 'hdf.mat': 30, 'options': 60, 'estimate': 4, 'verb': 25,
+            'machine': 3,
         }  # fmt: skip
 
     def compile(self) -> None:
@@ -99,6 +102,8 @@ class Targets:
             self._estimate(draw)
         elif name == 'verb':
             self._verb(draw)
+        elif name == 'machine':
+            return f'machine {self.machines.run(draw, self.verbs.sound(draw))}'
         elif name == 'ros':
             return f'ros {self.graph.run(draw)}'
         else:

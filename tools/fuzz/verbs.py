@@ -48,9 +48,15 @@ class Verbs:
             words.pop(draw.randrange(len(words)))
         cli([verb, '-q', *words, '--time-limit', str(self._patience_s)], standalone_mode=False)
 
-    def _words(self, verb: str, draw: random.Random) -> list[str]:
+    def sound(self, draw: random.Random) -> list[str]:
+        """Return the words of a command line without anything hostile, writing into {out}."""
+        verb = draw.choice([each for each in VERBS if each not in LEFT_OUT])
+        return [verb, '-q', *self._words(verb, draw, '{out}/')]
+
+    def _words(self, verb: str, draw: random.Random, folder: str = '') -> list[str]:
         file = {name: str(path) for name, path in self._files.items()}
-        out = str(self._folder / f'out{draw.randrange(3)}') + draw.choice(_WRITTEN)
+        folder = folder or f'{self._folder}/'
+        out = f'{folder}out{draw.randrange(3)}' + draw.choice(_WRITTEN)
         robot = ['--robot', draw.choice(('emps', file['emps.yaml'], file['emps.urdf']))]
         recording = draw.choice(
             [file[k] for k in ('x.csv', 'x.npz', 'x.csv.gz', 'x.mcap', 'x.db3', 'hdf.mat')]

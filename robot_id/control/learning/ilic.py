@@ -152,7 +152,8 @@ class Ilic:
         chi = np.array(values, float)
         if chi.shape != (len(self.robot.base),):
             raise ControlError(
-                f'{self.robot.name}: {chi.size} parameters, expected {len(self.robot.base)}'
+                f'{self.robot.name}: {chi.size} parameters, expected {len(self.robot.base)}',
+                code='parameter_count',
             )
         chi.flags.writeable = False
         with self._lock:
@@ -251,15 +252,13 @@ class Ilic:
         if not fit.passed.any():
             least = np.nanmin(fit.percent, initial=np.inf)
             best = f', the best has {least:.3g} %' if np.isfinite(least) else ''
-            return (
-                f'the window is not exciting: no parameter below {sigma_max:g} % deviation{best}'
-            )
+            return f'the window is not exciting: no percent std below {sigma_max:g}{best}'
         robot, chi = self.robot, fit.values
         return (
             out_of_bounds(robot, chi, fit.passed, self.lower, self.upper)
             or weak_inertia(robot, chi, current, window.position, self.options.smallest_inertia)
             or beyond_torque(robot, chi)
-            # Parameters that a robot can have give a positive definite M(q) everywhere.
+            # Physically consistent parameters give a positive definite M(q) everywhere.
             or ('' if self._fitter is not None else weak_posture(robot, chi))
         )
 

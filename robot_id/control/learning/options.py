@@ -26,7 +26,7 @@ class IlicOptions:
     :param largest_condition: Of W with columns of norm 1; beyond it a direction counts as not
         excited.
     :param saturated_share: A window with a larger share of samples at a torque limit is refused.
-    :param physical: Take and learn only parameters that a robot can have, which proves M(q)
+    :param physical: Take and learn only physically consistent parameters, which keeps M(q)
         positive definite in every posture; false: a search over postures in place of the proof.
     """
 

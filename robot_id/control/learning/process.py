@@ -45,7 +45,8 @@ class LearnerProcess:
             update: Update = self._child.ask((window, parameters, sigma_max))
         except ChildEnded as error:
             raise ControlError(
-                f'the learner process {error}, its window is lost; a new one is started'
+                f'the learner process {error}, its window is lost; a new one is started',
+                code='process_ended',
             ) from error
         except ControlError as error:
             raise ControlError(f'the learner failed: {error}') from error

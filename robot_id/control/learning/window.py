@@ -85,7 +85,9 @@ def as_rows(robot: Robot, *parts: ArrayLike) -> Array:
     shape = columns[0].shape
     if shape[1] != robot.n or any(x.shape != shape for x in columns):
         shapes = ', '.join(str(np.shape(x)) for x in parts)
-        raise ControlError(f'{robot.name}: samples of shape {shapes}, expected (N, {robot.n})')
+        raise ControlError(
+            f'{robot.name}: samples of shape {shapes}, expected (N, {robot.n})', code='shape'
+        )
     rows = np.concatenate(columns, axis=1)
     bad = np.argwhere(~np.isfinite(rows))
     if bad.size:

@@ -66,7 +66,8 @@ class ComputedTorque:
         if self.loop.law != 'computed_torque':
             raise ControlError(
                 f"{robot.name}: the loop has the law '{self.loop.law}', computed torque needs "
-                f"'computed_torque'"
+                f"'computed_torque'",
+                code='wrong_law',
             )
         BLEND_S.check(blend_s, 'blend_s')
         self.period = 1.0 / self.loop.rate_hz
@@ -78,7 +79,10 @@ class ComputedTorque:
         jump = self._vector('torque_jump', jump, infinite=True)
         for what, values in (('torque_limit', limit), ('torque_jump', jump)):
             if np.any(values <= 0.0):
-                raise ControlError(f'{robot.name}: {what} must be positive, got {values.min():g}')
+                raise ControlError(
+                    f'{robot.name}: {what} must be positive, got {values.min():g}',
+                    code='not_positive',
+                )
         ki = self._vector('integral', integral)
         for value in ki:
             INTEGRAL.check(value, 'integral')
@@ -216,7 +220,7 @@ class ComputedTorque:
         :param positions: (N, n) of the reference; None: in every posture.
         :param physical: in every posture: only what a physically consistent robot has, which
             proves it.
-        :returns: whether that is proven for every posture, not found at some of them.
+        :returns: whether it holds in every posture, not only at the searched ones.
         :raises ControlError: with the position where it is not.
         """
         if positions is None:
@@ -225,7 +229,8 @@ class ComputedTorque:
         reason = not_positive(self.robot, self._to, rows)
         if reason:
             raise ControlError(
-                f'{self.robot.name}: {reason}: give better parameters to start with'
+                f'{self.robot.name}: {reason}: give better parameters to start with',
+                code='not_positive_definite',
             )
         return False
 
@@ -239,11 +244,14 @@ class ComputedTorque:
         if chi.shape != (len(names),):
             raise ControlError(
                 f'{self.robot.name}: {chi.size} parameters, expected {len(names)} '
-                f'({names[0]} ... {names[-1]})'
+                f'({names[0]} ... {names[-1]})',
+                code='parameter_count',
             )
         bad = np.flatnonzero(~np.isfinite(chi))
         if bad.size:
-            raise ControlError(f'{self.robot.name}: parameter {names[bad[0]]} is not finite')
+            raise ControlError(
+                f'{self.robot.name}: parameter {names[bad[0]]} is not finite', code='not_finite'
+            )
         return chi
 
     def _vector(self, what: str, values: ArrayLike, infinite: bool = False) -> Array:
@@ -251,7 +259,9 @@ class ComputedTorque:
         n = self.robot.n
         x = np.full(n, float(x)) if x.ndim == 0 else x
         if x.shape != (n,):
-            raise ControlError(f'{self.robot.name}: {what} has {x.size} values for {n} joints')
+            raise ControlError(
+                f'{self.robot.name}: {what} has {x.size} values for {n} joints', code='joint_count'
+            )
         if np.any(np.isnan(x)) or (not infinite and np.any(np.isinf(x))):
             raise ControlError(f'{self.robot.name}: {what} is not finite')
         return x
@@ -259,7 +269,8 @@ class ComputedTorque:
     def _refuse_shape(self, which: int, values: ArrayLike) -> None:
         raise ControlError(
             f'{self.robot.name}: the {_INPUTS[which]} has shape {np.shape(values)}, expected '
-            f'({self.robot.n},)'
+            f'({self.robot.n},)',
+            code='shape',
         )
 
     def _refuse_values(self, h: float) -> None:
@@ -271,4 +282,7 @@ class ComputedTorque:
                 f"{self.robot.name}: the {_INPUTS[which]} of joint '{joint}' is not finite",
                 joint=joint,
             )
-        raise ControlError(f'{self.robot.name}: {h!r} s since the last sample, must be positive')
+        raise ControlError(
+            f'{self.robot.name}: {h!r} s since the last sample, must be positive',
+            code='not_positive',
+        )

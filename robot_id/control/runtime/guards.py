@@ -19,11 +19,11 @@ Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 # Friction, rotor inertia and the mass of a slide are not negative; a regrouped one (R) may be.
 _NOT_NEGATIVE = re.compile(r'^(Fv|Fc|Fvm|Fcm|Ia|M)\d+[+-]?$')
-IMPOSSIBLE = (
-    'no physically consistent robot was found with these parameters, so M_hat is not proven positive '
-    'definite in every posture'
+INCONSISTENT = (
+    'the parameters are not physically consistent, so M_hat may not be positive definite in every '
+    'posture'
 )
-NOT_PROVEN = f'{IMPOSSIBLE}; a search over postures found no counterexample'
+SEARCHED_ONLY = f'{INCONSISTENT}; a search over postures found no counterexample'
 
 
 def parameter_bounds(
@@ -109,12 +109,13 @@ def positive_everywhere(robot: Robot, chi: Array, physical: bool = True) -> bool
         return True
     if physical:
         raise ControlError(
-            f'{robot.name}: {IMPOSSIBLE}: identify with --set physical=true (or, with a search in '
-            'place of the proof, set physical: false of the controller)'
+            f'{robot.name}: {INCONSISTENT}: identify with --set physical=true (or set physical: '
+            'false of the controller, which only searches for such a posture)',
+            code='not_consistent',
         )
     objection = weak_posture(robot, chi)
     if objection:
-        raise ControlError(f'{robot.name}: {objection}')
+        raise ControlError(f'{robot.name}: {objection}', code='not_positive_definite')
     return False
 
 
@@ -139,7 +140,7 @@ def check_model(
     forced: bool = False,
 ) -> bool:
     """
-    Refuse a model that is not safe to control with; return whether M_hat is proven positive.
+    Refuse a model that is not safe to control with; return whether chi is physically consistent.
 
     What is cheap comes first: a value that is far off is refused before the search for a robot
     that has it.

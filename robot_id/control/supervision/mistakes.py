@@ -130,7 +130,7 @@ def _undone(
     for delay in DELAYS_S if trip.kind is not Kind.SIGN else ():
         late = round(delay / period)
         if 1 < late < len(q) - LEAST_SAMPLES:
-            said = f'the torque acts about {1e3 * delay:.0f} ms late: a lower bandwidth is needed'
+            said = f'the torque lags by about {1e3 * delay:.0f} ms: lower the bandwidth'
             yield said, (q[late:], felt[:-late], stuck), (q[late:], felt[late:], stuck)
     own = bias(robot, chi, q, np.zeros_like(q))
     yield _carried(), (q, felt + own, stuck), None

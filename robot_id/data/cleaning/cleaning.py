@@ -53,7 +53,9 @@ def clean(
     raw = unwrapped(raw, notes, repairs)
     raw = on_own_clock(raw, notes, repairs)
     if raw.time.shape[0] < 2:
-        raise DataError(f'{raw.source}: {raw.time.shape[0]} sample(s), at least 2 are needed')
+        raise DataError(
+            f'{raw.source}: {raw.time.shape[0]} sample(s), at least 2 are needed', code='too_short'
+        )
     steps = np.diff(raw.time)
     step = _step(steps) if rate_hz is None else 1.0 / rate_hz
     limit = LARGEST_HOLE * float(np.median(steps))
@@ -99,7 +101,10 @@ def _finite(raw: Raw, notes: list[str]) -> Raw:
         return raw
     lost = int(good.size - good.sum())
     if lost > good.size / 2:
-        raise DataError(f'{raw.source}: {lost} of {good.size} rows are not finite, {places[0]}')
+        raise DataError(
+            f'{raw.source}: {lost} of {good.size} rows are not finite, {places[0]}',
+            code='not_finite',
+        )
     notes.append(
         f'{raw.source}: {lost} row(s) with NaN or infinite values removed, first: '
         + '; '.join(places)
@@ -129,7 +134,8 @@ def _in_order(raw: Raw, notes: list[str]) -> Raw:
             raise DataError(
                 f'{raw.source}: time goes back from {raw.time[at - 1]:.6g} s at {raw.place(at)}: '
                 'a clock that was set back or several recordings in one; give each part by '
-                "'rows' in the mapping"
+                "'rows' in the mapping",
+                code='time_goes_back',
             )
         notes.append(
             f'{raw.source}: {backward.size} stamp(s) out of order were sorted, first at '
@@ -152,7 +158,8 @@ def _in_order(raw: Raw, notes: list[str]) -> Raw:
             place = raw.place(int(repeated[differ[0]]))
             raise DataError(
                 f'{raw.source}: two samples with the stamp of {place} and different {name}: are '
-                "the stamps too coarse? Then give 'rate_hz' and no 'time'"
+                "the stamps too coarse? Then give 'rate_hz' and no 'time'",
+                code='equal_stamps',
             )
     notes.append(
         f'{raw.source}: {repeated.size} repeated sample(s) removed, first at '

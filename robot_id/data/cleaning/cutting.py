@@ -40,7 +40,8 @@ def cut(
     for first, last in ranges:
         if not 1 <= first < last <= samples:
             raise DataError(
-                f'{raw.source}: rows {first} to {last} are not within the rows 1 to {samples}'
+                f'{raw.source}: rows {first} to {last} are not within the rows 1 to {samples}',
+                code='rows_outside',
             )
         rows = slice(first - 1, last)
         channels = {name: values[rows] for name, values in raw.channels.items()}
@@ -62,7 +63,8 @@ def _rows_of_seconds(raw: Raw, ranges: list[list[float]] | None) -> list[list[in
             end = float(np.nanmax(time)) if finite.any() else 0.0
             raise DataError(
                 f'{raw.source}: fewer than two samples in the seconds {first:g} to {last:g}; '
-                f'the recording has 0 to {end:.6g} s'
+                f'the recording has 0 to {end:.6g} s',
+                code='seconds_outside',
             )
         found.append([int(inside[0]) + 1, int(inside[-1]) + 1])
     return found

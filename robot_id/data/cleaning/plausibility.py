@@ -54,6 +54,10 @@ def check_plausible(
                 f'{where}: moves at up to {fastest:.4g} per s, its limit is {speed[j]:.4g}: '
                 'wrong unit, wrong rate, or jumps in the position'
             )
+        if all(np.ptp(values) == 0.0 for values in q):
+            warnings.append(f'{where}: the position never changes')
+        if not dataset.has_torque:
+            continue
         tau = max(float(np.abs(run.torque[:, j]).max()) for run in dataset.runs)
         if np.isfinite(effort[j]) and tau > FAR_BEYOND * effort[j]:
             unit = ' (N.mm in place of N.m?)' if tau > 100 * effort[j] else ''
@@ -62,8 +66,6 @@ def check_plausible(
             warnings.append(f'{where}: the torque is zero throughout')
         elif all(np.ptp(run.torque[:, j]) == 0.0 for run in dataset.runs):
             warnings.append(f'{where}: the torque never changes')
-        if all(np.ptp(values) == 0.0 for values in q):
-            warnings.append(f'{where}: the position never changes')
     return warnings
 
 

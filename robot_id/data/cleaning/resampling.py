@@ -15,7 +15,7 @@ _PIECE = 65536
 # Runs of one data set share their rate within this.
 _SAME_RATE = 0.01
 # Channels without the smoothness that a cubic interpolation needs.
-ROUGH = ('torque', 'control', 'temperature')
+ROUGH = ('torque', 'control', 'temperature', 'gain', 'supply', 'enabled')
 
 
 def at_one_rate(runs: list[Run], source: str, notes: list[str]) -> list[Run]:
@@ -39,7 +39,9 @@ def _at_step(run: Run, step: float) -> Run:
     channels = {
         field.name: interpolate(run.time, values, grid, cubic=field.name not in ROUGH)
         for field in fields(run)
-        if field.name != 'time' and (values := getattr(run, field.name)) is not None
+        if field.name != 'time'
+        and (values := getattr(run, field.name)) is not None
+        and values.shape[1]
     }
     return Run(time=grid, **channels)
 

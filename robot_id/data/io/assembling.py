@@ -14,7 +14,13 @@ from robot_id.data import units
 from robot_id.data.cleaning.cleaning import Raw
 from robot_id.data.cleaning.cutting import cut
 from robot_id.data.io.tables import Table, read_table
-from robot_id.data.joint_side import drive_gains, earlier, on_joint_side, per_joint
+from robot_id.data.joint_side import (
+    constant_values,
+    drive_gains,
+    earlier,
+    on_joint_side,
+    per_joint,
+)
 from robot_id.data.mapping import DRIVE_GAIN, Channel, TimeColumn
 from robot_id.data.mapping import Mapping as MappingFile
 from robot_id.exceptions import DataError
@@ -148,12 +154,14 @@ def from_tables(
     def gains(n: int, where: str) -> Array:
         return drive_gains(_names(path, mapping, joint_names, n), known_gains or {}, where)
 
-    if mapping.torque is None:
-        raise DataError(f"{path}: the mapping has no key 'torque', which a table needs")
     channels: dict[str, Array] = {}
     origin: dict[str, str] = {}
     recorded = mapping.recorded_joints() or joint_names
-    for name, channel in mapping.channels().items():
+    given = mapping.channels()
+    constant = {name: each for name, each in given.items() if each.value is not None}
+    for name, channel in given.items():
+        if name in constant:
+            continue
         table, raw = _recorded(files, channel, name, recorded)
         where = f'{table.path}: {name}'
         scale = (
@@ -164,6 +172,8 @@ def from_tables(
         channels[name] = on_joint_side(raw, channel, name, scale, where)
         origin[name] = table.path.name
     main = files.get(first_file(mapping.position, recorded), 'position').path.name
+    if 'position' in constant:
+        raise DataError(f"{path}: the mapping's 'position' has a 'value', it must be recorded")
     time = _time(path, files, mapping, recorded, channels['position'].shape[0])
     channels, time = _same_rows(path, channels, time, mapping, main, origin)
     for name, values in channels.items():
@@ -172,6 +182,10 @@ def from_tables(
     for name, channel in mapping.channels().items():
         if channel.delay:
             channels[name] = earlier(time, channels[name], channel.delay, f'{path}: {name}')
+    samples, n = channels['position'].shape
+    for name, channel in constant.items():
+        where = f'{path}: {name}'
+        channels[name] = constant_values(channel, name, samples, n, path.name, where)
     whole = Raw(str(path), time, channels, names)
     return cut(whole, mapping, main, files.notes, _own_runs(files)), files.notes
 
@@ -193,7 +207,9 @@ class _Files:
             folder = self.path if os.path.isdir(self.path) else self.path.parent
             target = folder / file
             if not os.path.isfile(target):
-                raise DataError(f"{target}: no such file (the mapping's '{key}.file')")
+                raise DataError(
+                    f"{target}: no such file (the mapping's '{key}.file')", code='no_file'
+                )
         if target not in self.tables:
             table = read_table(target)
             self.tables[target] = table
@@ -247,7 +263,8 @@ def _same_rows(
             raise DataError(
                 f'{path}: {short} has {rows[short]} rows ({origin.get(short, main)}), {long} has '
                 f"{rows[long]} ({origin.get(long, main)}): equal lengths are needed, or 'rows' "
-                f'that all of them have, such as [1, {least}], if they begin at the same time'
+                f'that all of them have, such as [1, {least}], if they begin at the same time',
+                code='unequal_lengths',
             )
     return {name: values[:least] for name, values in channels.items()}, time[:least]
 
@@ -310,7 +327,8 @@ def _time(
         if len(times) > 1 and np.any(np.abs(time - longest[: len(time)]) > 0.5 * step):
             raise DataError(
                 f"{path}: the times of {file} are not those of the other joints' files; joints "
-                'that were recorded one after the other are recordings of their own'
+                'that were recorded one after the other are recordings of their own',
+                code='unequal_times',
             )
     return longest
 
@@ -335,7 +353,9 @@ def _names(
     if names is None:
         return tuple(f'joint_{number}' for number in range(1, n + 1))
     if len(names) != n:
-        raise DataError(f'{path}: {n} position columns for {len(names)} joints')
+        raise DataError(
+            f'{path}: {n} position columns for {len(names)} joints', code='joint_count'
+        )
     return names
 
 

@@ -19,7 +19,7 @@ _SHORT = {
     'reference_velocity': 'dq_ref',
     'reference_acceleration': 'ddq_ref',
 }
-_NO_TIME = "for samples at a constant rate give a mapping with 'rate_hz', 'position' and 'torque'"
+_NO_TIME = "for samples at a constant rate give a mapping with 'rate_hz' and 'position'"
 
 
 def guess_mapping(path: Path) -> tuple[Mapping, Table]:
@@ -30,15 +30,21 @@ def guess_mapping(path: Path) -> tuple[Mapping, Table]:
     variables `time`, `position`, `torque` and so on, (N, n) each, and maybe `joint_names`.
     """
     table = read_table(path)
+    return mapping_of(table), table
+
+
+def mapping_of(table: Table) -> Mapping:
+    """Return the mapping of a table with our own names; refuse others with advice."""
     mapping = _of_header(table) if table.header is not None else _of_variables(table)
     if mapping is None:
         names = table.header or list(table.variables)
         shown = f'it has {", ".join(names[:12])}' if names else 'it has no header'
         raise DataError(
-            f'{path}: cannot tell what the columns hold ({shown}); give a mapping, one of '
-            f'{", ".join(shipped_mappings())} or a file of your own'
+            f'{table.path}: cannot tell what the columns hold ({shown}); give a mapping, one of '
+            f'{", ".join(shipped_mappings())} or a file of your own',
+            code='unknown_columns',
         )
-    return mapping, table
+    return mapping
 
 
 def _of_header(table: Table) -> Mapping | None:
@@ -52,7 +58,7 @@ def _of_header(table: Table) -> Mapping | None:
         twice = next(name for name in joints if joints.count(name) > 1)
         raise DataError(f"{table.path}: column '{prefix}{twice}' appears twice")
     if time is None:
-        raise DataError(f"{table.path}: no column 'time'; {_NO_TIME}")
+        raise DataError(f"{table.path}: no column 'time'; {_NO_TIME}", code='no_time')
     channels = {}
     for channel in CHANNELS:
         columns = [f'{channel}.{joint}' for joint in joints]
@@ -62,8 +68,6 @@ def _of_header(table: Table) -> Mapping | None:
             raise DataError(f"{table.path}: no column '{missing}', others of {channel} are there")
         if present:
             channels[channel] = Channel(columns=list(columns))
-    if 'torque' not in channels:
-        raise DataError(f"{table.path}: no columns 'torque.<joint>'")
     return Mapping(joints=joints, time=TimeColumn(column=time), **channels)  # type: ignore[arg-type]
 
 
@@ -75,10 +79,10 @@ def _of_variables(table: Table) -> Mapping | None:
         if found is not None:
             channels[channel] = Channel(variable=found)
     time = next((name for name in ('time', 't') if name in names), None)
-    if 'position' not in channels or 'torque' not in channels:
+    if 'position' not in channels:
         return None
     if time is None:
-        raise DataError(f"{table.path}: no variable 'time'; {_NO_TIME}")
+        raise DataError(f"{table.path}: no variable 'time'; {_NO_TIME}", code='no_time')
     joints = names.get('joint_names')
     listed = None if joints is None else [str(name).strip() for name in np.ravel(joints)]
     if listed is not None and (not listed or len(set(listed)) != len(listed)):

@@ -153,7 +153,7 @@ def read_csv(path: Path) -> tuple[list[str] | None, Array, tuple[str, ...]]:
         values, more = _read_with_care(path, layout)
         notes += more
     if values.size == 0:
-        raise DataError(f'{path}: no data rows')
+        raise DataError(f'{path}: no data rows', code='no_rows')
     if header is not None and len(header) != values.shape[1]:
         raise DataError(
             f'{path}: the header names {len(header)} columns, the rows have {values.shape[1]}'
@@ -166,7 +166,7 @@ def _check_size(path: Path) -> None:
     length = path.stat().st_size
     with path.open('rb') as file:
         if file.read(2) in (b'\xff\xfe', b'\xfe\xff'):
-            raise DataError(f'{path}: UTF-16 text, save it as UTF-8')
+            raise DataError(f'{path}: UTF-16 text, save it as UTF-8', code='encoding')
     marks = dict.fromkeys((b',', b';', b'\t', b' '), 0)
     rows = line = 0
     with _open_bytes(path) as file:

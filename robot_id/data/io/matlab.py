@@ -1,17 +1,17 @@
-"""MATLAB files: version 5 by scipy, version 7.3 by h5py, within the memory budget."""
+"""MATLAB files: versions 4 and 5 as they are written, 7.3 by h5py, within the memory budget."""
 
 from __future__ import annotations
 
-import struct
-import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from robot_id import budget
+from robot_id.data.io.matlab_4 import read_mat4
+from robot_id.data.io.matlab_5 import read_mat5
 
-_HEADER, _COMPRESSED = 128, 15
+_HEADER = 128
 _DEEPEST = 20
 
 
@@ -21,46 +21,7 @@ def read_mat(path: Path) -> dict[str, Any]:
         start = file.read(_HEADER)
     if b'MATLAB 7.3' in start or start.startswith(b'\x89HDF'):
         return _read_hdf5(path)
-    from scipy.io import loadmat
-
-    _check_elements(path, 'big' if start[126:128] == b'MI' else 'little')
-    try:
-        content = loadmat(path, simplify_cells=True)
-    except Exception as error:
-        # Damaged bytes lead to any exception of the parser.
-        raise ValueError(f'not a MATLAB file, or cut off: {error}') from error
-    return flatten({k: v for k, v in content.items() if not k.startswith('__')})
-
-
-def _check_elements(path: Path, order: str) -> None:
-    """Decompress the elements of a version 5 file once, without keeping them, to know its size."""
-    length = path.stat().st_size
-    mark = '<' if order == 'little' else '>'
-    total = 0
-    with path.open('rb') as file:
-        file.seek(_HEADER)
-        while len(tag := file.read(8)) == 8:
-            kind, size = struct.unpack(f'{mark}II', tag)
-            if kind >> 16 or size > length:
-                return  # a small element or no such file: scipy says what it is
-            if kind == _COMPRESSED:
-                total += _unfolded(file.read(size), budget.memory_for(length) - total)
-                budget.check_memory(total, length, f'{path}:')
-            else:
-                total += size
-                file.seek(size, 1)
-
-
-def _unfolded(data: bytes, most: int) -> int:
-    """Return how long compressed bytes become, counting only a little beyond `most`."""
-    stream, size = zlib.decompressobj(), 0
-    while data and size <= most and not stream.eof:
-        try:
-            size += len(stream.decompress(data, 1 << 20))
-        except zlib.error:
-            return size
-        data = stream.unconsumed_tail
-    return size
+    return flatten(read_mat4(path) if b'\0' in start[:4] else read_mat5(path))
 
 
 def _read_hdf5(path: Path) -> dict[str, Any]:

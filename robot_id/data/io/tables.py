@@ -78,7 +78,8 @@ class Table:
             values = np.asarray(raw, dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise DataError(
-                f"{self.path}: variable '{name}' is not numeric, real numbers are needed"
+                f"{self.path}: variable '{name}' is not numeric, real numbers are needed",
+                code='not_numeric',
             ) from error
         if values.ndim > 2:
             raise DataError(
@@ -115,8 +116,9 @@ def read_table(path: Path) -> Table:
         # Damaged bytes lead to any exception of the libraries.
         reason = ' '.join(str(error).split()) or type(error).__name__
         raise DataError(
-            f'{path}: cannot be read, damaged or not of this format ({reason})'
+            f'{path}: cannot be read, damaged or not of this format ({reason})', code='unreadable'
         ) from error
     raise DataError(
-        f"{path}: no reader for '{path.suffix}'; use csv, csv.gz, mat, npz, json or a bag"
+        f"{path}: no reader for '{path.suffix}'; use csv, csv.gz, mat, npz, json or a bag",
+        code='no_reader',
     )

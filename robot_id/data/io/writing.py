@@ -40,7 +40,7 @@ def save(dataset: Dataset, path: str | Path, overwrite: bool = False) -> Path:
     path = Path(path)
     name = path.name.lower()
     if os.path.exists(path) and (os.path.isdir(path) or not overwrite):
-        raise DataError(f'{path}: exists already and is not overwritten')
+        raise DataError(f'{path}: exists already and is not overwritten', code='exists')
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if name.endswith(('.csv', '.csv.gz', '.npz')):
@@ -49,7 +49,8 @@ def save(dataset: Dataset, path: str | Path, overwrite: bool = False) -> Path:
                 write(dataset, draft)
         elif name.endswith(('.mcap', '.db3', '.mat', '.txt', '.bag')):
             raise DataError(
-                f"{path}: cannot write '{path.suffix}'; a bag is a directory, give a name"
+                f"{path}: cannot write '{path.suffix}'; a bag is a directory, give a name",
+                code='no_writer',
             )
         else:
             _save_bag(dataset, path)
@@ -60,7 +61,12 @@ def save(dataset: Dataset, path: str | Path, overwrite: bool = False) -> Path:
 
 def _present(dataset: Dataset) -> list[str]:
     """Return the channels that every run has."""
-    return [c for c in CHANNELS if all(getattr(run, c) is not None for run in dataset.runs)]
+    return [
+        channel
+        for channel in CHANNELS
+        if all(getattr(run, channel) is not None for run in dataset.runs)
+        and (channel != 'torque' or dataset.has_torque)
+    ]
 
 
 def _save_csv(dataset: Dataset, path: Path) -> None:
@@ -71,7 +77,9 @@ def _save_csv(dataset: Dataset, path: Path) -> None:
     header += [f'{channel}.{joint}' for channel in channels for joint in dataset.joint_names]
     bad = next((joint for joint in dataset.joint_names if set(joint) & set(',;\t"\n')), None)
     if bad is not None:
-        raise DataError(f"{path}: joint name '{bad}' cannot stand in a csv header")
+        raise DataError(
+            f"{path}: joint name '{bad}' cannot stand in a csv header", code='bad_name'
+        )
     opener = gzip.open if path.suffix == '.gz' else open
     with opener(path, 'wt', encoding='utf-8', newline='\n') as file:
         file.write(','.join(header) + '\n')

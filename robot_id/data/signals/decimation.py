@@ -110,7 +110,9 @@ def stages(factor: int) -> tuple[int, ...]:
     A prime factor above 13 stays a stage of its own.
     """
     if factor != int(factor) or factor < 1:
-        raise OptionError(f'decimation must be a whole number of at least 1, got {factor!r}')
+        raise OptionError(
+            f'decimation must be a whole number of at least 1, got {factor!r}', code='not_whole'
+        )
     small, rest = 1, int(factor)
     for prime in (2, 3, 5, 7, 11, 13):
         while rest % prime == 0:
@@ -234,7 +236,9 @@ def decimate(x: Array, factor: int, axis: int = 0, even: bool = False) -> Array:
         return x.copy()
     moved = np.moveaxis(x, axis, 0)
     if moved.shape[0] < 2:
-        raise OptionError(f'cannot decimate {moved.shape[0]} sample(s) by {factor}')
+        raise OptionError(
+            f'cannot decimate {moved.shape[0]} sample(s) by {factor}', code='too_short'
+        )
     y = np.ascontiguousarray(moved).reshape(moved.shape[0], -1)
     for number in split:
         if y.shape[0] < 2:

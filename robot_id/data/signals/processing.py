@@ -12,15 +12,7 @@ from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset, Run
 from robot_id.data.signals import filters
-from robot_id.data.signals.decimation import (
-    LARGEST_STAGE,
-    Decimator,
-    decimate,
-    kept_samples,
-    stages,
-)
-from robot_id.data.signals.derivatives import central_differences, differentiate
-from robot_id.data.signals.torque_delay import torque_at_samples
+from robot_id.data.signals.decimation import LARGEST_STAGE, stages
 from robot_id.exceptions import DataError, OptionError, did_you_mean
 from robot_id.ranges import FilterOrder, Frequency, NotNegative, Range, check
 
@@ -47,7 +39,7 @@ class Processing:
     """
     Options between the measured positions and torques and the equations Y = W chi + rho.
 
-    None means derived: by `regression.preprocessing.options` from the data, or by `resolve` from
+    None means resolved: by `regression.preprocessing.options` from the data, or by `resolve` from
     the loop bandwidth (at most 10 Hz; rate/50 where no loop is known) and the sampling rate alone.
 
     :param filter: filter of the positions: 'butterworth' (zero-phase, forward and backward),
@@ -66,11 +58,11 @@ class Processing:
     :param border_s: the same in seconds; give one of the two.
     :param rest_band: samples of joint j with |dq_j| below it are left out, rad/s or m/s; one
         value, or one for each joint; 0 = none; default: 1 % of the top speed for a joint that
-        dwells, and with sign(dq) 4 deviations of the noise of the velocity.
+        dwells, and with sign(dq) 4 standard deviations of the noise of the velocity.
     :param held_torque: the torque is a command that is held until the next sample, so it acts half
         a sample after the position was taken: it is interpolated between four commands.
     :param torque_delay_s: delay of the recorded torque against the position [s], negative where
-        it is early; the torque is shifted back by it; derived (IDIM, unless the torque is held):
+        it leads; the torque is shifted back by it; derived (IDIM, unless the torque is held):
         estimated with the parameters, and 0 where it is not significant; one for all joints, or
         one for each where they differ.
     """
@@ -93,13 +85,13 @@ class Processing:
 
     @property
     def resolved(self) -> bool:
-        """Whether nothing is left to derive."""
+        """Whether nothing is left to resolve."""
         cutoff = self.cutoff_hz is not None or self.filter == 'none'
         return cutoff and self.decimation is not None and self.border is not None
 
     @property
     def offset_open(self) -> bool:
-        """Whether the time offset of the torque is left to the data."""
+        """Whether the delay of the torque is left to the data."""
         return self.torque_delay_s is None and not self.held_torque
 
     def describe(self, rate: float | None = None) -> list[str]:
@@ -109,7 +101,7 @@ class Processing:
         :param rate: sampling frequency in Hz, for the lines that need it.
         """
         known = {f.name: getattr(self, f.name) for f in fields(self)}
-        text = {k: 'derived' if v is None else v for k, v in known.items()}
+        text = {k: 'from the data' if v is None else v for k, v in known.items()}
         if self.filter == 'none':
             lines = ['positions: no filter, central differences']
         else:
@@ -124,7 +116,7 @@ class Processing:
         if self.decimation == 1:
             lines.append('decimation: none')
         elif self.decimation is None:
-            lines.append(f'decimation: derived, {self.decimation_filter} filter')
+            lines.append(f'decimation: from the data, {self.decimation_filter} filter')
         else:
             split = ' x '.join(map(str, stages(self.decimation)))
             cutoff = f', cut-off {0.4 * rate / self.decimation:.4g} Hz' if rate else ''
@@ -135,10 +127,10 @@ class Processing:
         offsets = np.atleast_1d(_band(self.torque_delay_s))
         if np.any(offsets != 0.0):
             words = [
-                f'{1e3 * abs(v):.3g} ms {"late" if v > 0.0 else "early"}' if v else 'in time'
+                f'{"lags" if v > 0.0 else "leads"} by {1e3 * abs(v):.3g} ms' if v else 'in time'
                 for v in offsets
             ]
-            lines.append(f'torque: {", ".join(words)}, shifted back')
+            lines.append(f'torque: {", ".join(words)}; shifted to the positions')
         band = np.atleast_1d(_band(self.rest_band))
         if np.any(band > 0):
             lines.append('rest band: |dq| >= ' + ', '.join(f'{v:.4g}' for v in band))
@@ -208,7 +200,9 @@ def dropped(dq: Array, rest_band: float | Sequence[float] | None) -> NDArray[np.
     """
     band = _band(rest_band)
     if band.ndim and band.shape[0] != dq.shape[1]:
-        raise OptionError(f'rest_band has {band.shape[0]} values for {dq.shape[1]} joints')
+        raise OptionError(
+            f'rest_band has {band.shape[0]} values for {dq.shape[1]} joints', code='joint_count'
+        )
     return np.abs(dq) < band
 
 
@@ -234,7 +228,8 @@ def usable(run: Run, processing: Processing) -> tuple[int, int]:
     if last - first < max(2 * (end_rows(processing) + 1) * factor, 4):
         raise DataError(
             f'a run of {len(run)} samples from {run.time[0]:.3f} s is too short: {border} samples '
-            f'are dropped at each end and 1 in {factor} is kept; lower border or decimation'
+            f'are dropped at each end and 1 in {factor} is kept; lower border or decimation',
+            code='too_short',
         )
     return first, last
 
@@ -275,20 +270,3 @@ def _positive(name: str, value: float | None) -> None:
         raise OptionError(
             f'{name} must be a positive number, got {value!r}', key=name, value=value, bound=0.0
         )
-
-
-__all__ = [
-    'Decimator',
-    'Processing',
-    'central_differences',
-    'decimate',
-    'differentiate',
-    'dropped',
-    'end_rows',
-    'even_factor',
-    'kept_samples',
-    'resolve',
-    'rows_left',
-    'torque_at_samples',
-    'usable',
-]

@@ -86,9 +86,11 @@ class Plant:
         self.position = np.array(position, float)
         self.velocity = np.zeros(n) if velocity is None else np.array(velocity, float)
         if self.position.shape != (n,) or self.velocity.shape != (n,):
-            raise SimulationError(f'{self.robot.name}: a state of {n} joints is needed')
+            raise SimulationError(
+                f'{self.robot.name}: a state of {n} joints is needed', code='joint_count'
+            )
         if not np.all(np.isfinite([self.position, self.velocity])):
-            raise SimulationError(f'{self.robot.name}: the state is not finite')
+            raise SimulationError(f'{self.robot.name}: the state is not finite', code='not_finite')
         self.acceleration = np.zeros(n)
         self.sample = 0
         self._rng = [np.random.default_rng([self.disturbances.seed, k]) for k in range(2)]
@@ -159,7 +161,8 @@ class Plant:
         if abs(reference.step - self.step) > 1e-6 * self.step:
             raise SimulationError(
                 f'{self.robot.name}: the reference has {reference.rate:.6g} Hz, the controller '
-                f'{1.0 / self.step:.6g} Hz: sample the trajectory at the rate of the controller'
+                f'{1.0 / self.step:.6g} Hz: sample the trajectory at the rate of the controller',
+                code='wrong_rate',
             )
         N, n = reference.position.shape
         motion = Motion(*(_floats(x) for x in (
@@ -220,7 +223,10 @@ class Plant:
     ) -> NoReturn:
         at = sample * self.step
         raise SimulationError(
-            f'{self.robot.name}: simulation failed at {at:.4f} s: {what}', joint=joint, bound=bound
+            f'{self.robot.name}: simulation failed at {at:.4f} s: {what}',
+            joint=joint,
+            bound=bound,
+            code='diverged',
         )
 
 

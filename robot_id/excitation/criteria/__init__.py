@@ -1,23 +1,15 @@
-"""The criteria: a new one is a file in this folder and a line here."""
+"""The criteria: a new one is a file in this folder and a line in `CRITERION_TEXTS`."""
 
 from __future__ import annotations
 
 from importlib import import_module
 
 from robot_id.exceptions import OptionError, did_you_mean
+from robot_id.excitation import CRITERION_TEXTS
 from robot_id.excitation.criteria.criterion import Criterion
 
-_FILES = (
-    'condition',
-    'weighted',
-    'determinant',
-)
-
 CRITERIA: dict[str, Criterion] = {
-    criterion.name: criterion
-    for criterion in (
-        import_module(f'robot_id.excitation.criteria.{file}').CRITERION for file in _FILES
-    )
+    name: import_module(f'{__name__}.{name}').CRITERION for name in CRITERION_TEXTS
 }
 
 

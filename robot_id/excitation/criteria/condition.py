@@ -103,7 +103,6 @@ KERNELS['log_condition'] = Kernel(
 CRITERION = Criterion(
     name='condition',
     label='cond(W)',
-    text='cond(W)',
     key='condition_number',
     weighted=False,
     figure=condition,

@@ -20,7 +20,6 @@ class Criterion:
 
     :param name: in commands and options.
     :param label: in tables.
-    :param text: what it is, for help texts.
     :param key: of its figure in JSON files.
     :param weighted: of Phi = W diag(chi_bar) instead of W.
     :param figure: (singular values in descending order, samples) -> the value to minimise.
@@ -32,7 +31,6 @@ class Criterion:
 
     name: str
     label: str
-    text: str
     key: str
     weighted: bool
     figure: Callable[[Array, int], float]

@@ -32,7 +32,6 @@ def determinant(singular: Array, samples: int) -> float:
 CRITERION = Criterion(
     name='determinant',
     label='D-optimality',
-    text='D-optimality: det(Phi^T Phi)^(-1/2b)',
     key='determinant',
     weighted=True,
     figure=determinant,

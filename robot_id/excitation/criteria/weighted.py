@@ -12,7 +12,6 @@ from robot_id.excitation.criteria.criterion import Criterion
 CRITERION = Criterion(
     name='weighted',
     label='cond(Phi)',
-    text='cond(Phi), Phi = W diag(chi_bar), eq. 9 of paper 004',
     key='condition_number_weighted',
     weighted=True,
     figure=condition,

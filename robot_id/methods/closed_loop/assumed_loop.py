@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset
+from robot_id.data.signals.filters import without_line
 from robot_id.robot import Loop, Robot
 from robot_id.robot.files.description import LawName
 
@@ -70,7 +70,7 @@ def assumed_loop(robot: Robot, dataset: Dataset) -> AssumedLoop:
     delay = float(np.median([fit.delay_s for fit in moving]))
     loop = _loop(law, hz, damping)
     shown = ', '.join(f'{f:.3g}' for f in hz)
-    late = f', reference {1000 * delay:.3g} ms late' if delay > 0.0 else ''
+    late = f', the reference lags by {1000 * delay:.3g} ms' if delay > 0.0 else ''
     return AssumedLoop(
         loop,
         delay,
@@ -106,9 +106,9 @@ def _fit_joint(dataset: Dataset, joint: int, largest_hz: float) -> _Fit | None:
     """Return what explains position by reference in the longest run; None where little does."""
     run = max(dataset.runs, key=len)
     assert run.reference_position is not None
-    window = scipy.signal.windows.hann(len(run))
+    window = np.hanning(len(run))
     q, r = (
-        np.fft.rfft(window * scipy.signal.detrend(x[:, joint]))
+        np.fft.rfft(window * without_line(x[:, joint]))
         for x in (run.position, run.reference_position)
     )
     f = np.fft.rfftfreq(len(run), run.step)

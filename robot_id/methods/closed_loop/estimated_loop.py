@@ -56,7 +56,7 @@ class EstimatedLoopMethod(LoopMethod):
             try:
                 return problem, self.solve(problem, start, next(tries))
             except IdentificationError:
-                last = self.last_resort(problem, start, next(tries))
+                last = self.fallback(problem, start, next(tries))
                 if last is None:
                     raise
                 return last
@@ -76,13 +76,13 @@ class EstimatedLoopMethod(LoopMethod):
         if given is not None:
             problem.warnings += (
                 'the loop in the robot file does not reproduce the recorded positions: if it is '
-                'wrong, so are the parameters and their deviations; correct it, or set '
+                'wrong, so are the parameters and their standard deviations; correct it, or set '
                 'fit_loop=auto',
             )
             return problem, replace(given, extras={**given.extras, 'loop_contradicted': True})
-        return self._in_the_end(problem, start, tries, found, failure)
+        return self._fallback(problem, start, tries, found, failure)
 
-    def _in_the_end(
+    def _fallback(
         self,
         problem: LoopProblem,
         start: Array,
@@ -101,13 +101,13 @@ class EstimatedLoopMethod(LoopMethod):
                 return problem, self.solve(problem, start, next(tries))
             except IdentificationError as error:
                 failure = error
-        best = self.last_resort(problem, start, next(tries)) or found
+        best = self.fallback(problem, start, next(tries)) or found
         if best is None:
             assert failure is not None
             raise failure
         return best
 
-    def last_resort(
+    def fallback(
         self, problem: LoopProblem, start: Array, progress: Progress
     ) -> tuple[LoopProblem, Outcome] | None:
         """Return what a rigid loop finds where the assumed one leads nowhere; else None."""

@@ -124,11 +124,11 @@ class IdimIv(EstimatedLoopMethod):
         known = free if step == 1.0 else None
         return replace(found, history=tuple(history), converged=converged, free=known)
 
-    def last_resort(
+    def fallback(
         self, problem: LoopProblem, start: Array, progress: Progress
     ) -> tuple[LoopProblem, Outcome] | None:
         """Return the estimate with the instrument of the nearest consistent robot, or rigid."""
-        rigid = super().last_resort(problem, start, progress)
+        rigid = super().fallback(problem, start, progress)
         if rigid is not None:
             return rigid
         data, found = _Rows(problem), list[tuple[float, Outcome]]()
@@ -149,8 +149,9 @@ class IdimIv(EstimatedLoopMethod):
             return None
         problem.warnings += (
             'the estimate cannot be simulated (inertias or frictions too small to tell from '
-            'zero): the instrument follows the nearest physically consistent robot or the reference, the '
-            'estimate is not constrained, and the error is the one along the measured motion',
+            'zero): the instrument follows the nearest physically consistent robot or the '
+            'reference, the estimate is not constrained, and the error is the one along the '
+            'measured motion',
         )
         return problem, min(found, key=lambda pair: pair[0])[1]
 

@@ -14,8 +14,8 @@ from functools import cached_property
 
 import numpy as np
 import scipy.linalg as sl
-import scipy.stats
 from numpy.typing import NDArray
+from scipy.special import chdtri
 
 from robot_id.dynamics import Simulation
 from robot_id.dynamics.simulation.sensitivity import gain_sensitivities
@@ -74,7 +74,7 @@ class LoopFit:
             return False
         root = np.linalg.cholesky(self.covariance)
         z = sl.solve_triangular(root, self.theta, lower=True)
-        return float(z @ z) > float(scipy.stats.chi2.isf(CHANCE, self.theta.size))
+        return float(z @ z) > float(chdtri(self.theta.size, CHANCE))
 
 
 def words(theta: Array) -> str:
@@ -84,7 +84,9 @@ def words(theta: Array) -> str:
     for name, logs in (('bandwidth', theta[:n]), ('damping', theta[n : 2 * n])):
         parts.append(f'{name} x {", ".join(f"{v:.4g}" for v in np.exp(logs))}')
     late = 1e3 * theta[2 * n]
-    return ', '.join([*parts, f'reference {abs(late):.3g} ms {"late" if late >= 0 else "early"}'])
+    return ', '.join(
+        [*parts, f'reference {"lags" if late >= 0 else "leads"} by {abs(late):.3g} ms']
+    )
 
 
 def can_fit(problem: LoopProblem, chi: Array) -> bool:

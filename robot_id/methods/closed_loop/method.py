@@ -11,6 +11,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id.blas_threads import one_blas_thread
 from robot_id.data.dataset import Dataset
 from robot_id.data.signals.processing import Processing
 from robot_id.exceptions import IdentificationError, OptionError, SimulationError
@@ -58,7 +59,7 @@ class LoopMethod(ABC):
     :param iterations: the most iterations.
     :param tolerance: converged when the residual changes by less than this, relative to itself ...
     :param settled: ... and no parameter by more than this many of its deviations.
-    :param physical: only parameters that a robot can have, with its standard parameters.
+    :param physical: only physically consistent parameters, with standard parameters.
     :param deviations: 'robust': from the residual as it is, correlated in time and between the
         joints; 'bootstrap': from blocks of rows drawn again and again; 'classical': as if it were
         white noise.
@@ -111,6 +112,7 @@ class LoopMethod(ABC):
         """Return the problem with an assumed loop that can be simulated."""
         return simulable(problem, start)
 
+    @one_blas_thread()
     def estimate(self, robot: Robot, dataset: Dataset, progress: Progress = silent) -> Result:
         """
         Identify the base parameters of a robot.

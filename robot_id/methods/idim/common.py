@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id.blas_threads import one_blas_thread
 from robot_id.data.dataset import Dataset
 from robot_id.data.signals.processing import Processing
 from robot_id.exceptions import IdentificationError
@@ -110,15 +111,15 @@ class Idim(ABC):
         auto: sign(dq) or the robot file's slope, whichever explains the data better.
     :param unexcited: refuse data that leave parameters unexcited, or drop these parameters.
     :param memory_mb: keep the rows of W up to this size, beyond it compute them again when needed.
-    :param physical: only parameters that a robot can have, with its standard parameters.
+    :param physical: only physically consistent parameters, with standard parameters.
     :param deviations: 'robust': from the residual as it is, correlated in time and between the
         joints; 'bootstrap': from randomly resampled blocks of rows; 'classical': as if it were
         white noise.
     :param reversals: 'project_out': W and Y lose what lies along the response of the row filter to
         an impulse where a joint turns, since friction is not known there (where the rows fit into
         memory_mb); 'keep': as it is.
-    :param attenuation: 'corrected': the attenuation of the estimate by noise of the positions in W
-        is corrected (where the rows fit into memory_mb); 'keep': as it is.
+    :param correct_attenuation: correct the attenuation of the estimate by noise of the positions
+        in W (where the rows fit into memory_mb).
     """
 
     name: ClassVar[str] = ''
@@ -153,6 +154,7 @@ class Idim(ABC):
         """
         return fit
 
+    @one_blas_thread()
     def estimate(self, robot: Robot, dataset: Dataset, progress: Progress = silent) -> Result:
         """
         Identify the base parameters of a robot.
@@ -275,6 +277,7 @@ class Idim(ABC):
             raise IdentificationError(
                 f'{rows} equations are left for {b} parameters: record more motion, decimate less '
                 'or narrow the rest band',
+                code='too_few_equations',
                 value=rows,
                 bound=b,
             )
@@ -288,6 +291,8 @@ class Idim(ABC):
             # The name of the method: others that begin with this fit have no such option.
             raise IdentificationError(
                 f'{rest}{lacking}: record a richer motion, or leave them out with --method '
-                f'{self.name} --set unexcited=drop'
+                f'{self.name} --set unexcited=drop',
+                code='not_identifiable',
+                value=lacking.names,
             )
         return kept, (f'{lacking}; left out: {", ".join(lacking.names)}',)

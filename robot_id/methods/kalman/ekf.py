@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id.blas_threads import one_blas_thread
 from robot_id.data.dataset import Dataset
 from robot_id.data.signals.processing import Processing
 from robot_id.exceptions import IdentificationError, OptionError
@@ -148,7 +149,7 @@ class Ekf:
     :param coulomb_slope: alpha of the smooth friction 2/pi atan(alpha dq); none means sign(dq);
         auto: sign(dq) or the robot file's slope, whichever explains the data better.
     :param processing: of the WLS start and of the residual; the filter takes raw positions.
-    :param physical: move the estimate to parameters that a robot can have.
+    :param physical: move the estimate to the nearest physically consistent parameters.
     :param deviations: 'robust': from how much the blocks of the recording contradict each other
         (jackknife; constant parameters only); 'classical': the covariance of the filter.
     """
@@ -174,6 +175,7 @@ class Ekf:
     def __post_init__(self) -> None:
         check(self)
 
+    @one_blas_thread()
     def estimate(self, robot: Robot, dataset: Dataset, progress: Progress = silent) -> Result:
         """
         Filter the recording and return the last estimate with its way there.

@@ -21,8 +21,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.linalg as sl
 from numpy.typing import NDArray
-from scipy.stats import norm
-from scipy.stats import t as student
+from scipy.special import ndtri, stdtrit
 
 Array = NDArray[np.float64]
 BLOCKS, LONGER = 30, 3
@@ -87,7 +86,7 @@ class BlockJackknife:
             ratio = np.maximum(np.diag(longer), tiny) / np.maximum(np.diag(found), tiny)
             grown = np.sqrt(np.maximum(0.5 * (1.0 + ratio), np.median(ratio)))
             found = found * grown * grown[:, None]
-        found = found * (student.ppf(0.975, last - 1) / norm.ppf(0.975)) ** 2
+        found = found * (stdtrit(last - 1, 0.975) / ndtri(0.975)) ** 2
         left, right = axes
         prior = right @ (left @ self._information[0]) * start_std
         return np.asarray(found + prior @ prior.T)

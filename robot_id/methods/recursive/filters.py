@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
+from robot_id.data.signals.filters import butterworth, run_sections, steady_state
 from robot_id.exceptions import OptionError
-from robot_id.kernel_cache import njit
 
 Array = NDArray[np.float64]
 
@@ -31,10 +30,8 @@ class CausalFilter:
             )
         if order != int(order) or not 1 <= order <= 8:
             raise OptionError(f'order = {order}, must be a whole number from 1 to 8')
-        self._sos = np.ascontiguousarray(
-            scipy.signal.butter(int(order), cutoff_hz, fs=rate_hz, output='sos')
-        )
-        self._steady = scipy.signal.sosfilt_zi(self._sos)
+        self._sections = butterworth(int(order), cutoff_hz, rate_hz)
+        self._steady = steady_state(self._sections)
         # Seconds in which a step has settled to about 1 %.
         self.settling_s = (1.0 + 0.5 * order) / cutoff_hz
         self._state: Array | None = None
@@ -51,25 +48,8 @@ class CausalFilter:
             return flat.reshape(block.shape)
         if self._state is None:
             self._state = self._steady[:, :, None] * flat[0]
-        _filter(self._sos, self._state, flat)
+        run_sections(self._sections, self._state, flat, False)
         return flat.reshape(block.shape)
-
-
-@njit(cache=True)
-def _filter(sos: Array, state: Array, x: Array) -> None:
-    """Run the sections over x (N, C) in place; state is (S, 2, C)."""
-    N, C = x.shape
-    for k in range(N):
-        row = x[k]
-        for s in range(sos.shape[0]):
-            b0, b1, b2, a1, a2 = sos[s, 0], sos[s, 1], sos[s, 2], sos[s, 4], sos[s, 5]
-            first, second = state[s, 0], state[s, 1]
-            for c in range(C):
-                value = row[c]
-                out = b0 * value + first[c]
-                first[c] = b1 * value - a1 * out + second[c]
-                second[c] = b2 * value - a2 * out
-                row[c] = out
 
 
 class Washout:

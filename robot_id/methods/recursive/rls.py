@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id.blas_threads import one_blas_thread
 from robot_id.data.dataset import Dataset, Run
 from robot_id.data.signals.processing import Processing
 from robot_id.data.signals.torque_delay import torque_at_samples
@@ -93,12 +94,12 @@ class Rls(OnlineSettings):
         with 'model' filtering, else 1.
     :param processing: zero-phase filters of the residual, and the time offset of the torques; the
         estimator itself is causal.
-    :param physical: move the estimate to parameters that a robot can have.
+    :param physical: move the estimate to the nearest physically consistent parameters.
     :param deviations: 'robust': from how much the blocks of the recording contradict each other
         (jackknife; with infinite memory and no supervision); 'classical': as if the equations had
         white noise.
-    :param attenuation: 'corrected' takes off what the noise of the positions does to the estimate,
-        found by recordings with as much noise again (infinite memory, no supervision); 'keep'.
+    :param correct_attenuation: correct the attenuation of the estimate by noise of the positions,
+        found by recordings with as much noise again (infinite memory, no supervision).
     """
 
     name: ClassVar[str] = 'rls'
@@ -133,6 +134,7 @@ class Rls(OnlineSettings):
             nominal=nominal,
         )
 
+    @one_blas_thread()
     def estimate(self, robot: Robot, dataset: Dataset, progress: Progress = silent) -> Result:
         """
         Pass the recording through the on-line identifier.

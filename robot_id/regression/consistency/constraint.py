@@ -19,7 +19,7 @@ Flags = NDArray[np.bool_]
 @dataclass(frozen=True)
 class Physical:
     """
-    Confines a solution to parameters that a robot can have.
+    Confines a solution to physically consistent parameters.
 
     Base parameters keep the deviations of least squares.
 

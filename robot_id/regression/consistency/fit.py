@@ -1,5 +1,5 @@
 """
-Standard parameters that a real robot can have, nearest to what the data say.
+Physically consistent standard parameters, nearest to what the data say.
 
 min ||R B x - z||^2 + prior(x) with every body's pseudo-inertia positive definite, rotor inertias
 and friction not negative, and the bounds of the robot file. R chi = z is the data's own system in
@@ -268,7 +268,7 @@ def whitened(chi: Array, covariance: Array) -> tuple[Array, Array]:
     known = np.isfinite(np.diag(covariance)) & (np.diag(covariance) > 0.0)
     if not known.any():
         raise IdentificationError(
-            'physical: the method states no deviations, so there is nothing to weigh with'
+            'physical: the method has no standard deviations, so the parameters have no weights'
         )
     C = covariance[np.ix_(known, known)]
     scale = np.sqrt(np.diag(C))

@@ -1,9 +1,8 @@
 """
-Whether base parameters belong to a physically consistent robot: a witness, not a sample of
-postures.
+Whether base parameters are physically consistent: in every posture, not at a sample of them.
 
 A standard set x with B x = chi exactly, every pseudo-inertia positive semidefinite and no drive
-negative, is a witness of M(q) > 0 in every posture: the kinetic energy is a sum of terms that are
+negative, shows M(q) > 0 in every posture: the kinetic energy is a sum of terms that are
 never negative, and the first joint that moves has a term above zero, its own body's inertia along
 its axis or its rotor's.
 """
@@ -21,7 +20,7 @@ from robot_id.regression.consistency.pseudo_inertia import pseudo_inertia, smat,
 from robot_id.robot import Robot
 
 Array = NDArray[np.float64]
-# How near to chi the witness is looked for, and what rounding may take from an eigenvalue.
+# How near to chi the consistent robot is searched, and what rounding may take from an eigenvalue.
 _NEAR, _ROUNDING = 1e-5, 1e-9
 # Steps onto chi, and how near to the border one may go.
 _MOST_STEPS, _CLOSE = 60, 0.95

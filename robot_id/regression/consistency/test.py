@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.stats
 from numpy.typing import NDArray
+from scipy.special import chdtrc, ndtr
 
 from robot_id.regression.consistency.constraints import not_negative
 from robot_id.regression.consistency.fit import whitened
@@ -114,13 +114,13 @@ def judge(names: Sequence[str], chi: Array, covariance: Array, consistent: Array
     R, z = whitened(chi, covariance)
     statistic = float(np.sum((R @ consistent - z) ** 2))
     freedom = len(z)
-    p = float(scipy.stats.chi2.sf(statistic, freedom))
+    p = float(chdtrc(freedom, max(statistic, 0.0)))
     with np.errstate(invalid='ignore', divide='ignore'):
         sigma = np.sqrt(np.diag(covariance))
         pulls, heights = (consistent - chi) / sigma, chi / sigma
     drives = heights[[not_negative(name) for name in names]]
     drives = drives[np.isfinite(drives)]
     lowest = float(drives.min(initial=0.0))
-    single = min(len(drives) * float(scipy.stats.norm.cdf(lowest)), 1.0)
+    single = min(len(drives) * float(ndtr(lowest)), 1.0)
     both = min(2.0 * min(p, single), 1.0) if len(drives) else p
     return Verdict(statistic, freedom, both, pulls, tuple(names))

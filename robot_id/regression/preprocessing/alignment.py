@@ -39,6 +39,9 @@ SMOOTH_CUTOFF_HZ = 80.0
 # There the likelier one is taken: to ask for more than that would take sign(dq) for every short
 # recording, whose rows are too few to be certain, and its Coulomb friction comes out too small.
 DECISIVE, TRUSTED = 0.7, 0.015
+# Hard friction, sign(dq), as a smooth one that no filter tells from it: (rad/s)^-1 or (m/s)^-1.
+# The tail 2 / (pi alpha |dq|) that it lacks is below 1e-3 of the friction from 0.06 rad/s on.
+HARD_SLOPE = 1e4
 
 
 @dataclass(frozen=True)
@@ -50,12 +53,15 @@ class Alignment:
     :param slope_reason: why.
     :param offset: how late the torque is; None where it could not be estimated.
     :param misfit: share of the torques that is left with this slope; None where it was given.
+    :param row_slope: alpha in rows of the measured motion; HARD_SLOPE where friction is known in
+        detail and steps from one side to the other, else `slope`.
     """
 
     slope: float | None
     slope_reason: str
     offset: TimeOffset | None
     misfit: float | None = None
+    row_slope: float | None = None
 
     @property
     def fine(self) -> bool:
@@ -102,7 +108,8 @@ def _found(robot: Robot, dataset: Dataset, slope: float | str | None) -> Alignme
         return _align(robot, sample, processing, slope, 1.0 / dataset.rate)
     except DataError:
         # Too short for these filters: nothing is known beforehand.
-        return Alignment(None if isinstance(slope, str) else slope, 'short recording', None)
+        given = None if isinstance(slope, str) else slope
+        return Alignment(given, 'short recording', None, row_slope=given)
 
 
 def _processing(sample: Dataset, cutoff_hz: float) -> Processing:
@@ -140,7 +147,12 @@ def _align(
         shifted = replace(processing, torque_delay_s=known)
         rest = _projected_offset(Observation(robot, dataset, shifted, best), step)
         offset = offset if rest is None else offset.plus(rest)
-    return Alignment(best, shown if offset is not None else 'too few data', offset, misfit)
+    in_rows = best
+    if best is not None and isinstance(slope, str):
+        in_rows, tails = _law_of_motion(robot, dataset, processing, best)
+        shown = f'{shown}; in motion {tails}' if tails else shown
+    reason = shown if offset is not None else 'too few data'
+    return Alignment(best, reason, offset, misfit, in_rows)
 
 
 def _turn(
@@ -156,12 +168,42 @@ def _turn(
         if misfit is None:
             return rows[None], 'too few data', None
         found[candidate] = misfit
-    best = min(found, key=lambda s: found[s])
+    least = best = min(found, key=lambda s: found[s])
     if best is not None:
         sign, smooth = found[None], found[best]
         best = best if smooth <= max(DECISIVE * sign, TRUSTED) else None
-    shown = ', '.join(f'{_words(s)}: {100 * misfit:.4g} %' for s, misfit in found.items())
+    shown = ', '.join(f'{_words(s)} {100 * misfit:.4g} %' for s, misfit in found.items())
+    shown = f'{_words(best)}; left unexplained at reversals: {shown}'
+    if least != best:
+        shown += f', too little a gain to choose {_words(least)}'
     return rows[best], shown, found[best]
+
+
+def _law_of_motion(
+    robot: Robot, dataset: Dataset, processing: Processing, slope: float
+) -> tuple[float, str]:
+    """
+    Return the slope of friction that explains the rows between the reversals, and why.
+
+    Around a reversal filters, noise and sticking hide how friction turns. Between reversals the
+    laws differ in the tail 1 - 2/pi atan(alpha |dq|), which a fit of the wrong law puts into
+    Coulomb and viscous friction: the one that explains these rows better is taken. All laws have
+    the same rows taken out.
+
+    :param slope: the smooth law that is known.
+    """
+    hard = Observation(robot, dataset, processing, HARD_SLOPE, free=True)
+    found: dict[float, float] = {}
+    for candidate in dict.fromkeys((HARD_SLOPE, slope)):
+        rows = Observation(robot, dataset, processing, candidate, free=True)
+        rows.reversals = hard.reversals
+        fit = _fit(rows)
+        misfit = None if fit is None else misfit_with_offset(*fit)
+        if misfit is None:
+            return slope, ''
+        found[candidate] = misfit
+    best = min(found, key=lambda s: found[s])
+    return best, ', '.join(f'{_words(s)}: {100 * misfit:.4g} %' for s, misfit in found.items())
 
 
 def _projected_offset(rows: Observation, step: float) -> TimeOffset | None:
@@ -193,4 +235,4 @@ def _known_slopes(robot: Robot) -> list[float]:
 
 
 def _words(slope: float | None) -> str:
-    return 'sign(dq)' if slope is None else f'slope {slope:g}'
+    return 'sign(dq)' if slope in (None, HARD_SLOPE) else f'slope {slope:g}'

@@ -47,19 +47,19 @@ ROWS_PER_PARAMETER = 3
 @dataclass(frozen=True)
 class ResolvedOptions:
     """
-    A Processing with nothing left to derive.
+    A Processing with nothing left to resolve.
 
     :param processing: the options.
-    :param reasons: by option, the reason for a derived value.
+    :param reasons: by option, the reason for a value from the data.
     """
 
     processing: Processing
     reasons: Mapping[str, str] = field(default_factory=dict)
 
     def describe(self, rate: float) -> list[str]:
-        """Return one line for each step, and one for each derived choice."""
+        """Return one line for each step, and one for each choice from the data."""
         lines = self.processing.describe(rate)
-        return lines + [f'{key} derived: {reason}' for key, reason in self.reasons.items()]
+        return lines + [f'{key} from the data: {reason}' for key, reason in self.reasons.items()]
 
 
 def resolve_options(
@@ -70,7 +70,7 @@ def resolve_options(
     rest: Rest = 'keep',
 ) -> ResolvedOptions:
     """
-    Derive the options that are None.
+    Resolve the options that are None.
 
     :param dataset: the measurements, columns in the order of the robot's joints.
     :param coulomb_slope: of the friction in W, None for sign(dq).
@@ -109,7 +109,7 @@ def resolve_for_loop(
     rest: Rest = 'keep',
 ) -> ResolvedOptions:
     """
-    Derive the options that are None, for methods that simulate the loop or filter the data.
+    Resolve the options that are None, for methods that simulate the loop or filter the data.
 
     Where the robot file has the loop, its bandwidth (at most 10 Hz) says what the rows hold.
 
@@ -127,7 +127,7 @@ def _for_loop(
     coulomb_slope: float | None,
     motion: bool,
 ) -> ResolvedOptions:
-    """Derive all options but the rest band."""
+    """Resolve all options but the rest band."""
     if 'default' not in robot.description.loops:
         return resolve_options(processing, dataset, robot, coulomb_slope)
     filled = fill_in(processing, dataset.rate, robot.loop().bandwidth)

@@ -54,9 +54,9 @@ def resolve(
     if isinstance(slope, str) or given.offset_open:
         alignment = align(robot, dataset, slope)
     else:
-        alignment = Alignment(slope, 'given', None)
+        alignment = Alignment(slope, 'given', None, row_slope=slope)
     aligned, reasons = alignment.apply(given)
-    found = alignment.slope
+    found = alignment.row_slope
     derived = resolve_options(
         aligned, dataset, robot, found, 'unknown' if found is None else 'known'
     )

@@ -1,5 +1,5 @@
 """
-The time offset between torque and motion, from the fit itself.
+The delay between torque and motion, from the fit itself.
 
 A torque that is recorded delta late is Y(t) = tau(t - delta), so Y = W chi - delta dY/dt to first
 order: one more column, common to all joints, gives delta with its deviation. The zero-order hold
@@ -168,28 +168,30 @@ class TimeOffset:
             )
             most = max(abs(v) for v, _ in self.joints.values()) / self.step
             note = f'; up to {most:.1f} samples: look for a delay' if most > 2.0 else ''
-            return f'time offset: torques recorded late (early where negative), {each}{note}'
+            return f'torque delay: it lags the position (leads where negative) by {each}{note}'
         size = f'{1e3 * abs(self.seconds):.3g} +- {1e3 * self.deviation:.1g} ms'
         samples = self.seconds / self.step
         if self.undecided:
             taken, deviation = (1e3 * value for value in self.used)
             return (
-                f'time offset: torque recorded {1e3 * self.seconds:.2g} +- '
-                f'{1e3 * self.deviation:.1g} ms late, which may be none or the hold of a sampled '
-                f'controller: {taken:.2g} +- {deviation:.1g} ms is taken'
+                f'torque delay: {1e3 * self.seconds:.2g} +- {1e3 * self.deviation:.1g} ms, none '
+                'or the hold of a sampled controller: corrected by '
+                f'{taken:.2g} +- {deviation:.1g} ms'
             )
         if not self.significant:
-            return f'time offset: none ({1e3 * self.seconds:.2g} +- {1e3 * self.deviation:.1g} ms)'
+            return (
+                f'torque delay: none ({1e3 * self.seconds:.2g} +- {1e3 * self.deviation:.1g} ms)'
+            )
         if self.held:
             return (
-                f'time offset: torque recorded {size} early, the hold of a sampled controller: '
-                'commands are averaged to the time of the positions'
+                f'torque delay: it leads the position by {size}, the hold of a sampled '
+                'controller: commands are averaged to the time of the positions'
             )
-        way = 'late' if self.seconds > 0.0 else 'early'
+        way = 'lags' if self.seconds > 0.0 else 'leads'
         note = ''
         if abs(samples) > 2.0:
             note = f', {abs(samples):.1f} samples: look for a delay in the recording or a filter'
-        return f'time offset: torque recorded {size} {way} against the motion{note}'
+        return f'torque delay: it {way} the position by {size}{note}'
 
 
 def _mean(joints: Mapping[str, tuple[float, float]]) -> tuple[float, float]:

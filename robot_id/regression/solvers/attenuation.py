@@ -29,7 +29,7 @@ ROWS, LARGEST_PAIRS = 3000, 4
 NEGLIGIBLE = 0.05
 # Noise above this share of the squared accelerations is not small.
 LARGEST_SHARE = 0.05
-# Interval of the accelerations that measure how random a motion is.
+# Interval of the accelerations that measure how fast a motion changes.
 COARSE_S = 0.02
 
 

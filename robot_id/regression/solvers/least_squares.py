@@ -69,37 +69,37 @@ class Deficiency:
     """
     Parameters that the data do not determine.
 
-    :param silent: names whose column is zero: nothing in the motion depends on them.
+    :param unexcited: names whose column is zero: nothing in the motion depends on them.
     :param repeated: name of a dependent column with the names it cannot be separated from.
     """
 
-    silent: tuple[str, ...] = ()
+    unexcited: tuple[str, ...] = ()
     repeated: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.silent or self.repeated)
+        return bool(self.unexcited or self.repeated)
 
     @property
     def names(self) -> tuple[str, ...]:
         """Parameters to leave out so that the rest is unique."""
-        return self.silent + tuple(name for name, _ in self.repeated)
+        return self.unexcited + tuple(name for name, _ in self.repeated)
 
     def __str__(self) -> str:
         parts = []
-        warm = [name for name in self.silent if _WARM.match(name)]
-        still = [name for name in self.silent if name not in warm]
+        warm = [name for name in self.unexcited if _WARM.match(name)]
+        still = [name for name in self.unexcited if name not in warm]
         if still:
-            parts.append(f'the motion does not excite {_listing(still)}')
+            parts.append(f'{_listing(still)} not excited by the motion')
         if warm:
-            parts.append(
-                f'the temperature stays at its reference, {_listing(warm)} cannot be told'
-            )
+            parts.append(f'{_listing(warm)} not excited: the temperature stays at its reference')
         for name, others in self.repeated[:3]:
             heat = any(_WARM.match(each) for each in (name, *others))
-            what = 'the temperature changes too little to' if heat else 'the motion does not'
-            parts.append(f'{what} separate {name} from {_listing(others)}')
+            why = ': the temperature changes too little' if heat else ' on this motion'
+            parts.append(f'{name} not identifiable apart from {_listing(others)}{why}')
         if len(self.repeated) > 3:
-            parts.append(f'nor {_listing([name for name, _ in self.repeated[3:]])} from others')
+            parts.append(
+                f'nor {_listing([name for name, _ in self.repeated[3:]])} apart from others'
+            )
         return '; '.join(parts)
 
 
@@ -113,9 +113,9 @@ def deficiency(R: Array, names: Sequence[str]) -> Deficiency:
     W = R[:, :-1]
     norms = np.linalg.norm(W, axis=0)
     loud = np.flatnonzero(norms > _SILENT * norms.max(initial=0.0))
-    silent = tuple(name for i, name in enumerate(names) if i not in set(loud.tolist()))
+    unexcited = tuple(name for i, name in enumerate(names) if i not in set(loud.tolist()))
     if loud.size == 0:
-        return Deficiency(silent)
+        return Deficiency(unexcited)
     _, T, order = sl.qr(W[:, loud] / norms[loud], mode='economic', pivoting=True)
     diagonal = np.abs(np.diag(T))
     rank = int(np.sum(diagonal > _DEPENDENT * diagonal[0]))
@@ -125,7 +125,7 @@ def deficiency(R: Array, names: Sequence[str]) -> Deficiency:
         involved = np.abs(combination[:, k]) > 1e-4
         others = tuple(names[loud[i]] for i in np.sort(order[:rank][involved]))
         repeated.append((names[loud[column]], others))
-    return Deficiency(silent, tuple(repeated))
+    return Deficiency(unexcited, tuple(repeated))
 
 
 def solve(
@@ -146,18 +146,25 @@ def solve(
     """
     b = R.shape[1] - 1
     if not np.all(np.isfinite(R)):
-        raise IdentificationError('the observation matrix has values that are not finite')
+        raise IdentificationError(
+            'the observation matrix has values that are not finite', code='not_finite'
+        )
     kept = np.ones(b, bool) if kept is None else np.asarray(kept, bool)
     p = int(kept.sum())
     if rows <= p:
         raise IdentificationError(
             f'{rows} equations for {p} parameters: record more motion or decimate less',
+            code='too_few_equations',
             value=rows,
             bound=p,
         )
     lacking = deficiency(R[:, np.append(kept, True)], [n for n, k in zip(names, kept) if k])
     if lacking:
-        raise IdentificationError(f'{lacking}: move more joints or remove these parameters')
+        raise IdentificationError(
+            f'{lacking}: move more joints or remove these parameters',
+            code='not_identifiable',
+            value=lacking.names,
+        )
     if constraint is not None:
         return constraint.solve(R, rows, names, kept)
     T = triangle(R[:, np.append(kept, True)])

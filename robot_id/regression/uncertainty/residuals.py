@@ -92,6 +92,6 @@ def warn_if_correlated(
     worst = max(w.factor for _, w in bad)
     listing = ', '.join(f'{name} ({w.lag_1:.2f})' for name, w in bad)
     return (
-        f'the residual is autocorrelated (lag 1: {listing}): the deviations are optimistic by a '
-        f'factor of up to {worst:.1f}; decimate more, or suspect unmodelled effects',
+        f'the residual is autocorrelated (lag 1: {listing}): standard deviations are too small '
+        f'by a factor of up to {worst:.1f}; decimate more, or suspect unmodelled effects',
     )

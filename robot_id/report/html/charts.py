@@ -59,7 +59,9 @@ def distribution_chart(prediction: Prediction, j: int, bins: int = 41) -> str:
     density, edges = np.histogram((rho - rho.mean()) / sigma, bins, (-4.1, 4.1), density=True)
     centres = (edges[1:] + edges[:-1]) / 2
     top = 1.1 * max(0.42, float(np.nan_to_num(density).max()))
-    chart = Chart((-4.1, 4.1), (0.0, top), 'distribution of the residual', x_title='deviations')
+    chart = Chart(
+        (-4.1, 4.1), (0.0, top), 'distribution of the residual', x_title='standard deviations'
+    )
     chart.bars(centres, np.nan_to_num(density), edges[1] - edges[0], 'bar')
     chart.line(centres, np.exp(-0.5 * centres**2) / np.sqrt(2 * np.pi), 'predicted')
     return str(chart)

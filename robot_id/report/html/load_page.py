@@ -15,7 +15,8 @@ from robot_id.report.html.markup import number
 from robot_id.robot import Robot
 from robot_id.tasks.drive_gains import DriveGains
 from robot_id.tasks.payload import PayloadIdentification, PayloadResult
-from robot_id.tasks.payload.result import NAMES, STRATEGIES, UNITS
+from robot_id.tasks.payload.result import NAMES, UNITS
+from robot_id.texts import STRATEGIES
 
 # Half width of a 95 % interval in deviations.
 HALF = 1.96

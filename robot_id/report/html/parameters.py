@@ -122,7 +122,7 @@ def convergence_section(result: Result) -> str:
         for title, chart in (
             ('relative error, %', charts.error_chart(result.history)),
             (
-                'each parameter: deviations from its last value',
+                'each parameter: distance from its last value in standard deviations',
                 charts.parameter_chart(result.history, result.std),
             ),
         )

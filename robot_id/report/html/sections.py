@@ -15,24 +15,14 @@ from robot_id.report.html import markup
 from robot_id.report.html.markup import number
 from robot_id.report.html.provenance import Provenance
 from robot_id.robot import Robot
+from robot_id.robot.parameters.units import prismatic
 from robot_id.tasks.validation import Validation
-
-
-def units(robot: Robot) -> tuple[str, ...]:
-    """Return the unit of each joint's torque."""
-    return tuple('N' if slides else 'N m' for slides in prismatic(robot))
-
-
-def prismatic(robot: Robot) -> list[bool]:
-    """Return which joints slide."""
-    kinematics = robot.kinematics
-    return [bool(np.any(kinematics.prismatic[kinematics.dof == j])) for j in range(robot.n)]
 
 
 def robot_section(robot: Robot) -> str:
     """Return the section about the robot."""
     limits, rows = robot.limits, []
-    for j, (joint, slides) in enumerate(zip(robot.joints, prismatic(robot))):
+    for j, (joint, slides) in enumerate(zip(robot.joints, robot.prismatic)):
         span = f'{number(limits.lower[j], 3)} … {number(limits.upper[j], 3)}'
         rows.append(
             (

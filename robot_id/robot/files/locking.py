@@ -28,7 +28,9 @@ def lock_chain(chain: Kinematics, locked: Mapping[str, float]) -> Kinematics:
             raise DescriptionError(f"locked: no joint '{name}' in the table, {hint}", joint=name)
     free = [j for j, name in enumerate(chain.joint_names) if name not in locked]
     if not free:
-        raise DescriptionError('locked: all joints are locked, one at least must move')
+        raise DescriptionError(
+            'locked: all joints are locked, one at least must move', code='all_locked'
+        )
     placements, before = [], pin.SE3.Identity()
     for j, name in enumerate(chain.joint_names):
         here = before * pin.SE3(chain.rotation[j], chain.translation[j])

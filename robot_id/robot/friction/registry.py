@@ -62,4 +62,4 @@ def parse_terms(text: str) -> tuple[str, ...]:
     try:
         return check_terms(name.strip() for name in text.split(',') if name.strip())
     except ValueError as error:
-        raise OptionError(f'friction: {error}') from error
+        raise OptionError(f'friction: {error}', code='no_term') from error

@@ -138,7 +138,7 @@ def find_base(
             rest.append(i)
             rounding = max(rounding, float(size))
     if not basis:
-        raise DescriptionError('no parameter has any effect on the torques')
+        raise DescriptionError('no parameter has any effect on the torques', code='no_effect')
     columns, dependent = np.array(sorted(basis)), np.array(sorted(rest), np.int64)
     if len(dependent):
         beta = scipy.linalg.lstsq(
@@ -180,7 +180,8 @@ def _refuse_mixed_friction(
         if re.fullmatch(r'Fc\d+[+-]', names[i]):
             raise DescriptionError(
                 f"asymmetric Coulomb friction '{names[i]}' cannot be separated from a constant: "
-                "choose 'coulomb' and 'offset' for that joint, or 'rotor_inertia: none'"
+                "choose 'coulomb' and 'offset' for that joint, or 'rotor_inertia: none'",
+                code='not_separable',
             )
 
 

@@ -97,7 +97,7 @@ def methods(given: Any, key: str, folder: Path) -> list[Entry]:
         given = {'method': given}
     table(given, ('method', 'options', 'label'), key, 'method')
     name = text(given['method'], f'{key}.method')
-    one_of(name, registry.names(), f'{key}.method')
+    one_of(name, registry.with_torques(), f'{key}.method')
     options = given.get('options') or {}
     if not isinstance(options, dict):
         raise OptionError(f'{key}.options: a table of options, got {options!r}')

@@ -55,8 +55,8 @@ NOTES = (
     'paper, with the encoder steps of the robot file alone they would be 2 %.',
     'The filters take P0, Q and R of the paper and pass the data once. As there, the good start '
     'is the WLS estimate with Fv1 and LMY2 set free.',
-    'The percent deviations of a Kalman filter show the Q and R that were chosen, in the paper '
-    'too: it prints 0.17 % for a ZZR1 that is 6 % from its a priori value.',
+    'The percent standard deviations of a Kalman filter show the Q and R that were chosen, in '
+    'the paper too: it prints 0.17 % for a ZZR1 that is 6 % from its a priori value.',
 )
 
 

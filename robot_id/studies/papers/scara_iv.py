@@ -36,7 +36,7 @@ NOTES = (
     'The recordings of the paper are not public: ours come from a simulated robot whose truth is '
     'table 2, in the loop of the paper (1 and 10 rad/s, 200 Hz), with the encoder steps and the '
     'torque noise of the robot file, 40 s. The motion is not printed, ours is that of the robot '
-    'file. So values can be compared with our truth, and deviations only in size.',
+    'file. So values can be compared with our truth, and standard deviations only in size.',
     'Relative errors of IV are those of the simulated loop (the instruments), of IDIM-LS those of '
     'the measured motion.',
     'Torques are taken as held between samples (held_torque); without that, viscous friction '
@@ -154,12 +154,12 @@ def _claims(
             'IV converges in 3 iterations from the regular start',
             rest < 0.5,
             f'{iv.iterations} iterations; the third moves no parameter by more than {rest:.2g} '
-            'of its deviations',
+            'of its standard deviations',
         ),
         Claim(
             'IV lands on the IDIM-LS values when the data are filtered',
             bool(apart.max() < 3.0),
-            f'largest difference {apart.max():.2g} deviations; the inertias are off by '
+            f'largest difference {apart.max():.2g} standard deviations; the inertias are off by '
             f'{_off(robot, iv):.2g} % (IV) and {_off(robot, ls):.2g} % (LS)',
         ),
         Claim(

@@ -32,7 +32,7 @@ NOTES = (
     'The measurements are a public recording of the same type of robot (9 s, 5 kHz), not those of '
     'the paper. They have no reference: the filtered position stands in for it, so CLOE, which '
     'compares positions, cannot be tried on them.',
-    'As printed, table II is no physically consistent robot: M(q) is indefinite in most configurations. Five '
+    'As printed, table II is not physically consistent: M(q) is indefinite at most postures. Five '
     'parameters are printed ten times too small; in the comparison they count ten times.',
     'In simulation the truth is that of the robot file, the motion is random (accelerations above '
     '20 rad/s^2, which the wrist needs), and the loops are those of the robot file.',
@@ -132,15 +132,15 @@ def _claims(robot, paper, simulated, cloe, simplex, newton, real):  # type: igno
         Claim(
             'DIDIM converges in 3 iterations and 3 simulations from unit rotor inertias',
             bool(settled.max() < 1.0),
-            f'after 3 iterations no parameter is more than {settled.max():.2g} deviations from '
-            f'its last value; {simulated.iterations} iterations and {simulated.simulations} '
+            f'after 3 iterations no parameter is over {settled.max():.2g} standard deviations '
+            f'from its last value; {simulated.iterations} iterations and {simulated.simulations} '
             'simulations until that is noticed',
         ),
         Claim(
-            'DIDIM finds all 60 parameters with honest deviations',
+            'DIDIM finds all 60 parameters with standard deviations that cover',
             bool(np.mean(z < 2.0) > 0.9 and z.max() < 4.0),
-            f'{100 * np.mean(z < 2):.0f} % within 2 deviations of the truth, the worst at '
-            f'{z.max():.2g}',
+            f'{100 * np.mean(z < 2):.0f} % within 2 standard deviations of the truth, the worst '
+            f'at {z.max():.2g}',
         ),
         Claim(
             'CLOE agrees with DIDIM where the parameters are known better than 20 %',

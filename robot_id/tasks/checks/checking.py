@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from robot_id.blas_threads import one_blas_thread
 from robot_id.data.dataset import Dataset
 from robot_id.progress import Progress, silent
 from robot_id.robot import Robot
@@ -22,6 +23,7 @@ from robot_id.tasks.checks.finding import Finding, Findings
 CERTAIN = 3.0
 
 
+@one_blas_thread()
 def check(robot: Robot, dataset: Dataset, progress: Progress = silent) -> Findings:
     """
     Return what is wrong with a recording, or with the robot file it is read with.
@@ -32,7 +34,12 @@ def check(robot: Robot, dataset: Dataset, progress: Progress = silent) -> Findin
 
     :param dataset: columns of the robot's joints, in any order.
     """
-    case = Case(robot, dataset.select(robot.joint_names))
+    return check_case(Case(robot, dataset.select(robot.joint_names)), progress)
+
+
+def check_case(case: Case, progress: Progress = silent) -> Findings:
+    """Return what is wrong with a recording; what was computed for it stays with the case."""
+    source = case.dataset.source
     findings: list[Finding] = []
     for detect in registry.CHANNELS:
         found, case = detect(case)
@@ -43,7 +50,7 @@ def check(robot: Robot, dataset: Dataset, progress: Progress = silent) -> Findin
         poor = excitation.detect(case)
     findings += _by_the_torques(case, poor)
     progress(1.0, 'checked')
-    return Findings(tuple(findings), dataset.source)
+    return Findings(tuple(findings), source)
 
 
 def _by_the_torques(case: Case, poor: list[Finding]) -> list[Finding]:

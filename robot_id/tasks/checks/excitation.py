@@ -26,17 +26,17 @@ def detect(case: Case) -> list[Finding]:
     """
     if np.ptp(case.signals.spread[0], axis=0).max() > position_unit.LARGEST:
         return []
-    own, random = conditions(case)
-    if own < POORER * random:
+    own, usual = conditions(case)
+    if own < POORER * usual:
         return []
     span = np.ptp(case.signals.spread[0], axis=0)
     return [
         Finding(
             'excitation',
             None,
-            float(np.clip(1.0 - 0.3 * POORER * random / own, 0.7, 0.99)),
+            float(np.clip(1.0 - 0.3 * POORER * usual / own, 0.7, 0.99)),
             f'the condition number of the equations is {own:.3g}, of a random trajectory of this '
-            f'robot {random:.3g}; the joints move by {span.min():.2g} to {span.max():.2g} rad or '
+            f'robot {usual:.3g}; the joints move by {span.min():.2g} to {span.max():.2g} rad or '
             'm: too little, or all alike, to tell the parameters apart',
             'robot-id excite --robot R --out motion.csv plans a motion that does',
         )
@@ -46,17 +46,17 @@ def detect(case: Case) -> list[Finding]:
 def conditions(case: Case) -> tuple[float, float]:
     """Return the condition numbers of the recorded and of a random motion, columns of size 1."""
     models, s = case.models, case.signals
-    size = models.free.equations(models.robot, s)[2]
+    size = models.free.equations(s)[2]
     rng = np.random.default_rng(0)
     middle = np.median(s.spread[0], axis=0)
-    random = (
+    usual = (
         middle + rng.uniform(-REACH, REACH, (STATES, s.n)),
         rng.normal(0.0, 1.0, (STATES, s.n)),
         rng.normal(0.0, 3.0, (STATES, s.n)),
     )
     own, best = (
         dynamics.regressor(models.robot, q, dq, ddq, standard=True)[:, :, models.free.columns]
-        for q, dq, ddq in (s.spread, random)
+        for q, dq, ddq in (s.spread, usual)
     )
     return _condition(own, size), _condition(best, size)
 

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
-from robot_id.data.cleaning.held_samples import IN_STEP, repetitions
+from robot_id.data.cleaning.held_samples import hold
 from robot_id.data.dataset import Dataset
 from robot_id.tasks.checks.case import Case
 from robot_id.tasks.checks.finding import Finding
-
-Array = NDArray[np.float64]
 
 KIND = 'held_samples'
 
@@ -21,7 +16,9 @@ def detect(case: Case) -> tuple[list[Finding], Case]:
     if details:
         return [_finding(min(details), 'nothing to change')], case
     counts = {name: held(case.dataset, name) for name in ('position', 'torque')}
-    parts = [f'each {name} is there {count} times' for name, count in counts.items() if count > 1]
+    parts = [
+        f'each {name} is there {count:.3g} times' for name, count in counts.items() if count > 1
+    ]
     if not parts:
         return [], case
     rate = case.dataset.rate
@@ -30,25 +27,10 @@ def detect(case: Case) -> tuple[list[Finding], Case]:
     return [_finding(seen, 'keep one sample in so many')], case
 
 
-def held(dataset: Dataset, name: str) -> int:
+def held(dataset: Dataset, name: str) -> float:
     """Return how often each sample of a channel is there in all runs, 1 where all are new."""
-    found = [_held(getattr(run, name)) for run in dataset.runs]
-    return min((count for count in found if count), default=1)
-
-
-def _held(values: Array) -> int:
-    """
-    Return how often each sample is there, 0 where too few of them change.
-
-    Where the source is not in step with the logger, most steps are as long as most others.
-    """
-    count = repetitions(values)
-    if count != 1:
-        return count
-    steps = np.bincount(np.diff(np.flatnonzero(np.any(np.diff(values, axis=0) != 0.0, axis=1))))
-    usual = int(steps.argmax())
-    near = steps[max(usual - 1, 0) : usual + 2].sum()
-    return usual if usual > 1 and near >= IN_STEP * steps.sum() else 1
+    found = [hold(getattr(run, name)) for run in dataset.runs]
+    return min((count for count in found if count), default=1.0)
 
 
 def _finding(seen: str, fix: str) -> Finding:

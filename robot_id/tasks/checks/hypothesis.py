@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.interpolate import make_interp_spline
 
 from robot_id.tasks.checks.signals import Signals
 
@@ -62,7 +62,7 @@ def _earlier(tau: Array, samples: float, pieces: tuple[tuple[int, int], ...]) ->
     out = np.empty_like(tau)
     for first, last in pieces:
         at = np.arange(last - first, dtype=float)
-        spline = make_interp_spline(at, tau[first:last], k=3)
+        spline = scipy.interpolate.make_interp_spline(at, tau[first:last], k=3)
         out[first:last] = spline(np.clip(at + samples, 0.0, at[-1]))
     return out
 

@@ -66,8 +66,8 @@ def _found(
 
 def _velocity_ratio(case: Case) -> float | None:
     """Return the recorded velocity over the derivative of the position, None without it."""
-    run = case.dataset.runs[0]
-    if run.velocity is None:
+    velocities = [run.velocity for run in case.dataset.runs if run.velocity is not None]
+    if not velocities:
         return None
-    recorded, own = float(np.std(run.velocity)), float(np.std(case.signals.dq))
+    recorded, own = float(np.std(np.concatenate(velocities))), float(np.std(case.signals.dq))
     return recorded / own if own > 0 and recorded > 0 else None

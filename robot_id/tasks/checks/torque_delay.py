@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset
-from robot_id.data.signals.processing import Processing, torque_at_samples
+from robot_id.data.signals.processing import Processing
+from robot_id.data.signals.torque_delay import torque_at_samples
 from robot_id.regression.preprocessing.alignment import align
 from robot_id.regression.preprocessing.torque_delay import GONE, TimeOffset
 from robot_id.tasks.checks.case import (
@@ -141,12 +142,12 @@ def _finding(case: Case, delay: float):  # type: ignore[no-untyped-def]
 
 
 def _found(delay: float, sure: float, seen: str) -> Finding:
-    way = 'late' if delay > 0 else 'ahead'
+    way = 'lags' if delay > 0 else 'leads'
     return Finding(
         'torque_delay',
         None,
         sure,
-        f'the torque is recorded {1e3 * abs(delay):.3g} ms {way} of the position: {seen}',
+        f'the torque {way} the position by {1e3 * abs(delay):.3g} ms: {seen}',
         f'torque.delay: {delay:.4g} (seconds) in the mapping',
         Remedy(torque_delay=delay),
     )

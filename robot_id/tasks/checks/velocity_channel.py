@@ -12,9 +12,9 @@ from dataclasses import replace
 from math import pi
 
 import numpy as np
-import scipy.signal
 from numpy.typing import NDArray
 
+from robot_id.data.signals.filters import without_line
 from robot_id.tasks.checks.case import Case
 from robot_id.tasks.checks.finding import Finding, Remedy
 from robot_id.tasks.checks.hypothesis import Hypothesis
@@ -23,6 +23,10 @@ Array = NDArray[np.float64]
 
 # Required correlation of the channel with the position, and agreement of the joints.
 ALIKE, AGREED = 0.98, 1.04
+# Joints, of those that move, whose channel must be like that.
+SHARE = 0.6
+# Samples of a run that count.
+FEWEST = 50
 # Less than this is a filter, a held sample or a clock that drifts.
 SMALLEST = 1.1
 # Factors of units: only the torques show which channel has the wrong one.
@@ -68,20 +72,19 @@ def _whole(rate: float) -> float:
 
 def common_factor(case: Case) -> float | None:
     """Return b of dq = b * integral of the velocity, None where the joints do not agree on one."""
-    slopes = []
+    moving = case.signals.moving
+    sums = np.zeros((3, case.robot.n))
     for run in case.dataset.runs:
-        if run.velocity is None or len(run) < 50:
-            return None
+        if run.velocity is None or len(run) < FEWEST:
+            continue
         mean = 0.5 * (run.velocity[1:] + run.velocity[:-1])
         path = np.concatenate([np.zeros((1, mean.shape[1])), np.cumsum(mean, axis=0) * run.step])
-        P = scipy.signal.detrend(run.position, axis=0)
-        V = scipy.signal.detrend(path, axis=0)
-        PP, PV, VV = ((a * b).sum(axis=0) for a, b in ((P, P), (P, V), (V, V)))
-        good = np.sqrt(PP * VV) * ALIKE < PV
-        if good.sum() < 0.6 * np.sum(case.signals.moving):
-            return None
-        slopes.append((PV / np.maximum(VV, 1e-300))[good & case.signals.moving])
-    found = np.concatenate(slopes)
-    if not found.size or found.max() > AGREED * found.min():
+        P = without_line(run.position)
+        V = without_line(path)
+        sums += [(a * b).sum(axis=0) for a, b in ((P, P), (P, V), (V, V))]
+    PP, PV, VV = sums
+    good = np.sqrt(PP * VV) * ALIKE < PV
+    if good.sum() < SHARE * np.sum(moving) or not np.any(good & moving):
         return None
-    return float(np.median(found))
+    found = (PV / np.maximum(VV, 1e-300))[good & moving]
+    return float(np.median(found)) if found.max() <= AGREED * found.min() else None

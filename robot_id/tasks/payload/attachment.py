@@ -13,9 +13,9 @@ from robot_id.regression.consistency.pseudo_inertia import inertial_row, pseudo_
 from robot_id.robot import Payload, Robot
 from robot_id.robot.files.urdf import load_model
 from robot_id.robot.payload import payload_columns
+from robot_id.texts import POSE_FORM
 
 Array = NDArray[np.float64]
-POSE = 'x,y,z,roll,pitch,yaw'
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def at_pose(robot: Robot, text: str) -> Attachment:
         values = []
     if len(values) != 6 or not np.all(np.isfinite(values)):
         raise OptionError(
-            f"pose: '{text}' is not {POSE}, six numbers in m and rad", key='pose', value=text
+            f"pose: '{text}' is not {POSE_FORM}, six numbers in m and rad", key='pose', value=text
         )
     rotation = pin.rpy.rpyToMatrix(*values[3:])
     return Attachment(

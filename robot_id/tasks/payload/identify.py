@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id.blas_threads import one_blas_thread
 from robot_id.data.dataset import Dataset
-from robot_id.exceptions import DataError, OptionError
+from robot_id.exceptions import DataError, OptionError, did_you_mean
 from robot_id.methods.friction_fit import fit_friction, is_linear
 from robot_id.methods.parameters import robot_for
 from robot_id.methods.result import Result
@@ -22,7 +23,12 @@ from robot_id.tasks.payload.attachment import Attachment, last_link
 from robot_id.tasks.payload.consistency import nearest_consistent, squared_distance
 from robot_id.tasks.payload.gears import drift_notes, without_load_terms
 from robot_id.tasks.payload.known import KnownPart
-from robot_id.tasks.payload.result import PayloadIdentification, PayloadResult, of_standard
+from robot_id.tasks.payload.result import (
+    STRATEGIES,
+    PayloadIdentification,
+    PayloadResult,
+    of_standard,
+)
 from robot_id.tasks.payload.rows import TooShort, refuse_same
 from robot_id.tasks.payload.strategies import Fit, subtracted, together, with_model
 from robot_id.tasks.payload.swapped import SURE, by_chance, refuse_swapped
@@ -94,8 +100,7 @@ class PayloadRequest:
     :param arm: identified parameters of the robot without load.
     :param places: frames that carry loads at the same time; empty for the last link.
     :param known: part of the load at the first place that is not to be identified.
-    :param strategy: a (same motion twice), b (arm model), c (all together); None chooses by the
-        data.
+    :param strategy: one of STRATEGIES; None chooses by the data.
     :param check: look at the recordings before the fit (see `robot-id check`).
     """
 
@@ -112,6 +117,14 @@ class PayloadRequest:
         if self.unloaded is None and self.arm is None:
             raise OptionError('payload: give --unloaded, a recording without load, or --params')
         if self.strategy is not None:
+            if self.strategy not in STRATEGIES:
+                raise OptionError(
+                    f"strategy: '{self.strategy}' is not a choice, "
+                    f'{did_you_mean(self.strategy, STRATEGIES)}',
+                    key='strategy',
+                    value=self.strategy,
+                    bound=tuple(STRATEGIES),
+                )
             missing = self.arm if self.strategy == 'known_arm' else self.unloaded
             if missing is None:
                 needed = _NEEDS.get(self.strategy, _NEEDS['subtract'])
@@ -125,6 +138,7 @@ class PayloadRequest:
             )
 
 
+@one_blas_thread()
 def identify_payload(
     robot: Robot,
     loaded: Dataset,
@@ -140,6 +154,7 @@ def identify_payload(
     ).loads[0]
 
 
+@one_blas_thread()
 def identify_payloads(
     request: PayloadRequest, progress: Progress = silent
 ) -> PayloadIdentification:
@@ -182,7 +197,7 @@ def identify_payloads(
 
 
 def _choose(request: PayloadRequest) -> tuple[str, str, list[Fit], Robot]:
-    """Return strategy, why, one fit of all recordings or one for each, and the robot they are of."""
+    """Return the strategy, its reason, one fit of all recordings or one each, and the robot."""
     strategy = request.strategy or ('known_arm' if request.unloaded is None else 'joint')
     reason = 'as requested' if request.strategy else ''
     if strategy == 'joint':
@@ -227,7 +242,7 @@ def _findings(request: PayloadRequest, progress: Progress) -> list[str]:
     if request.unloaded is not None:
         named.insert(0, ('unloaded', request.unloaded))
     for k, (name, data) in enumerate(named):
-        for finding in detect(request.robot, data, part_of(progress, k / len(named), 1.0)):
+        for finding in detect(request.robot, data, part_of(progress, k / len(named), 1.0))[0]:
             line = f'{name} recording {data.source}: {finding.line()}'
             if finding.code in FATAL and finding.certainty >= CERTAIN:
                 raise DataError(f'{line}; correct it first, or skip the check with --no-check')
@@ -271,7 +286,7 @@ def _load(
         )
     elif np.any((np.abs(consistent - p) > MOVED * deviations)[determined]):
         notes.append(
-            'the fit alone gives no physically consistent body: the nearest physically consistent one is given'
+            'the unconstrained fit is not physically consistent: the nearest consistent one stands'
         )
     found = of_standard(consistent, covariance, determined, strategy, place.name, tuple(notes))
     off = float(np.linalg.norm(np.nan_to_num(found.values[1:4])))

@@ -14,10 +14,9 @@ from robot_id.methods.result_form import read_json
 from robot_id.robot import Payload, Robot
 from robot_id.tasks.payload.attachment import Attachment
 from robot_id.tasks.payload.result import STANDARD
-from robot_id.texts import one_line
+from robot_id.texts import LOAD_FORM, one_line
 
 Array = NDArray[np.float64]
-FORM = 'mass,x,y,z[,xx,xy,xz,yy,yz,zz]'
 # No load of an arm has a larger mass, distance or inertia (kg, m, kg m2).
 LARGEST = 1e6
 
@@ -52,8 +51,8 @@ def known_part(text: str, option: str = 'known') -> KnownPart:
         values = []
     if len(values) not in (4, 10) or not np.all(np.abs(values) <= LARGEST):
         raise OptionError(
-            f"{option}: '{text}' is neither {FORM} (each at most {LARGEST:g}) nor a .json file of "
-            'payload',
+            f"{option}: '{text}' is neither {LOAD_FORM} (each at most {LARGEST:g}) nor a .json "
+            'file of payload',
             key=option,
             value=text,
         )

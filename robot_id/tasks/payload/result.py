@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from robot_id import files
 from robot_id.regression.consistency.pseudo_inertia import pseudo_inertia
 from robot_id.tasks.payload.consistency import nearest_bodies
+from robot_id.texts import STRATEGIES
 
 Array = NDArray[np.float64]
 SCHEMA = 1
@@ -21,11 +22,6 @@ STANDARD = ('XX', 'XY', 'XZ', 'YY', 'YZ', 'ZZ', 'MX', 'MY', 'MZ', 'M')
 INERTIA = ('xx', 'xy', 'xz', 'yy', 'yz', 'zz')
 NAMES = ('mass', *(f'centre_{k}' for k in 'xyz'), *(f'inertia_{k}' for k in INERTIA))
 UNITS = ('kg', 'm', 'm', 'm', *['kg m2'] * 6)
-STRATEGIES = {
-    'subtract': 'the same motion twice, torques subtracted',
-    'known_arm': 'identified arm model, loaded recording',
-    'joint': 'both recordings together, arm parameters shared',
-}
 # A parameter counts as determined when its deviation is below this share of its scale: the mass,
 # mass times length, mass times length squared; a length is the load's distance, at least 0.1 m.
 PRECISE, LEAST_LENGTH = 0.2, 0.1
@@ -174,6 +170,9 @@ class PayloadIdentification:
     def warnings(self) -> tuple[str, ...]:
         """One line each."""
         return (*self.findings, *self.notes)
+
+    def __str__(self) -> str:
+        return '\n'.join([*self.lines(), *self.warnings])
 
     def lines(self) -> list[str]:
         """Return what to print."""

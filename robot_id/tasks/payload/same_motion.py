@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 
 import numpy as np
-import scipy.signal
+import scipy
 from numpy.typing import NDArray
 
 from robot_id.data.cleaning.resampling import interpolate
@@ -37,7 +37,8 @@ def same_motion(one: Dataset, other: Dataset) -> tuple[Dataset, Dataset]:
     if apart[worst] > SAME:
         raise DataError(
             f"the recordings are different motions: joint '{one.joint_names[worst]}' differs by "
-            f'{100 * apart[worst]:.3g} % of its spread, strategy subtract needs {100 * SAME:g} %: use strategy joint',
+            f'{100 * apart[worst]:.3g} % of its spread, strategy subtract needs {100 * SAME:g} %: '
+            'use strategy joint',
             joint=one.joint_names[worst],
         )
     return replace(one, runs=(a,)), replace(other, runs=(_at(b, a.time),))

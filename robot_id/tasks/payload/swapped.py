@@ -39,7 +39,7 @@ def refuse_swapped(p: Array, covariance: Array, determined: Flags, strategy: str
         if strategy == 'known_arm'
         else 'are --unloaded and --loaded swapped?'
     )
-    raise DataError(f'the load would be {what} (deviation {deviation:.2g}): {fix}')
+    raise DataError(f'the load would be {what} (standard deviation {deviation:.2g}): {fix}')
 
 
 def _distance(p: Array, covariance: Array, determined: Flags) -> float:

@@ -50,12 +50,12 @@ class Holdout:
 
     @property
     def error_percent(self) -> float:
-        """100 ||Y - W chi|| / ||Y|| of what the fit has not seen."""
+        """Hold-out error, 100 ||Y - W chi|| / ||Y|| of the part that was kept back, percent."""
         return self.kept.relative_error_percent
 
     @property
     def fit_error_percent(self) -> float:
-        """The same of what it has seen."""
+        """Training error, 100 ||Y - W chi|| / ||Y|| of the part that was fitted, percent."""
         return self.fit.relative_error_percent
 
 

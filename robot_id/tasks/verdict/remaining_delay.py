@@ -1,5 +1,5 @@
 """
-The time offset that a fit leaves between torque and motion.
+The delay that a fit leaves between torque and motion.
 
 A torque that is still delta late is Y(t) = tau(t - delta), so the residual holds -delta dY/dt as
 far as no parameter has taken it up: delta = -sum(rho . dY/dt) / sum(dY/dt . dY/dt), each joint

@@ -36,19 +36,15 @@ DEVIATIONS = 3.0
 # Friction below this share of a joint's torque says nothing, as in recordings without any noise.
 NO_FRICTION = 1e-3
 POSTURES = 200
-# A time offset remains if it is longer than a sample and explains this share of the residual.
+# A delay remains if it is longer than a sample and explains this share of the residual.
 OFFSET_SHARE = 0.15
 _NOT_NEGATIVE = re.compile(r'^(Fv|Fc|Fvm|Fcm|Ia)\d+[+-]?$')
 
 
 def reachable(robot: Robot, recorded: Array, count: int, seed: int = 0) -> Array:
     """(count, n) random postures within the limits; without them a turn, or what was seen."""
-    kinematics = robot.kinematics
-    slides = np.array(
-        [bool(np.any(kinematics.prismatic[kinematics.dof == j])) for j in range(robot.n)]
-    )
-    low = np.where(slides, recorded.min(axis=0), -np.pi)
-    high = np.where(slides, recorded.max(axis=0), np.pi)
+    low = np.where(robot.prismatic, recorded.min(axis=0), -np.pi)
+    high = np.where(robot.prismatic, recorded.max(axis=0), np.pi)
     low = np.where(np.isfinite(robot.limits.lower), robot.limits.lower, low)
     high = np.where(np.isfinite(robot.limits.upper), robot.limits.upper, high)
     return np.random.default_rng(seed).uniform(low, high, (count, robot.n))
@@ -121,32 +117,32 @@ def convergence(case: Case) -> list[Remark]:
 
 
 def errors(case: Case) -> list[Remark]:
-    """Judge the error on data that the fit has not seen, or that of the fit."""
-    seen, what = case.result.relative_error_percent, 'the fit leaves'
+    """Judge the hold-out or validation error, or the training error where there is none."""
+    training, what = case.result.relative_error_percent, 'training error'
     unseen = case.unseen_percent
     if case.holdout is not None:
-        seen = case.holdout.fit_error_percent
+        training = case.holdout.fit_error_percent
         unseen = case.holdout.error_percent if np.isnan(unseen) else unseen
-    worst = seen
+    worst = training
     if np.isfinite(unseen):
-        worst, what = max(unseen, seen), 'on data it has not seen the model leaves'
+        worst, what = max(unseen, training), 'hold-out error'
     if not worst < NONSENSE_PERCENT:
         return [
             Remark(
                 'do_not_use',
-                f'{what} {worst:.3g} % of the torque unexplained: run robot-id check on the data '
-                '(units, signs, joint order, gravity, gear ratios)',
+                f'{what} {worst:.3g} % of the torque: run robot-id check on the data (units, '
+                'signs, joint order, gravity, gear ratios)',
             )
         ]
     remarks = []
     if worst > POOR_PERCENT:
-        remarks.append(Remark('caution', f'{what} {worst:.3g} % of the torque unexplained'))
-    if np.isfinite(unseen) and unseen > OVERFITTED * seen and unseen > 1.0:
+        remarks.append(Remark('caution', f'{what} {worst:.3g} % of the torque'))
+    if np.isfinite(unseen) and unseen > OVERFITTED * training and unseen > 1.0:
         remarks.append(
             Remark(
                 'caution',
-                f'the error is {unseen:.3g} % on unseen data and {seen:.3g} % on the fit: record '
-                'a longer or richer motion, or set essential=true',
+                f'hold-out error {unseen:.3g} %, training error {training:.3g} %: the fit is too '
+                'flexible for these data; record a longer or richer motion, or set essential=true',
             )
         )
     return remarks
@@ -230,7 +226,7 @@ def negative_values(case: Case) -> list[Remark]:
     if not found:
         return []
     shown = ', '.join(f'{name} = {value:.3g}' for name, value in found[:6])
-    return [Remark('caution', f'negative beyond {DEVIATIONS:g} deviations: {shown}')]
+    return [Remark('caution', f'{shown}: negative beyond {DEVIATIONS:g} standard deviations')]
 
 
 def consistent(case: Case) -> list[Remark]:
@@ -239,7 +235,7 @@ def consistent(case: Case) -> list[Remark]:
     if not physical or physical.get('consistent', True):
         return []
     pulling = ', '.join(
-        f'{one["name"]} by {abs(one["deviations"]):.2g} deviations'
+        f'{one["name"]} by {abs(one["deviations"]):.2g} standard deviations'
         for one in physical.get('pulling', [])[:3]
     )
     moved = f' (it moves {pulling})' if pulling else ''
@@ -250,19 +246,19 @@ def kept_loop(case: Case) -> list[Remark]:
     """Judge a loop that was kept though the recorded positions contradict it."""
     if not case.result.extras.get('loop_contradicted'):
         return []
-    text = 'the loop in the robot file contradicts the recorded positions: do not trust deviations'
+    text = 'the loop in the robot file contradicts the recorded positions: its intervals are wrong'
     return [Remark('caution', f'{text}; set fit_loop=auto or correct the loop of the robot file')]
 
 
-def time_offset(case: Case) -> list[Remark]:
-    """Judge the time offset that is left between torque and motion."""
+def delay(case: Case) -> list[Remark]:
+    """Judge the delay that is left between torque and motion."""
     # The rows of a hold-out have the torques at the time that was found, whatever the method.
     left = remaining_delay(case.prediction if case.holdout is None else case.holdout.fit)
     if left.share < OFFSET_SHARE or abs(left.seconds) < 1.0 / case.dataset.rate:
         return []
-    way = 'late' if left.seconds > 0.0 else 'early'
-    text = f'the torque is still {1e3 * abs(left.seconds):.3g} ms {way} against the motion'
-    hint = 'if it was, suspect friction that turns before or after the velocity'
+    way = 'lags' if left.seconds > 0.0 else 'leads'
+    text = f'the torque still {way} the position by {1e3 * abs(left.seconds):.3g} ms'
+    hint = 'if it was, suspect friction that reverses before or after the velocity'
     return [Remark('caution', f'{text}: leave torque_delay_s to the data; {hint}')]
 
 
@@ -274,7 +270,7 @@ JUDGES: tuple[Callable[[Case], list[Remark]], ...] = (
     negative_values,
     consistent,
     joints,
-    time_offset,
+    delay,
     kept_loop,
 )
 

@@ -9,7 +9,13 @@ import numpy as np
 
 from robot_id.data.cleaning.cutting import cut
 from robot_id.data.io.raw import Raw
-from robot_id.data.joint_side import drive_gains, earlier, on_joint_side, per_joint
+from robot_id.data.joint_side import (
+    constant_values,
+    drive_gains,
+    earlier,
+    on_joint_side,
+    per_joint,
+)
 from robot_id.data.mapping import DRIVE_GAIN
 from robot_id.data.mapping import Mapping as MappingFile
 from robot_id.exceptions import DataError
@@ -32,7 +38,8 @@ def check_for_bag(source: str, mapping: MappingFile) -> None:
             if getattr(channel, key) is not None:
                 raise DataError(
                     f"{source}: the mapping's key '{name}.{key}' is for tables, in a bag 'topics' "
-                    'say where the channels are'
+                    'say where the channels are',
+                    code='for_tables_only',
                 )
         if isinstance(channel.scale, str) and channel.scale != DRIVE_GAIN:
             raise DataError(
@@ -59,7 +66,8 @@ def names_in_bag(
     if isinstance(mapping.joints, list):
         raise DataError(
             f"{source}: the mapping's 'joints' lack '{missing[0]}' of the robot; to rename a "
-            f"recorded joint, write 'joints: {{RECORDED_NAME: {missing[0]}}}'"
+            f"recorded joint, write 'joints: {{RECORDED_NAME: {missing[0]}}}'",
+            code='joints_missing',
         )
     assert wanted is not None
     alias = dict(zip(called, recorded))
@@ -84,6 +92,9 @@ def apply_to_bag(
     n = len(raw.joint_names)
     for name, channel in mapping.channels().items():
         where = f'{raw.source}: {name}'
+        if channel.value is not None:
+            channels[name] = constant_values(channel, name, len(raw.time), n, file, where)
+            continue
         if name not in channels:
             notes.append(f"{where}: not in the bag, the mapping's key '{name}' has no effect")
             continue

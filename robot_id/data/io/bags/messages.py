@@ -109,7 +109,8 @@ class BagMessages:
             topics = scan.topics
             if not topics:
                 raise DataError(
-                    f'{file}: cut off or damaged before the first message ({scan.damage})'
+                    f'{file}: cut off or damaged before the first message ({scan.damage})',
+                    code='damaged',
                 )
         for number, topic in topics.items():
             self.topics[topic.name] = topic.type
@@ -131,7 +132,9 @@ class BagMessages:
         except Exception as error:
             # Storage libraries raise any exception on a damaged file.
             reason = ' '.join(str(error).split()) or type(error).__name__
-            raise DataError(f'{path}: cannot be read as a bag ({reason})') from error
+            raise DataError(
+                f'{path}: cannot be read as a bag ({reason})', code='unreadable'
+            ) from error
 
     def _scan(self, path: Path, topics: set[str]) -> Iterator[tuple[str, int, bytes]]:
         scan = McapScan(path)
@@ -174,7 +177,7 @@ class BagMessages:
 
     def _stopped(self, path: Path, count: int, reason: str, more: str = '') -> None:
         if count == 0:
-            raise DataError(f'{path}: no message can be read ({reason})')
+            raise DataError(f'{path}: no message can be read ({reason})', code='damaged')
         self.notes.append(f'{path}: {reason}; {count} messages were recovered{more}')
 
 

@@ -44,7 +44,8 @@ def read_bag(
         listed = ', '.join(f'{name} ({kind})' for name, kind in sorted(bag.topics.items()))
         raise DataError(
             f"{path}: no topic '{topics.joint_states}' of type {JOINT_STATE}; "
-            f'it has {listed or "no topics"}'
+            f'it has {listed or "no topics"}',
+            code='no_topic',
         )
     collectors = {
         states_topic: collector.joint_states(states_topic, bag.counts.get(states_topic, 0))
@@ -94,7 +95,7 @@ class _States:
     ) -> None:
         if not found.groups:
             why = f' can be read ({found.reason})' if found.unreadable else ''
-            raise DataError(f'{source}: no messages{why}')
+            raise DataError(f'{source}: no messages{why}', code='no_messages')
         sizes = {key: len(group) for key, group in found.groups.items()}
         self.names = joint_names or max(sizes, key=lambda key: sizes[key])[0]
         keys = [key for key in sizes if set(self.names) <= set(key[0])]
@@ -142,7 +143,7 @@ class _States:
         if len(set(names)) != len(names):
             raise DataError(f'{source}: a joint is named twice in {", ".join(names)}')
         for what, count in zip(('position', 'velocity', 'effort'), counts):
-            if count == 0 and what != 'velocity':
+            if count == 0 and what == 'position':
                 raise DataError(f"{source}: '{what}' is empty, a value for each joint is needed")
             if count not in (0, len(names)):
                 raise DataError(f"{source}: '{what}' has {count} values for {len(names)} joints")
@@ -251,7 +252,8 @@ def find_topic(bag: BagMessages, name: str, kind: str) -> str | None:
         if len(candidates) > 1:
             raise DataError(
                 f"{bag.path}: several topics '{name}' ({', '.join(sorted(candidates))}); "
-                "name one under 'topics' in a mapping"
+                "name one under 'topics' in a mapping",
+                code='several_topics',
             )
     if kind == JOINT_STATE and len(typed) == 1:
         bag.notes.append(f"{bag.path}: no topic '{name}', {typed[0]} is used")

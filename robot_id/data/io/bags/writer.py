@@ -76,7 +76,8 @@ class BagWriter:
         channels = ('position', 'velocity', 'torque')
         zeros = np.zeros(len(self._names))
         velocity = zeros if 'velocity' in self._channels else np.empty(0)
-        template = bag_types.joint_state(self._names, zeros, velocity, zeros)
+        effort = zeros if 'torque' in self._channels else np.empty(0)
+        template = bag_types.joint_state(self._names, zeros, velocity, effort)
         layout = cdr.joint_state_layout(template)
         return '/joint_states', bag_types.JOINT_STATE, template, layout, channels
 

@@ -1,0 +1,1 @@
+"""Methods that need no torque: from commanded and measured positions."""

@@ -1,0 +1,317 @@
+"""
+The fit of a servo loop: Gauss-Newton with bounds from several starts, and its covariance.
+
+It minimises sum_j sum_k rho((y - y_s(theta))^2 / w_j^2): y measured, y_s simulated from the first
+state on under the recorded commands alone, w_j the size of the residual of joint j (found by a
+first fit). Residuals of open simulations are correlated over seconds, so the covariance is a
+sandwich: the scores J' r are summed over blocks of each run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import scipy.linalg as sl
+import scipy.optimize
+from numpy.typing import NDArray
+from scipy.special import ndtri, stdtrit
+
+from robot_id.methods.torque_free.problem import Problem
+from robot_id.progress import Progress, silent
+from robot_id.regression.uncertainty.sandwich import score_covariance
+
+Array = NDArray[np.float64]
+Loss = Literal['linear', 'soft_l1', 'huber']
+# A run that diverges counts as being off by this many rad or m everywhere.
+DIVERGED_BY = 10.0
+# The outlier scale of a robust loss, in sizes of the residual.
+OUTLIER = 3.0
+# Evaluations of one descent, and the relative change of cost and step that ends it.
+EVALUATIONS, ACCURACY = 80, 1e-6
+# The first descents of several starts are cut after these evaluations, and the best goes on.
+TRIAL_EVALUATIONS = 12
+# The smallest size of a residual, rad or m: simulated data without noise have weights too.
+SMALLEST_SIZE = 1e-7
+# A block of a run that is longer than this many correlation times counts as independent.
+CORRELATION_TIMES = 4.0
+# Combinations that a change of ten times their scale would not show are not identifiable.
+LARGEST_RELATIVE_STD = 10.0
+
+
+@dataclass(frozen=True)
+class Fit:
+    """
+    What a fit found.
+
+    :param x: (size,) inner values.
+    :param covariance: (shared, shared) of the inner values; infinite variances on the diagonal
+        where a value is not identifiable.
+    :param sizes: (n,) sizes of the residuals by joint, rad or m.
+    :param residuals: (N, n) measured less simulated position of each run.
+    :param cost: half the weighted sum of squares.
+    :param evaluations: of the descents.
+    :param converged: whether the last descent ended by itself.
+    :param singular: (shared,) singular values of the scaled sensitivity, largest first.
+    :param combinations: those that the data do not determine, (k, shared) unit vectors.
+    :param condition: of the scaled sensitivity.
+    """
+
+    x: Array
+    covariance: Array
+    sizes: Array
+    residuals: list[Array]
+    cost: float
+    evaluations: int
+    converged: bool
+    singular: Array
+    combinations: Array = field(default_factory=lambda: np.empty((0, 0)))
+    condition: float = float('nan')
+
+
+class _Residual:
+    """Weighted residuals and their Jacobian, one simulation of every run each."""
+
+    def __init__(self, problem: Problem, sizes: Array) -> None:
+        self.problem, self.sizes = problem, sizes
+
+    def value(self, x: Array) -> Array:
+        parts = []
+        for k, run in enumerate(self.problem.runs):
+            found = self.problem.simulate(x, k, sensitive=False)
+            rho = (
+                np.full_like(run.measured, DIVERGED_BY)
+                if found is None
+                else found[0] - run.measured
+            )
+            parts.append((rho / self.sizes).ravel())
+        return np.concatenate([*parts, self.problem.priors(x)[0]])
+
+    def jacobian(self, x: Array) -> Array:
+        problem = self.problem
+        rows = [part.reshape(-1, part.shape[2]) for part in self.parts(x)]
+        count = sum(map(len, rows))
+        own, shared = problem.own, problem.shared
+        prior = problem.priors(x)[1]
+        J = np.zeros((count + len(prior), problem.size))
+        at = 0
+        for k, part in enumerate(rows):
+            J[at : at + len(part), :shared] = part[:, :shared]
+            first = shared + k * own
+            J[at : at + len(part), first : first + own] = part[:, shared:]
+            at += len(part)
+        J[count:] = prior
+        return J
+
+    def parts(self, x: Array) -> list[Array]:
+        """Return (N, n, shared + own) of each run."""
+        found = []
+        for k, run in enumerate(self.problem.runs):
+            simulated = self.problem.simulate(x, k, sensitive=True)
+            if simulated is None:
+                width = self.problem.shared + self.problem.own
+                found.append(np.zeros((*run.measured.shape, width)))
+            else:
+                found.append(simulated[1] / self.sizes[None, :, None])
+        return found
+
+
+def fit(
+    problem: Problem,
+    loss: Loss = 'soft_l1',
+    starts: int = 4,
+    spread: float = 0.7,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Fit:
+    """
+    Return the best of several descents.
+
+    :param loss: of scipy.optimize.least_squares; outliers are three sizes of the residual.
+    :param starts: number of starts; the first is the given one, others are drawn around it.
+    :param spread: standard deviation of the draws, in natural logarithms or scales.
+    """
+    rng = np.random.default_rng(seed)
+    low, high = problem.bounds()
+    first = np.clip(problem.start(), low, high)
+    sizes = np.maximum(_sizes(problem, first), SMALLEST_SIZE)
+    best = None
+    evaluations = 0
+    for number in range(max(starts, 1)):
+        x = first.copy()
+        if number:
+            count = len(problem.unknowns)
+            x[:count] += spread * rng.normal(size=count)
+            x = np.clip(x, low, high)
+        found = _descend(problem, x, sizes, loss, TRIAL_EVALUATIONS if starts > 1 else EVALUATIONS)
+        evaluations += found.nfev
+        if best is None or found.cost < best.cost:
+            best = found
+        progress(0.5 * (number + 1) / max(starts, 1), f'start {number + 1} of {starts}')
+    assert best is not None
+    for part in (0.7, 0.9):
+        sizes = np.maximum(_sizes(problem, best.x), SMALLEST_SIZE)
+        best = _descend(problem, best.x, sizes, loss, EVALUATIONS)
+        evaluations += best.nfev
+        progress(part, 'fitting')
+    return summarise(problem, best.x, sizes, loss, evaluations, bool(best.status > 0))
+
+
+def _descend(problem: Problem, x: Array, sizes: Array, loss: Loss, evaluations: int):  # type: ignore[no-untyped-def]
+    residual = _Residual(problem, sizes)
+    return scipy.optimize.least_squares(
+        residual.value, x, residual.jacobian, bounds=_widened(problem.bounds(), x), loss=loss,
+        f_scale=OUTLIER, x_scale=1.0, ftol=ACCURACY, xtol=ACCURACY, gtol=1e-10,
+        max_nfev=evaluations,
+    )  # fmt: skip
+
+
+def _widened(bounds: tuple[Array, Array], x: Array) -> tuple[Array, Array]:
+    """Return bounds that a start lies strictly within, as the solver needs it."""
+    low, high = bounds
+    return np.minimum(low, x - 1e-9), np.maximum(high, x + 1e-9)
+
+
+def _residuals(problem: Problem, x: Array) -> list[Array]:
+    found = []
+    for k, run in enumerate(problem.runs):
+        simulated = problem.simulate(x, k, sensitive=False)
+        off = np.full_like(run.measured, DIVERGED_BY)
+        found.append(off if simulated is None else run.measured - simulated[0])
+    return found
+
+
+def _sizes(problem: Problem, x: Array) -> Array:
+    """Return the robust size of the residual of each joint, (n,)."""
+    rho = np.concatenate(_residuals(problem, x))
+    return np.asarray(
+        np.sqrt(np.mean(np.minimum(rho**2, 9.0 * np.median(rho**2, axis=0) + 1e-18), axis=0))
+    )
+
+
+def summarise(
+    problem: Problem,
+    x: Array,
+    sizes: Array,
+    loss: Loss,
+    evaluations: int,
+    converged: bool,
+    white: bool = False,
+) -> Fit:
+    """
+    Return the fit at x with its covariance.
+
+    :param white: count residuals as white noise of these sizes, as before a fit.
+    """
+    residuals = _residuals(problem, x)
+    residual = _Residual(problem, sizes)
+    weighted = [rho / sizes for rho in residuals]
+    influence = [_influence(rho, loss) for rho in weighted]
+    if white:
+        influence = [np.ones_like(rho) for rho in weighted]
+    parts = residual.parts(x)
+    covariance, singular, combinations, condition = _covariance(problem, x, parts, influence)
+    cost = 0.5 * float(sum(np.sum(rho**2) for rho in weighted))
+    return Fit(
+        x, covariance, sizes, residuals, cost, evaluations, converged, singular, combinations,
+        condition,
+    )  # fmt: skip
+
+
+def _influence(rho: Array, loss: Loss) -> Array:
+    """Return rho'(z) rho of a robust loss: what a residual contributes to the score."""
+    z = (rho / OUTLIER) ** 2
+    if loss == 'soft_l1':
+        return rho / np.sqrt(1.0 + z)
+    if loss == 'huber':
+        return np.where(z > 1.0, rho / np.sqrt(np.maximum(z, 1.0)), rho)
+    return rho
+
+
+def _covariance(
+    problem: Problem, x: Array, parts: list[Array], influence: list[Array]
+) -> tuple[Array, Array, Array, float]:
+    """Return covariance, singular values, undetermined combinations and condition number."""
+    shared, own = problem.shared, problem.own
+    # The first states are eliminated run by run: what they explain of the other columns goes.
+    reduced = []
+    for part in parts:
+        N, n, _ = part.shape
+        J = part.reshape(N * n, -1)
+        if own:
+            A = np.vstack([J[:, shared:], np.eye(own)])
+            B = np.vstack([J[:, :shared], np.zeros((own, shared))])
+            Q = np.linalg.qr(A)[0]
+            J = (B - Q @ (Q.T @ B))[: N * n]
+        else:
+            J = J[:, :shared]
+        reduced.append(J.reshape(N, n, shared))
+    rows = problem.priors(x)[1]
+    rows = rows[: len(rows) - own * len(parts), :shared]
+    low, high = problem.bounds()
+    at_bound = (x <= low + 1e-6) | (x >= high - 1e-6)
+    inside = np.flatnonzero(~at_bound[:shared])
+    stacked = np.vstack([*(part.reshape(-1, shared) for part in reduced), rows])[:, inside]
+    _, s, Vt = np.linalg.svd(stacked, full_matrices=False)
+    spread = float(np.sqrt(np.mean(np.concatenate(influence) ** 2)))
+    good = s > max(spread / LARGEST_RELATIVE_STD, 1e-10 * float(s[0]) if len(s) else 0.0)
+    whole = np.zeros((int((~good).sum()), shared))
+    whole[:, inside] = Vt[~good]
+    V = Vt[good].T / s[good]
+    Z = [part.reshape(-1, shared)[:, inside] @ V for part in reduced]
+    Z = [z.reshape(part.shape[0], part.shape[1], -1) for z, part in zip(Z, reduced)]
+    meat = _meat(Z, influence)
+    if len(rows):
+        prior = rows[:, inside] @ V
+        meat = meat + prior.T @ prior
+    inner = V @ meat @ V.T
+    covariance = np.zeros((shared, shared))
+    covariance[np.ix_(inside, inside)] = inner
+    lost = np.any(np.abs(whole) > 0.1, axis=0)
+    covariance[lost, lost] = np.inf
+    condition = float(s[0] / s[-1]) if len(s) and s[-1] > 0.0 else float('inf')
+    return covariance, s, whole, condition
+
+
+def _meat(Z: list[Array], influence: list[Array]) -> Array:
+    """Return cov(Z' rho): by the spectrum for short memories, by blocks for long ones."""
+    rows = sum(map(len, influence))
+    memory = max(_correlation_time(rho) for rho in influence)
+    length = int(np.ceil(CORRELATION_TIMES * memory))
+    near = score_covariance(Z, influence)
+    scores = []
+    for z, rho in zip(Z, influence):
+        for first in range(0, len(rho), length):
+            piece = slice(first, first + length)
+            scores.append(np.einsum('tjb,tj->b', z[piece], rho[piece]))
+    S = np.array(scores)
+    if len(S) > rows / 20:
+        return near  # the memory is short: the spectrum sees all of it
+    # Few blocks: Student's quantile in place of the normal one.
+    freedom = max(len(S) - 1, 1)
+    factor = len(S) / freedom * (stdtrit(freedom, 0.975) / ndtri(0.975)) ** 2
+    blocks = factor * (S.T @ S)
+    # The larger of the two in every direction.
+    joint = sl.eigh(blocks, near + 1e-12 * np.trace(near) * np.eye(len(near)))
+    scale = np.maximum(joint[0], 1.0)
+    root = np.linalg.pinv(joint[1].T)
+    return np.asarray((root * scale) @ root.T)
+
+
+def _correlation_time(rho: Array) -> float:
+    """Return the largest integrated correlation time of the joints' residuals, in samples."""
+    longest = 1.0
+    for column in rho.T:
+        centred = column - column.mean()
+        power = float(centred @ centred)
+        if power <= 0.0:
+            continue
+        total = 1.0
+        for lag in range(1, len(centred) // 4):
+            r = float(centred[:-lag] @ centred[lag:]) / power
+            if r < 0.05:
+                break
+            total += 2.0 * r
+        longest = max(longest, total)
+    return longest

@@ -1,0 +1,65 @@
+"""
+Which combinations of the unknowns the data determine, before and after a fit.
+
+The singular vectors of the scaled sensitivity with small singular values are combinations that
+may change without a trace in the positions. They are named by the unknowns in them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id.methods.torque_free.fit import Fit, summarise
+from robot_id.methods.torque_free.problem import Problem
+
+Array = NDArray[np.float64]
+# Parts of a unit vector below this are not named.
+NAMED = 0.25
+# A residual that a start is judged with, rad or m: a good encoder.
+ENCODER = 1e-3
+
+
+def at_start(problem: Problem) -> list[str]:
+    """Return the combinations that the recorded motion does not determine, at the start."""
+    sizes = np.full(problem.robot.n, ENCODER)
+    try:
+        found = summarise(problem, problem.start(), sizes, 'linear', 0, True, white=True)
+    except np.linalg.LinAlgError:
+        return []
+    return _lines(problem, found)
+
+
+def after(problem: Problem, found: Fit) -> list[str]:
+    """Return the combinations that the data did not determine."""
+    return _lines(problem, found)
+
+
+def _lines(problem: Problem, found: Fit) -> list[str]:
+    names = [u.name for u in problem.unknowns] + [
+        f'inertial parameter {k + 1}' for k in range(len(problem.directions))
+    ]
+    lines = []
+    for vector in found.combinations:
+        parts = [(abs(part), k) for k, part in enumerate(vector) if abs(part) > NAMED]
+        parts.sort(reverse=True)
+        if not parts:
+            continue
+        listed = ', '.join(f"'{names[k]}' ({vector[k]:+.2f})" for _, k in parts)
+        what = 'is' if len(parts) == 1 else 'as a combination are'
+        lines.append(f'{listed} {what} not identifiable from this motion')
+    return lines
+
+
+def scale_of(drive: str, fixed: str, problem: Problem) -> str:
+    """Return what sets the scale of torques, and what is absolute."""
+    if len(problem.directions) and drive != 'pd':
+        return (
+            'ratios: neither a mass nor a gain is known, so torques, inertias and friction are '
+            'known up to one factor'
+        )
+    gains_free = any(u.name.startswith('kp.') for u in problem.unknowns)
+    if len(problem.directions) and gains_free:
+        return 'ratios: gains and inertias are free together, known up to one factor'
+    source = 'the gains of the drive' if len(problem.directions) else 'the masses of the URDF'
+    return f'absolute: {source} set the scale of torques'

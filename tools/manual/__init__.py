@@ -1,0 +1,1 @@
+"""The blocks of the manual that are run: found, run, and compared with what the pages show."""

@@ -1,0 +1,77 @@
+"""What a command prints against what its page shows."""
+
+from __future__ import annotations
+
+import re
+
+NUMBER = re.compile(r'[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?')
+BORDERS = str.maketrans('', '', '━┃│┏┓┗┛┡┩├┤┼┴┬┳╇┻─└┘┌┐')
+# Estimates differ in their last digits from processor to processor.
+RELATIVE = 0.05
+ELAPSED = re.compile(r'(?<![\w.])\d+(?:\.\d+)? s$', re.M)
+SECONDS = re.compile(r'^│ seconds .*$', re.M)
+
+
+def shown(printed: str, part: str) -> str:
+    """
+    Return what a page shows of an output: the asked part, without times of this machine.
+
+    :param part: '', `head N` or `tail N`.
+    """
+    lines = [
+        line.rstrip()
+        for line in SECONDS.sub('...', ELAPSED.sub('... s', printed)).strip('\n').splitlines()
+    ]
+    word, _, count = part.partition(' ')
+    if word == 'head' and len(lines) > int(count):
+        lines = [*lines[: int(count)], '...']
+    elif word == 'tail' and len(lines) > int(count):
+        lines = ['...', *lines[-int(count) :]]
+    return '\n'.join(lines) + '\n'
+
+
+def same(expected: str, printed: str) -> bool:
+    """Tell whether a page shows what was printed: words equal, numbers within 5 %."""
+    return _match(_words(expected), _words(printed))
+
+
+def _words(text: str) -> list[str]:
+    return text.translate(BORDERS).split()
+
+
+def _match(expected: list[str], printed: list[str]) -> bool:
+    """Match word by word; `...` takes as many words as it needs."""
+    pieces: list[list[str]] = [[]]
+    for word in expected:
+        if word == '...':
+            pieces.append([])
+        else:
+            pieces[-1].append(word)
+    place = 0
+    for number, piece in enumerate(pieces):
+        last = len(printed) - len(piece)
+        starts = [place] if number == 0 else list(range(place, last + 1))
+        if number == len(pieces) - 1 and number > 0:
+            starts = [last] if last >= place else []
+        for start in starts:
+            if start <= last and all(map(_alike, piece, printed[start:])):
+                place = start + len(piece)
+                break
+        else:
+            return False
+    return len(pieces) > 1 or place == len(printed)
+
+
+def _alike(expected: str, printed: str) -> bool:
+    if NUMBER.sub('#', expected) != NUMBER.sub('#', printed):
+        return False
+    pairs = zip(NUMBER.findall(expected), NUMBER.findall(printed))
+    return all(_near(a, b) for a, b in pairs)
+
+
+def _near(a: str, b: str) -> bool:
+    if a.lstrip('+-').isdigit() and b.lstrip('+-').isdigit():
+        return a == b
+    unit = 10.0 ** -len(a.partition('.')[2].partition('e')[0])
+    scale = float(f'1e{a.partition("e")[2] or 0}')
+    return abs(float(a) - float(b)) <= RELATIVE * abs(float(a)) + unit * scale

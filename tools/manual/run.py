@@ -1,0 +1,103 @@
+"""Runs the blocks of a page in a folder of their own."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from tools.manual.blocks import ROOT, Block, blocks_of, needs_of
+
+MAKES = """\
+robot-id simulate --robot scara --seed 1 --out run.csv
+robot-id simulate --robot scara --trajectory random --seconds 8 --seed 2 --out other.csv
+robot-id identify --robot scara --data run.csv --json r.json
+"""
+
+
+class PageError(Exception):
+    """A block of a page did not do what the page says."""
+
+
+def prepare(folder: Path) -> Path:
+    """Make a folder look like the repository with its command, and nothing else."""
+    script = folder / '.venv' / 'bin' / 'robot-id'
+    script.parent.mkdir(parents=True)
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m robot_id.cli.main "$@"\n')
+    script.chmod(0o755)
+    for name in ('config', 'urdf'):
+        (folder / name).symlink_to(ROOT / name)
+    return folder
+
+
+def shell(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run lines of a shell until one fails."""
+    paths = [str(ROOT), *filter(None, [os.environ.get('PYTHONPATH')])]
+    environment = os.environ | {
+        'PATH': f'{folder / ".venv" / "bin"}{os.pathsep}{os.environ["PATH"]}',
+        'PYTHONPATH': os.pathsep.join(paths),
+    }
+    return subprocess.run(
+        ['sh', '-e', '-c', text],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@lru_cache(maxsize=1)
+def _prepared() -> Path:
+    """Make the files that `needs` names, once a process."""
+    folder = prepare(Path(tempfile.mkdtemp(prefix='manual-')))
+    done = shell(MAKES, folder)
+    if done.returncode:
+        raise PageError(done.stderr[-2000:])
+    return folder
+
+
+def run_page(page: Path, folder: Path) -> Iterator[tuple[Block, str]]:
+    """
+    Run a page block by block; yield each block of output with what was printed.
+
+    The Python blocks of a page share their names, as in a notebook.
+
+    :raises PageError: if a block ends otherwise than the page says.
+    """
+    for name in needs_of(page):
+        shutil.copy(_prepared() / name, folder / name)
+    printed, names = '', {'__name__': '__main__'}
+    for block in blocks_of(page):
+        if block.what == 'file':
+            (folder / block.detail).write_text(block.text)
+        elif block.what == 'output':
+            yield block, printed
+        elif block.kind == 'python':
+            printed = _python(block, folder, names, page)
+        else:
+            done = shell(block.text, folder)
+            if done.returncode != block.exit_code:
+                tail = f'{done.stdout[-2000:]}\n{done.stderr[-2000:]}'
+                raise PageError(f'{page.name}: exit {done.returncode}\n{block.text}\n{tail}')
+            printed = done.stdout
+
+
+def _python(block: Block, folder: Path, names: dict[str, Any], page: Path) -> str:
+    """Run a block of Python in this process, where robot_id is loaded already."""
+    here, output = Path.cwd(), io.StringIO()
+    os.chdir(folder)
+    try:
+        with contextlib.redirect_stdout(output):
+            exec(compile(block.text, str(page), 'exec'), names)
+    finally:
+        os.chdir(here)
+    return output.getvalue()
