@@ -13,6 +13,7 @@ from robot_id.cli.console import (
     alarm,
     check_folder,
     check_writable,
+    messages,
     output,
     progress_bar,
     save,
@@ -22,6 +23,12 @@ from robot_id.exceptions import DataError
 
 # What --fix writes.
 CORRECTED = ('data.npz', 'robot.yaml')
+
+
+WITHOUT_TORQUE = (
+    'no torque was recorded: wrap-around, clock, repeated samples, units of time and velocity and '
+    'joints at rest are checked; signs, units, columns and mount need torques'
+)
 
 
 @click.command()
@@ -58,7 +65,9 @@ def command(
         if os.path.isdir(folder):
             check_writable(*(Path(folder, name) for name in CORRECTED))
     model = load_robot(robot)
-    dataset = load_for(model, paths, mapping)
+    dataset = load_for(model, paths, mapping, needs_torque=False)
+    if not dataset.has_torque:
+        messages().print(WITHOUT_TORQUE, markup=False, soft_wrap=True)
     compile_first('regressor')
     with progress_bar() as progress:
         findings = check(model, dataset, progress=progress)

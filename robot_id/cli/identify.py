@@ -123,6 +123,7 @@ def _show(fit: Fit) -> None:
         holdout_lines,
         parameter_table,
         result_lines,
+        servo_lines,
         validation_table,
         verdict_lines,
     )
@@ -136,7 +137,8 @@ def _show(fit: Fit) -> None:
     per_joint = result.relative_error_percent_per_joint.tolist()
     errors = error_table(fit.robot.joint_names, result.relative_error_percent, per_joint)
     print_whole(console, errors)
-    for line in (*result_lines(result), *selection_lines(result.friction)):
+    lines = (*result_lines(result), *servo_lines(result), *selection_lines(result.friction))
+    for line in lines:
         console.print(line, markup=False, soft_wrap=True)
     if validation is not None:
         print_whole(console, validation_table(validation))

@@ -69,14 +69,16 @@ def command(
     from robot_id.report.plots import plot_prediction
     from robot_id.report.tables import judged_unfit, validation_table
     from robot_id.tasks.measurements import implausible, load_for
+    from robot_id.tasks.torque_free import is_torque_free
     from robot_id.tasks.validation import Conditions, validate
     from robot_id.tasks.verdict.verdict import NONSENSE_PERCENT
 
     check_writable(json_file)
     model, result, notes = _read(robot, params)
     overrides = options.parse(settings)
-    dataset = load_for(model, paths, mapping)
-    conditions = Conditions.of(result, dataset.rate, overrides)
+    without = is_torque_free(result)
+    dataset = load_for(model, paths, mapping, needs_torque=not without)
+    conditions = None if without else Conditions.of(result, dataset.rate, overrides)
     compile_first('regressor')
     with progress_bar() as progress:
         validation = validate(model, result, dataset, conditions, progress)
@@ -93,7 +95,8 @@ def command(
         (*notes, *judged_unfit(params, result), *implausible(model, dataset), *validation.warnings)
     )
     if unusable:
-        warn([f'{params}: leaves {error:.3g} % of these torques unexplained: do not use'])
+        what = validation.prediction.quantity
+        warn([f'{params}: leaves {error:.3g} % of these {what}s unexplained: do not use'])
     if json_file:
         save(validation.save, json_file)
     if plot_directory:

@@ -13,6 +13,11 @@ from robot_id.data.mapping import DRIVE_GAIN, Channel
 from robot_id.exceptions import DataError
 
 Array = NDArray[np.float64]
+PD_NOTE = 'computed from reference, position and velocity by the gains of the mapping'
+RATIO_NOTE = (
+    'a {} in place of a torque: parameters of each joint are ratios to its unknown factor kt / R '
+    "(robot-id drive-gains finds it with a known mass), viscous friction includes the motor's kt"
+)
 
 
 def on_joint_side(raw: Array, channel: Channel, name: str, scale: Array, where: str) -> Array:
@@ -82,6 +87,27 @@ def per_joint(value: float | list[float], n: int, where: str) -> Array:
     if values.size not in (1, n):
         raise DataError(f'{where} has {values.size} values for {n} joints')
     return values
+
+
+def pd_torque(channel: Channel, time: Array, channels: Mapping[str, Array], where: str) -> Array:
+    """
+    Return (N, n) torques kp (reference - position) - kd velocity, `delay` seconds later.
+
+    Velocities are those recorded, or central differences; a reference velocity is taken off.
+    """
+    position, n = channels['position'], channels['position'].shape[1]
+    assert channel.kp is not None
+    kp = per_joint(channel.kp, n, f'{where}: kp')
+    kd = per_joint(0.0 if channel.kd is None else channel.kd, n, f'{where}: kd')
+    limit = per_joint(np.inf if channel.limit is None else channel.limit, n, f'{where}: limit')
+    velocity = channels.get('velocity')
+    if velocity is None:
+        velocity = np.gradient(position, time, axis=0)
+    velocity = velocity - channels.get('reference_velocity', np.zeros_like(position))
+    torque = np.clip(
+        kp * (channels['reference_position'] - position) - kd * velocity, -limit, limit
+    )
+    return earlier(time, torque, -channel.delay, where) if channel.delay else torque
 
 
 def earlier(time: Array, values: Array, delay: float, where: str) -> Array:

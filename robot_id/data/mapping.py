@@ -99,12 +99,13 @@ Seconds = Annotated[
 TimeRanges = Annotated[list[Seconds] | dict[str, list[Seconds]], BeforeValidator(_row_ranges)]
 # A factor or offset that is finite, and no power of ten that no unit makes.
 Factor = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
+Law = Literal['pd', 'duty', 'voltage']
 Value = Factor | list[Factor] | dict[str, Factor | list[Factor]]
 Matrix = Annotated[list[list[Factor]], AfterValidator(_square)]
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra='forbid', frozen=True)
+    model_config = ConfigDict(extra='forbid', frozen=True, populate_by_name=True)
 
 
 class TimeColumn(_Strict):
@@ -148,6 +149,11 @@ class Channel(_Strict):
     :param compensated: of `control`: torques that the robot adds to a command by itself.
     :param value: instead of a column: a constant, one per joint, or these by file name (patterns
         such as `kp100_*`): a gain that is not recorded.
+    :param law: of `torque`, key `from`: pd computes kp (reference - position) - kd velocity with
+        the gains kp (N.m/rad), kd (N.m.s/rad) and the `limit` (N.m), `delay` seconds later;
+        voltage and duty take a recorded voltage or duty cycle for the torque, whose factor kt / R
+        is not known.
+    :param kp: of the law pd, one value or one per joint; kd and limit likewise.
     :param offset: added to joint positions at the end, rad or m, one value or one per joint.
     """
 
@@ -163,6 +169,10 @@ class Channel(_Strict):
     delay: Factor = 0.0
     compensated: tuple[Compensated, ...] = ()
     value: Value | None = None
+    law: Law | None = Field(default=None, alias='from')
+    kp: Factor | list[Factor] | None = None
+    kd: Factor | list[Factor] | None = None
+    limit: Factor | list[Factor] | None = None
 
     @field_validator('scale', mode='before')
     @classmethod
@@ -238,7 +248,20 @@ class Mapping(_Strict):
             if channel.unit is not None and channel.unit not in known:
                 hint = did_you_mean(channel.unit, known)
                 raise ValueError(f"{name}: no unit '{channel.unit}', {hint}")
-            if name == 'torque' and channel.unit in units.SIGNAL and channel.scale is None:
+            if channel.law is not None and name != 'torque':
+                raise ValueError(f"{name}: 'from' is for 'torque' only")
+            if channel.law == 'pd' and (channel.kp is None or self.reference_position is None):
+                raise ValueError(
+                    "torque: 'from: pd' needs 'kp' (N.m/rad) and the key 'reference_position'"
+                )
+            if channel.law != 'pd' and (channel.kp, channel.kd, channel.limit) != (None,) * 3:
+                raise ValueError(f"{name}: 'kp', 'kd' and 'limit' belong to 'from: pd'")
+            if (
+                name == 'torque'
+                and channel.unit in units.SIGNAL
+                and channel.scale is None
+                and channel.law is None
+            ):
                 raise ValueError(
                     f"torque in '{channel.unit}' needs the drive gain as 'scale': a number, a "
                     f"variable of the file, or '{DRIVE_GAIN}' for that of the robot file"

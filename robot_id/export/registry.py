@@ -52,6 +52,9 @@ FORMATS: dict[str, Format] = {
     'c': Format(
         'c_code', 'the model as C99 for a controller, into a folder (--out DIR)', moves_robots=True
     ),
+    'joints': Format(
+        'joints_file', 'armature, friction, gains, delay and bias of every joint (servo_oe)'
+    ),
     'csv': Format('csv_file', 'base parameters as a table', needs_robot=False),
 }
 
@@ -74,18 +77,20 @@ def export(
     """
     # What lists the formats needs none of this.
     from robot_id.export.parts import Request
+    from robot_id.export.servo import servo_writer
+    from robot_id.methods.registry import TORQUE_FREE
     from robot_id.methods.result_robot import robot_of
 
     chosen = FORMATS[kind]
     module = importlib.import_module(f'{__package__}.{chosen.writer}')
     if chosen.moves_robots and not force:
         _refuse_unfit(result, source)
+    write = servo_writer(kind) if result.method in TORQUE_FREE else module.write
     if not chosen.needs_robot:
-        return module.write(
-            Request(result, robot if isinstance(robot, str) else result.robot, source)
-        )
+        request = Request(result, robot if isinstance(robot, str) else result.robot, source)
+        return write(request)
     model, notes = robot_of(result, robot, source)
-    made = module.write(Request(result, _name(result, robot), source, model))
+    made = write(Request(result, _name(result, robot), source, model))
     return replace(made, notes=(*notes, *made.notes))
 
 

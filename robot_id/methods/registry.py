@@ -59,6 +59,11 @@ def names() -> list[str]:
     return list(METHODS)
 
 
+def with_torques() -> list[str]:
+    """Return the names of the methods that identify base parameters from torques."""
+    return [name for name in METHODS if name not in TORQUE_FREE]
+
+
 def full_name(name: str) -> str:
     """
     Return the name of a method; `wls` and `IDIM-WLS` are idim_wls too.
@@ -74,11 +79,6 @@ def full_name(name: str) -> str:
     raise OptionError(
         f"no method '{name}': {did_you_mean(plain, METHODS)}", key='method', value=name
     )
-
-
-def with_torques() -> list[str]:
-    """Return the names of the methods that identify base parameters from torques."""
-    return [name for name in METHODS if name not in TORQUE_FREE]
 
 
 def method_class(name: str) -> type[Any]:

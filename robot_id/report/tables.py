@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.table import Table
 
@@ -42,7 +43,7 @@ def error_table(
     per_joint: Sequence[float],
     title: str = 'training error',
 ) -> Table:
-    """Return the relative torque error in all and per joint."""
+    """Return the relative error in all and per joint."""
     table = Table(title=title)
     table.add_column('joint')
     table.add_column('percent', justify='right')
@@ -58,7 +59,7 @@ def result_lines(result: Result) -> list[str]:
     extras = result.extras
     lines = [
         f'training error {number(result.relative_error_percent, 4)} %, condition number '
-        f'{number(result.condition_number, 4)}, {extras.get("equations", "?")} equations, '
+        f'{number(result.condition_number, 4)}, {_equations(extras)}'
         f'{result.elapsed_s:.2f} s'
     ]
     if result.iterations > 1:
@@ -81,6 +82,34 @@ def result_lines(result: Result) -> list[str]:
         )
     lines += [f'data: {note}' for note in extras.get('data_notes', [])]
     lines += [f'processing: {note}' for note in extras.get('processing', [])]
+    return lines
+
+
+def _equations(extras: dict[str, Any]) -> str:
+    return f'{extras["equations"]} equations, ' if 'equations' in extras else ''
+
+
+def servo_lines(result: Result) -> list[str]:
+    """Return position errors by horizon and what sets the scale, of a fit without torques."""
+    extras = result.extras
+    lines = []
+    if 'horizons' in extras:
+        parts = []
+        for row in extras['horizons']:
+            span = row['horizon_s']
+            name = 'whole run' if span is None else f'{span:g} s'
+            parts.append(f'{name} {number(1e3 * row["mean_absolute_error"], 3)}')
+        listed = ', '.join(parts)
+        lines.append(f'mean absolute position error (1e-3 rad or m) by horizon: {listed}')
+    if 'holdout' in extras:
+        own = [row['mean_absolute_error'] for row in extras['holdout']]
+        mean = number(1e3 * sum(own) / len(own), 3)
+        lines.append(f'the same of held-out runs, each simulated as a whole: {mean}')
+    for row in extras.get('friction_choice', ()):
+        error = number(1e3 * row['holdout_error'], 3)
+        lines.append(f'friction {row["friction"]}: {error} on held-out runs')
+    if 'scale' in extras:
+        lines.append(f'scale: {extras["scale"]}')
     return lines
 
 

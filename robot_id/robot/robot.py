@@ -160,6 +160,12 @@ class Robot:
         """Names of the joints, in the order of all columns."""
         return self.kinematics.joint_names
 
+    @cached_property
+    def prismatic(self) -> NDArray[np.bool_]:
+        """(n,) flags of the joints that slide."""
+        sliding = self.kinematics.dof[self.kinematics.prismatic]
+        return np.isin(np.arange(self.n), sliding)
+
     @property
     def gravity(self) -> Array:
         """(3,) gravity in the base frame, m/s^2."""

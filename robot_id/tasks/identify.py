@@ -21,14 +21,17 @@ from pathlib import Path
 from robot_id.data import Dataset
 from robot_id.exceptions import OptionError, RobotIdError, TimeLimitError
 from robot_id.methods import registry
+from robot_id.methods.torque_free.servo_oe import ServoOe
 from robot_id.progress import Progress, part_of, silent
 from robot_id.regression.rows.prediction import Prediction
 from robot_id.robot import Robot, load_robot
+from robot_id.tasks import torque_free
+from robot_id.tasks.checks import check
 from robot_id.tasks.checks.case import Case as Recording
 from robot_id.tasks.checks.finding import Finding
 from robot_id.tasks.checks.gate import detect, remarks
 from robot_id.tasks.friction.preparation import PreparedFriction, prepare_friction
-from robot_id.tasks.measurements import Data, implausible, load_for
+from robot_id.tasks.measurements import Data, implausible, load_for, require_torque
 from robot_id.tasks.validation import Validation, validate
 from robot_id.tasks.verdict.contradictions import contradictions
 from robot_id.tasks.verdict.holdout import (
@@ -157,7 +160,13 @@ def identify(request: Request, progress: Progress = silent) -> Identification:
     progress(0.0, 'loading the robot')
     robot = load_robot(request.robot)
     progress(0.02, 'reading the recording')
-    dataset = load_for(robot, request.data, request.mapping)
+    without = request.method in registry.TORQUE_FREE
+    dataset = load_for(robot, request.data, request.mapping, needs_torque=False)
+    if not without:
+        able = ', '.join(registry.TORQUE_FREE)
+        require_torque(dataset, f"method '{request.method}'", f'method {able}')
+    else:
+        return _torque_free(request, method, robot, dataset, part_of(progress, 0.05, 1.0))
     others = load_for(robot, request.others, request.mapping) if request.others else None
     seen, recording = detect(robot, dataset) if request.check else ((), Recording(robot, dataset))
     findings = tuple(finding.line() for finding in seen) or implausible(robot, dataset)
@@ -263,3 +272,24 @@ def _unseen(
         return replace(result, extras=result.extras | {'data_notes': notes}), None
     warnings = (*result.warnings, REPEATED) if holdout.repeated else result.warnings
     return replace(result, holdout_error_percent=holdout.error_percent, warnings=warnings), holdout
+
+
+def _torque_free(
+    request: Request, method: registry.Method, robot: Robot, dataset: Dataset, progress: Progress
+) -> Identification:
+    """Identify from positions alone."""
+    assert isinstance(method, ServoOe)
+    if request.friction is not None:
+        method = replace(method, friction=request.friction)
+    findings = tuple(check(robot, dataset)) if request.check else ()
+    lines = tuple(finding.line() for finding in findings) or implausible(robot, dataset)
+    result, prediction = torque_free.estimate(
+        robot, method, dataset, bool(request.holdout), progress
+    )
+    named = tuple(finding.as_dict() for finding in findings)
+    validation = None
+    if request.others:
+        others = load_for(robot, request.others, request.mapping, needs_torque=False)
+        validation = validate(robot, result, others)
+    result = replace(result, findings=named)
+    return Identification(robot, dataset, result, prediction, validation, findings=lines)

@@ -121,9 +121,13 @@ def require_torque(dataset: data.Dataset, what: str, instead: str = '') -> None:
 
 def implausible(robot: Robot, dataset: data.Dataset) -> tuple[str, ...]:
     """Return one line for each thing in the data that the robot's limits make unlikely."""
-    limits, kinematics = robot.limits, robot.kinematics
-    slides = [bool(np.any(kinematics.prismatic[kinematics.dof == j])) for j in range(robot.n)]
+    limits = robot.limits
     found = data.check_plausible(
-        dataset, limits.lower, limits.upper, limits.velocity, limits.torque, slides
+        dataset,
+        limits.lower,
+        limits.upper,
+        limits.velocity,
+        limits.torque,
+        robot.prismatic.tolist(),
     )
     return tuple(found)

@@ -23,6 +23,7 @@ from robot_id.json_numbers import finite_or_none
 from robot_id.methods.closed_loop.problem import SETTLING
 from robot_id.methods.closed_loop.reference import reference_of
 from robot_id.methods.parameters import parameters_for, robot_for
+from robot_id.methods.registry import TORQUE_FREE
 from robot_id.methods.result import Result
 from robot_id.plain_table import html_lines, html_table, number, text_table
 from robot_id.progress import Progress, silent
@@ -30,6 +31,8 @@ from robot_id.regression.preprocessing.options import resolve_options
 from robot_id.regression.rows.prediction import Prediction, predict
 from robot_id.regression.rows.sampling import long_enough
 from robot_id.robot import Robot
+from robot_id.tasks.measurements import require_torque
+from robot_id.tasks.torque_free import is_torque_free, method_of, position_prediction
 
 SCHEMA = 1
 _HEADS = ('joint', 'validation error %')
@@ -155,7 +158,10 @@ class Validation:
             'method': self.method,
             'data': self.source,
             'joint_names': list(self.joint_names),
-            'torque_relative_error_percent': finite_or_none(self.torque_relative_error_percent),
+            'quantity': self.prediction.quantity,
+            f'{self.prediction.quantity}_relative_error_percent': finite_or_none(
+                self.torque_relative_error_percent
+            ),
             'per_joint': [finite_or_none(v) for v in self.per_joint],
             'simulation': self.simulation,
             'notes': list(self.notes),
@@ -216,6 +222,13 @@ def validate(
     :param conditions: how to process them; as in the identification when None.
     :param progress: called with the fraction done.
     """
+    if is_torque_free(result):
+        dataset = dataset.select(robot.joint_names)
+        predicted = position_prediction(robot, method_of(result), result, dataset)
+        return Validation(
+            robot.name, result.method, dataset.source, predicted, notes=dataset.notes
+        )
+    require_torque(dataset, 'a result of torques', f'results of {", ".join(TORQUE_FREE)}')
     robot = robot_for(robot, result)
     chi = parameters_for(robot, result)
     dataset = dataset.select(robot.joint_names)

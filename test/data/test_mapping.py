@@ -185,7 +185,6 @@ def test_mistakes_in_the_mapping(write, change, message):
         ({'torque': {'columns': 3}}, 'torque has 1 columns'),
         ({'torque': {'columns': 'tau_{joint}'}}, "needs the names of the joints: give 'joints'"),
         ({'torque': {'columns': '3-4', 'transposed': True}}, "'transposed' is for a 'variable'"),
-        ({'topics': {}, 'torque': None}, "no key 'torque'"),
         ({'topics': {}, 'rate_hz': None}, "neither 'time' nor 'rate_hz'"),
         ({'time': {}}, "'time' gives neither 'column' nor 'variable'"),
     ],

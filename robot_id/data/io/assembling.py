@@ -15,10 +15,13 @@ from robot_id.data.cleaning.cleaning import Raw
 from robot_id.data.cleaning.cutting import cut
 from robot_id.data.io.tables import Table, read_table
 from robot_id.data.joint_side import (
+    PD_NOTE,
+    RATIO_NOTE,
     constant_values,
     drive_gains,
     earlier,
     on_joint_side,
+    pd_torque,
     per_joint,
 )
 from robot_id.data.mapping import DRIVE_GAIN, Channel, TimeColumn
@@ -160,7 +163,7 @@ def from_tables(
     given = mapping.channels()
     constant = {name: each for name, each in given.items() if each.value is not None}
     for name, channel in given.items():
-        if name in constant:
+        if name in constant or channel.law == 'pd':
             continue
         table, raw = _recorded(files, channel, name, recorded)
         where = f'{table.path}: {name}'
@@ -180,7 +183,12 @@ def from_tables(
         _same_columns(path, name, values, channels['position'], origin)
     names = _names(path, mapping, joint_names, channels['position'].shape[1])
     for name, channel in mapping.channels().items():
-        if channel.delay:
+        if channel.law == 'pd':
+            channels[name] = pd_torque(channel, time, channels, f'{path}: {name}')
+            files.notes.append(f'{path}: {name}: {PD_NOTE}')
+        elif channel.law is not None:
+            files.notes.append(f'{path}: {name}: {RATIO_NOTE.format(channel.law)}')
+        if channel.delay and channel.law != 'pd':
             channels[name] = earlier(time, channels[name], channel.delay, f'{path}: {name}')
     samples, n = channels['position'].shape
     for name, channel in constant.items():

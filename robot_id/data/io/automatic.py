@@ -59,6 +59,11 @@ def _of_header(table: Table) -> Mapping | None:
         raise DataError(f"{table.path}: column '{prefix}{twice}' appears twice")
     if time is None:
         raise DataError(f"{table.path}: no column 'time'; {_NO_TIME}", code='no_time')
+    for name in header:
+        channel, _, joint = name.partition('.')
+        if channel in CHANNELS and joint and joint not in joints:
+            said = f"{table.path}: no column '{prefix}{joint}', but '{name}' is there"
+            raise DataError(said, code='no_column')
     channels = {}
     for channel in CHANNELS:
         columns = [f'{channel}.{joint}' for joint in joints]

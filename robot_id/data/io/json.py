@@ -14,7 +14,8 @@ def read_json(path: Path) -> dict[str, Any]:
     """
     Return the lists of a file by name, parts of objects as `a.b`.
 
-    :param path: `{"t": [...], "q": [[...], ...]}`, or samples `[{"t": 0.0, "q": [...]}, ...]`,
+    :param path: `{"t": [...], "q": [[...], ...]}`, a list of entries in such an object, whose
+        columns are called `entries.t`, or samples `[{"t": 0.0, "q": [...]}, ...]`,
         which become a list for each name that all of them have.
     """
     length = path.stat().st_size
@@ -23,10 +24,32 @@ def read_json(path: Path) -> dict[str, Any]:
         content = json.loads(path.read_text(encoding='utf-8-sig'))
     except RecursionError as error:
         raise ValueError('nested too deeply') from error
-    if isinstance(content, list) and content and all(isinstance(x, dict) for x in content):
-        samples = [flatten(sample) for sample in content]
-        names = [name for name in samples[0] if all(name in sample for sample in samples)]
-        return {name: [sample[name] for sample in samples] for name in names}
+    if _is_samples(content):
+        return _columns(content)
     if not isinstance(content, dict):
         raise ValueError('an object of lists, or a list of objects, is needed')
-    return flatten(content)
+    return _with_lists(content)
+
+
+def _is_samples(content: Any) -> bool:
+    return (
+        isinstance(content, list)
+        and bool(content)
+        and all(isinstance(sample, dict) for sample in content)
+    )
+
+
+def _columns(content: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return a list for each name that all samples have."""
+    samples = [flatten(sample) for sample in content]
+    names = [name for name in samples[0] if all(name in sample for sample in samples)]
+    return {name: [sample[name] for sample in samples] for name in names}
+
+
+def _with_lists(content: dict[str, Any]) -> dict[str, Any]:
+    """Return the parts of an object as `a.b`; a list of samples has its columns as `list.b`."""
+    lists = {name: value for name, value in content.items() if _is_samples(value)}
+    found = dict(flatten({name: v for name, v in content.items() if name not in lists}))
+    for name, value in lists.items():
+        found |= {f'{name}.{column}': values for column, values in _columns(value).items()}
+    return found

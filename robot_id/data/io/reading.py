@@ -14,6 +14,7 @@ from robot_id.data.io.assembling import from_tables
 from robot_id.data.io.automatic import guess_mapping
 from robot_id.data.io.bags.mapping import apply_to_bag, check_for_bag, names_in_bag
 from robot_id.data.io.bags.messages import is_bag
+from robot_id.data.io.lerobot import is_lerobot, lerobot_pieces
 from robot_id.data.mapping import Mapping, Topics, load_mapping
 from robot_id.exceptions import DataError
 
@@ -91,6 +92,9 @@ def _load_tables(
     drive_gains: dict[str, float] | None,
 ) -> Dataset:
     table = None
+    if is_lerobot(path):
+        rate = mapping.rate_hz if mapping is not None else None
+        return cleaned(lerobot_pieces(path, mapping), rate, [], str(path))
     if mapping is None:
         if os.path.isdir(path):
             raise DataError(

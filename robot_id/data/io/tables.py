@@ -14,9 +14,12 @@ from robot_id.data.io.csv import read_csv
 from robot_id.data.io.json import read_json
 from robot_id.data.io.matlab import read_mat
 from robot_id.data.io.npz import read_npz
+from robot_id.data.io.parquet import read_parquet
 from robot_id.exceptions import DataError, did_you_mean
 
 Array = NDArray[np.float64]
+# Endings of pickled arrays, of torch and joblib too.
+PICKLED = ('.pkl', '.pickle', '.pt', '.pth', '.joblib', '.p', '.dill')
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,8 @@ def read_table(path: Path) -> Table:
             return Table(path, variables=read_mat(path))
         if name.endswith('.npz'):
             return Table(path, variables=read_npz(path))
+        if name.endswith('.parquet'):
+            return Table(path, variables=read_parquet(path))
         if name.endswith('.json'):
             return Table(path, variables=read_json(path))
     except DataError:
@@ -118,7 +123,14 @@ def read_table(path: Path) -> Table:
         raise DataError(
             f'{path}: cannot be read, damaged or not of this format ({reason})', code='unreadable'
         ) from error
+    if name.endswith(PICKLED):
+        raise DataError(
+            f'{path}: a pickled file can run any program when it is opened, so it is never read; '
+            'write its arrays where it was made: numpy.savez(FILE.npz, time=..., position=..., '
+            'reference_position=...)'
+        )
     raise DataError(
-        f"{path}: no reader for '{path.suffix}'; use csv, csv.gz, mat, npz, json or a bag",
+        f"{path}: no reader for '{path.suffix}'; use csv, csv.gz, mat, npz, json, parquet, a "
+        'LeRobot data set or a bag',
         code='no_reader',
     )

@@ -31,7 +31,8 @@ OUTLIER = 3.0
 # Evaluations of one descent, and the relative change of cost and step that ends it.
 EVALUATIONS, ACCURACY = 80, 1e-6
 # The first descents of several starts are cut after these evaluations, and the best goes on.
-TRIAL_EVALUATIONS = 12
+TRIAL_EVALUATIONS = 20
+STAGE_EVALUATIONS = 25
 # The smallest size of a residual, rad or m: simulated data without noise have weights too.
 SMALLEST_SIZE = 1e-7
 # A block of a run that is longer than this many correlation times counts as independent.
@@ -123,25 +124,31 @@ def fit(
     starts: int = 4,
     spread: float = 0.7,
     seed: int = 0,
+    first: Array | None = None,
     progress: Progress = silent,
 ) -> Fit:
     """
     Return the best of several descents.
 
     :param loss: of scipy.optimize.least_squares; outliers are three sizes of the residual.
-    :param starts: number of starts; the first is the given one, others are drawn around it.
+    :param starts: number of starts: the given one, that of the problem, others around them.
+    :param first: (shared,) inner values of the first start; those of the problem when None.
     :param spread: standard deviation of the draws, in natural logarithms or scales.
     """
     rng = np.random.default_rng(seed)
     low, high = problem.bounds()
-    first = np.clip(problem.start(), low, high)
-    sizes = np.maximum(_sizes(problem, first), SMALLEST_SIZE)
+    plain = np.clip(problem.start(), low, high)
+    given = plain.copy()
+    if first is not None:
+        given[: problem.shared] = first
+    centres = [np.clip(given, low, high), plain]
+    sizes = np.maximum(_sizes(problem, centres[0]), SMALLEST_SIZE)
     best = None
     evaluations = 0
+    count = len(problem.unknowns)
     for number in range(max(starts, 1)):
-        x = first.copy()
-        if number:
-            count = len(problem.unknowns)
+        x = centres[number % 2].copy()
+        if number > 1:
             x[:count] += spread * rng.normal(size=count)
             x = np.clip(x, low, high)
         found = _descend(problem, x, sizes, loss, TRIAL_EVALUATIONS if starts > 1 else EVALUATIONS)
@@ -156,6 +163,12 @@ def fit(
         evaluations += best.nfev
         progress(part, 'fitting')
     return summarise(problem, best.x, sizes, loss, evaluations, bool(best.status > 0))
+
+
+def descend(problem: Problem, x: Array, loss: Loss) -> Array:
+    """Return the inner values after one descent of a few evaluations."""
+    sizes = np.maximum(_sizes(problem, x), SMALLEST_SIZE)
+    return np.asarray(_descend(problem, x, sizes, loss, STAGE_EVALUATIONS).x)
 
 
 def _descend(problem: Problem, x: Array, sizes: Array, loss: Loss, evaluations: int):  # type: ignore[no-untyped-def]
@@ -249,25 +262,18 @@ def _covariance(
         reduced.append(J.reshape(N, n, shared))
     rows = problem.priors(x)[1]
     rows = rows[: len(rows) - own * len(parts), :shared]
-    low, high = problem.bounds()
-    at_bound = (x <= low + 1e-6) | (x >= high - 1e-6)
-    inside = np.flatnonzero(~at_bound[:shared])
-    stacked = np.vstack([*(part.reshape(-1, shared) for part in reduced), rows])[:, inside]
+    stacked = np.vstack([*(part.reshape(-1, shared) for part in reduced), rows])
     _, s, Vt = np.linalg.svd(stacked, full_matrices=False)
     spread = float(np.sqrt(np.mean(np.concatenate(influence) ** 2)))
     good = s > max(spread / LARGEST_RELATIVE_STD, 1e-10 * float(s[0]) if len(s) else 0.0)
-    whole = np.zeros((int((~good).sum()), shared))
-    whole[:, inside] = Vt[~good]
+    whole = Vt[~good]
     V = Vt[good].T / s[good]
-    Z = [part.reshape(-1, shared)[:, inside] @ V for part in reduced]
-    Z = [z.reshape(part.shape[0], part.shape[1], -1) for z, part in zip(Z, reduced)]
+    Z = [part @ V for part in reduced]
     meat = _meat(Z, influence)
     if len(rows):
-        prior = rows[:, inside] @ V
+        prior = rows @ V
         meat = meat + prior.T @ prior
-    inner = V @ meat @ V.T
-    covariance = np.zeros((shared, shared))
-    covariance[np.ix_(inside, inside)] = inner
+    covariance = V @ meat @ V.T
     lost = np.any(np.abs(whole) > 0.1, axis=0)
     covariance[lost, lost] = np.inf
     condition = float(s[0] / s[-1]) if len(s) and s[-1] > 0.0 else float('inf')

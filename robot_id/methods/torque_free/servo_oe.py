@@ -20,7 +20,7 @@ from robot_id.dynamics.simulation.servo.drives import DRIVES
 from robot_id.exceptions import DataError, DescriptionError
 from robot_id.methods.result import Result
 from robot_id.methods.torque_free import evaluation, identifiability
-from robot_id.methods.torque_free.fit import Fit, Loss, fit
+from robot_id.methods.torque_free.fit import Fit, Loss, descend, fit
 from robot_id.methods.torque_free.problem import Problem, servo_runs
 from robot_id.methods.torque_free.unknowns import build_unknowns
 from robot_id.progress import Progress, part_of, silent
@@ -34,6 +34,8 @@ AUTO = 'auto'
 POSTURES = 200
 # A typical acceleration, rad/s2 or m/s2, for the size of torques without gravity.
 TYPICAL_ACCELERATION = 5.0
+# Structures that a richer one is fitted by way of.
+STAGES = ('coulomb', 'load', 'directional', 'stribeck_directional')
 # A richer structure has to lower the error on held-out runs by this share.
 WORTH = 0.03
 
@@ -87,18 +89,41 @@ class ServoOe:
             progress = part_of(progress, 0.8, 1.0)
         problem = chosen.problem(robot, dataset)
         before = identifiability.at_start(problem)
-        found = fit(problem, self.loss, self.starts, seed=self.seed, progress=progress)
+        first, simulations = chosen._staged(robot, dataset, problem)
+        found = fit(
+            problem, self.loss, self.starts, seed=self.seed, first=first, progress=progress
+        )
+        problem.simulations += simulations
         result = chosen._result(robot, dataset, problem, found, before)
         if choice:
             extras = result.extras | {'friction_choice': choice}
             result = replace(result, extras=extras)
         return replace(result, options=asdict(chosen), elapsed_s=time.perf_counter() - began)
 
+    def _staged(self, robot: Robot, dataset: Dataset, problem: Problem) -> tuple[Array, int]:
+        """
+        Return where a fit starts: the answers of simpler friction first, and their simulations.
+
+        Many terms at once have many local minima; each stage begins where the last one ended.
+        """
+        terms = set(parse_structure(self.friction))
+        values: dict[str, float] = {}
+        simulations = 0
+        for name in STAGES:
+            stage = set(STRUCTURES[name])
+            if not stage < terms:
+                continue
+            simple = replace(self, friction=name).problem(robot, dataset, free_start=False)
+            found = descend(simple, _start_at(simple, values), self.loss)
+            values = {u.name: u.value(float(x)) for u, x in zip(simple.unknowns, found)}
+            simulations += simple.simulations
+        return _start_at(problem, values)[: problem.shared], simulations
+
     def problem(self, robot: Robot, dataset: Dataset, free_start: bool = True) -> Problem:
         """Return what is fitted."""
         dataset = dataset.select(robot.joint_names)
         inertia = robot.standard_prior()[robot.inertial_index]
-        torques, inertias = _sizes(robot, dataset, inertia)
+        torques, inertias, _ = _sizes(robot, dataset, inertia)
         numbers, unknowns = build_unknowns(
             DRIVES[self.drive], parse_structure(self.friction), robot.joint_names, torques,
             inertias, self.fixed, self.free, self.prior, self.longest_delay,
@@ -117,6 +142,14 @@ class ServoOe:
         held = self.command == 'held'
         return evaluation.simulated(problem, x, dataset, self.longest_step, held)
 
+    def refit(self, robot: Robot, dataset: Dataset, result: Result) -> Result:
+        """Return a result of other runs, by one descent from a result; values only."""
+        problem = self.problem(robot, dataset)
+        first = inner_values(problem, result)
+        found = fit(problem, self.loss, 1, seed=self.seed, first=first)
+        _, values, _ = _named(robot, problem, found.x)
+        return replace(result, values=values, covariance=np.full_like(result.covariance, np.nan))
+
     def _select(
         self, robot: Robot, dataset: Dataset, progress: Progress
     ) -> tuple[ServoOe, list[dict[str, Any]]]:
@@ -131,7 +164,8 @@ class ServoOe:
                 share(k / len(groups), f'friction {name}: fit {k + 1} of {len(groups)}')
                 kept = [run for i, run in enumerate(dataset.runs) if i not in group]
                 problem = method.problem(robot, replace(dataset, runs=tuple(kept)))
-                found = fit(problem, self.loss, 1, seed=self.seed)
+                first = method._staged(robot, replace(dataset, runs=tuple(kept)), problem)[0]
+                found = fit(problem, self.loss, 1, seed=self.seed, first=first)
                 other = replace(dataset, runs=tuple(dataset.runs[i] for i in group))
                 other = other.select(robot.joint_names)
                 positions = evaluation.simulated(
@@ -199,6 +233,7 @@ class ServoOe:
                 'friction': list(parse_structure(self.friction)),
                 'joints': joint_table(problem, found.x),
                 'joint_names': list(robot.joint_names),
+                'inputs': _usual_inputs(robot, dataset, problem),
                 'not_identifiable_at_start': before,
                 'not_identifiable': after,
                 'scale': identifiability.scale_of(self.drive, self.fixed, problem),
@@ -209,6 +244,26 @@ class ServoOe:
                 'data_notes': list(dataset.notes),
             },
         )
+
+
+def _start_at(problem: Problem, values: dict[str, float]) -> Array:
+    """Return the start of a problem with the values of another fit, by name."""
+    low, high = problem.bounds()
+    x = problem.start()
+    for k, u in enumerate(problem.unknowns):
+        if u.name in values:
+            x[k] = u.inner(values[u.name])
+    return np.clip(x, low, high)
+
+
+def _usual_inputs(robot: Robot, dataset: Dataset, problem: Problem) -> dict[str, list[float]]:
+    """Return the median gain and supply of every joint, and its typical torque at rest."""
+    found = {
+        name: np.median(np.concatenate([getattr(r.inputs, name) for r in problem.runs]), axis=0)
+        for name in ('gain', 'supply')
+    }
+    found['load'] = _sizes(robot, dataset, problem.inertia)[2]
+    return {name: [float(v) for v in values] for name, values in found.items()}
 
 
 def held_out_groups(dataset: Dataset) -> list[list[int]]:
@@ -281,8 +336,8 @@ def _directions(robot: Robot, inertia: Array, kind: str) -> Array | None:
     return np.array(found).reshape(-1, *inertia.shape)
 
 
-def _sizes(robot: Robot, dataset: Dataset, inertia: Array) -> tuple[Array, Array]:
-    """Return (n,) typical torques and inertias of the joints along the measured positions."""
+def _sizes(robot: Robot, dataset: Dataset, inertia: Array) -> tuple[Array, Array, Array]:
+    """Return (n,) typical torques, inertias and gravity torques along the measured positions."""
     if not np.any(inertia[:, 9] > 0.0):
         raise DescriptionError(
             f'{robot.name}: no masses: servo_oe needs the inertias of a URDF or the truth of a '
@@ -298,5 +353,5 @@ def _sizes(robot: Robot, dataset: Dataset, inertia: Array) -> tuple[Array, Array
     M = dynamics.inertia_matrix(robot, chi, q)
     own = np.mean(np.abs(M[:, np.arange(robot.n), np.arange(robot.n)]), axis=0)
     own = np.maximum(own, 1e-9)
-    torques = np.sqrt(np.mean(gravity**2, axis=0)) + TYPICAL_ACCELERATION * own
-    return torques, own
+    load = np.sqrt(np.mean(gravity**2, axis=0))
+    return load + TYPICAL_ACCELERATION * own, own, load

@@ -43,10 +43,12 @@ class Prediction:
 
     :param joint_names: names of the n joints.
     :param runs: the runs.
+    :param quantity: torque, or position where no torques were recorded.
     """
 
     joint_names: tuple[str, ...]
     runs: tuple[PredictedRun, ...]
+    quantity: str = 'torque'
 
     @classmethod
     def of_pieces(
@@ -68,7 +70,10 @@ class Prediction:
     def residual_norms(self) -> Array:
         """(n,) ||Y_j - W_j chi||."""
         return np.sqrt(
-            sum(np.sum(((r.measured - r.predicted) * r.used) ** 2, axis=0) for r in self.runs)
+            sum(
+                np.sum(np.where(r.used, r.measured - r.predicted, 0.0) ** 2, axis=0)
+                for r in self.runs
+            )
         )
 
     def torque_norms(self) -> Array:

@@ -15,12 +15,12 @@ from robot_id import files
 from robot_id.data.dataset import Dataset
 from robot_id.methods.result import Result
 from robot_id.regression.rows.prediction import Prediction
-from robot_id.report.html import links, markup, parameters, sections, series
+from robot_id.report.html import links, markup, parameters, sections, series, servo
 from robot_id.report.html.charts import correlation_of
 from robot_id.report.html.markup import number
 from robot_id.report.html.provenance import Provenance
 from robot_id.robot import Robot
-from robot_id.robot.parameters.units import torque_units
+from robot_id.robot.parameters.units import units
 from robot_id.tasks.validation import Validation
 
 TORQUES = (
@@ -57,10 +57,14 @@ def write_report(
             f' {result.method} itself compared with the simulated loop, where the error is '
             f'{number(result.relative_error_percent, 3)} %.'
         )
+    title = 'Measured and predicted torque'
+    if fitted.quantity == 'position':
+        title, lead = 'Measured and simulated position', servo.LEAD
     parts = [
-        sections.torque_section(fitted, 'torques', 'Measured and predicted torque', lead),
+        sections.torque_section(fitted, 'torques', title, lead),
+        servo.servo_section(result),
         parameters.parameter_section(robot, result),
-        links.link_section(robot, result),
+        '' if fitted.quantity == 'position' else links.link_section(robot, result),
         '' if validation is None else sections.validation_section(validation),
         parameters.residual_section(fitted, result),
         parameters.convergence_section(result),
@@ -75,7 +79,7 @@ def write_report(
     budget = series.BUDGET // len(predictions)
     numbers = {
         'sets': {
-            key: series.torque_series(prediction, torque_units(robot), budget)
+            key: series.torque_series(prediction, units(robot, prediction.quantity), budget)
             for key, prediction in predictions.items()
         },
         'names': _named_deviations(result),
@@ -83,13 +87,19 @@ def write_report(
         'result': result.to_dict(),
     }
     title = f'{robot.name}, {result.method}'
-    files.write_text(path, _page(title, _head(result, validation, findings), parts, numbers))
+    files.write_text(
+        path, _page(title, _head(result, validation, findings, fitted.quantity), parts, numbers)
+    )
 
 
-def _head(result: Result, validation: Validation | None, findings: Sequence[str]) -> str:
+def _head(
+    result: Result, validation: Validation | None, findings: Sequence[str], quantity: str
+) -> str:
     cards = [
         markup.card(
-            'training error', f'{number(result.relative_error_percent, 3)} %', 'torque, of the fit'
+            'training error',
+            f'{number(result.relative_error_percent, 3)} %',
+            f'{quantity}, of the fit',
         ),
         markup.card('parameters', str(len(result.names)), f'by {result.method}'),
         markup.card('condition number', number(result.condition_number, 3), 'of the regressor'),

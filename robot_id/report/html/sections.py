@@ -15,14 +15,13 @@ from robot_id.report.html import markup
 from robot_id.report.html.markup import number
 from robot_id.report.html.provenance import Provenance
 from robot_id.robot import Robot
-from robot_id.robot.parameters.units import prismatic
 from robot_id.tasks.validation import Validation
 
 
 def robot_section(robot: Robot) -> str:
     """Return the section about the robot."""
     limits, rows = robot.limits, []
-    for j, (joint, slides) in enumerate(zip(robot.joints, prismatic(robot))):
+    for j, (joint, slides) in enumerate(zip(robot.joints, robot.prismatic)):
         span = f'{number(limits.lower[j], 3)} … {number(limits.upper[j], 3)}'
         rows.append(
             (
@@ -52,7 +51,13 @@ def data_section(robot: Robot, dataset: Dataset, result: Result) -> str:
     rows = []
     for j, name in enumerate(robot.joint_names):
         q = np.concatenate([run.position[:, j] for run in dataset.runs])
-        tau = np.concatenate([run.torque[:, j] for run in dataset.runs])
+        torques: tuple[str, ...] = ()
+        if dataset.has_torque:
+            tau = np.concatenate([run.torque[:, j] for run in dataset.runs])
+            torques = (
+                number(float(np.sqrt(np.mean(tau**2))), 3),
+                number(float(np.abs(tau).max()), 3),
+            )
         speed = max(
             float(np.abs(np.diff(r.position[:: _coarse(r.rate), j])).max(initial=0.0))
             / (_coarse(r.rate) * r.step)
@@ -63,11 +68,12 @@ def data_section(robot: Robot, dataset: Dataset, result: Result) -> str:
                 escape(name),
                 f'{number(q.min(), 3)} … {number(q.max(), 3)}',
                 number(speed, 3),
-                number(float(np.sqrt(np.mean(tau**2))), 3),
-                number(float(np.abs(tau).max()), 3),
+                *torques,
             )
         )
-    heads = ('joint', 'position', 'top speed', 'torque RMS', 'torque peak')
+    heads: tuple[str, ...] = ('joint', 'position', 'top speed')
+    if dataset.has_torque:
+        heads = (*heads, 'torque RMS', 'torque peak')
     lead = (
         f'{escape(dataset.source or "data")}: {len(dataset.runs)} run'
         f'{"s" if len(dataset.runs) > 1 else ""}, {len(dataset):,} samples at {dataset.rate:.6g} '
@@ -87,7 +93,7 @@ def torque_section(prediction: Prediction, key: str, title: str, lead: str) -> s
         f'<figure class="plot" data-set="{key}" data-joint="{j}"><figcaption>'
         f'<b>{escape(name)}</b> <span>relative error {number(percent, 3)} %</span>'
         '<output></output></figcaption><canvas tabindex="0" role="img" aria-label="measured and '
-        f'predicted torque of {escape(name)}"></canvas></figure>'
+        f'predicted {prediction.quantity} of {escape(name)}"></canvas></figure>'
         for j, (name, percent) in enumerate(
             zip(prediction.joint_names, prediction.relative_error_percent_per_joint)
         )
@@ -115,7 +121,7 @@ def torque_section(prediction: Prediction, key: str, title: str, lead: str) -> s
 def validation_section(validation: Validation) -> str:
     """Return how the parameters explain other data."""
     lead = (
-        f'{escape(validation.source)}: relative torque error '
+        f'{escape(validation.source)}: relative {validation.prediction.quantity} error '
         f'{number(validation.torque_relative_error_percent)} % on data that the fit has not seen.'
     )
     if validation.simulation:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+
 from robot_id.blas_threads import one_blas_thread
 from robot_id.data.dataset import Dataset
 from robot_id.progress import Progress, silent
@@ -34,23 +38,38 @@ def check(robot: Robot, dataset: Dataset, progress: Progress = silent) -> Findin
 
     :param dataset: columns of the robot's joints, in any order.
     """
-    return check_case(Case(robot, dataset.select(robot.joint_names)), progress)
+    has_torque = dataset.has_torque
+    case = Case(robot, _with_zeros(dataset.select(robot.joint_names)))
+    return check_case(case, progress, has_torque)
 
 
-def check_case(case: Case, progress: Progress = silent) -> Findings:
-    """Return what is wrong with a recording; what was computed for it stays with the case."""
+def check_case(case: Case, progress: Progress = silent, has_torque: bool = True) -> Findings:
+    """
+    Return what is wrong with a recording; what was computed for it stays with the case.
+
+    :param has_torque: torques were recorded; else those of the case are zeros, which none judges.
+    """
     source = case.dataset.source
     findings: list[Finding] = []
-    for detect in registry.CHANNELS:
+    for detect in registry.CHANNELS if has_torque else registry.WITHOUT_TORQUE:
         found, case = detect(case)
         findings += found
     progress(0.2, 'checking')
     poor: list[Finding] = []
     if not any(finding.code == 'rest' for finding in findings):
-        poor = excitation.detect(case)
-    findings += _by_the_torques(case, poor)
+        poor = excitation.detect(case) if has_torque else []
+    if has_torque:
+        findings += _by_the_torques(case, poor)
     progress(1.0, 'checked')
     return Findings(tuple(findings), source)
+
+
+def _with_zeros(dataset: Dataset) -> Dataset:
+    """Return the recording with zeros for torques that were not recorded; nothing judges them."""
+    if dataset.has_torque:
+        return dataset
+    runs = tuple(replace(run, torque=np.zeros_like(run.position)) for run in dataset.runs)
+    return replace(dataset, runs=runs)
 
 
 def _by_the_torques(case: Case, poor: list[Finding]) -> list[Finding]:

@@ -34,6 +34,8 @@ CHANNELS: tuple[Callable[[Case], tuple[list[Finding], Case]], ...] = (
     saturation.detect,
     rest.detect,
 )
+# Those that look at no torques.
+WITHOUT_TORQUE = tuple(detect for detect in CHANNELS if detect is not saturation.detect)
 # Changes that are tried on every recording.
 ALWAYS: tuple[Callable[[Case], Iterable[Proposal]], ...] = (
     torque_delay.propose,

@@ -10,10 +10,12 @@ import numpy as np
 from robot_id.data.cleaning.cutting import cut
 from robot_id.data.io.raw import Raw
 from robot_id.data.joint_side import (
+    PD_NOTE,
     constant_values,
     drive_gains,
     earlier,
     on_joint_side,
+    pd_torque,
     per_joint,
 )
 from robot_id.data.mapping import DRIVE_GAIN
@@ -94,6 +96,12 @@ def apply_to_bag(
         where = f'{raw.source}: {name}'
         if channel.value is not None:
             channels[name] = constant_values(channel, name, len(raw.time), n, file, where)
+            continue
+        if channel.law == 'pd':
+            if 'reference_position' not in channels:
+                raise DataError(f"{where}: 'from: pd' needs the topic of the reference")
+            channels[name] = pd_torque(channel, raw.time, channels, where)
+            notes.append(f'{where}: {PD_NOTE}')
             continue
         if name not in channels:
             notes.append(f"{where}: not in the bag, the mapping's key '{name}' has no effect")

@@ -4,11 +4,12 @@ The compiled servo loop with its exact sensitivities to the parameters.
 A step of h seconds drifts to the middle, kicks the velocity there and drifts on:
 
     q' = q + h/2 v
-    M(q') (v+ - v) / h + e(q', v) + D (v + v+) / 2 + f = u(q', ...)
+    M(q') (v+ - v) / h + e(q', (3 v - v-) / 2) + D (v + v+) / 2 + f = u(q', ...)
     q+ = q' + h/2 v+
 
-with e the gravity and velocity torques, D = viscous + B of the drive, and f dry friction within
-its budget (`stick`). The derivative of this map is taken as it is, joint by joint at rest or in
+with v- the velocity one step before, e the gravity and velocity torques, D = viscous + B of the
+drive, and f dry friction within its budget (`stick`): of second order where nothing sticks. The
+derivative of this map is taken as it is, joint by joint at rest or in
 motion, so the sensitivities are those of the simulated samples and not of an ideal motion.
 """
 
@@ -204,7 +205,8 @@ def servo_loop(
     by = np.zeros((n, 2, d))
     local = np.zeros((n, K))
     slope, error, hold, z = np.empty(n), np.empty(n), np.zeros(n), np.zeros(n)
-    zero = np.zeros(n)
+    zero, between, before = np.zeros(n), np.zeros(n), v.copy()
+    Sw, Sbefore = np.zeros((n, p)), unknowns.velocity.copy()
     Sq, Sv, Sz = unknowns.position.copy(), unknowns.velocity.copy(), np.zeros((n, p))
     T = np.zeros((n, p))
     E = np.zeros((n, max(m, 1)))
@@ -227,12 +229,15 @@ def servo_loop(
             for j in range(n):
                 q[j] += 0.5 * h * v[j]
             poses(tree, q, R, pp)
-            motions(tree, R, pp, v, zero, w, dw, acc)
+            for j in range(n):
+                # The velocity in the middle, from this step and the last one.
+                between[j] = 1.5 * v[j] - 0.5 * before[j]
+            motions(tree, R, pp, between, zero, w, dw, acc)
             newton_euler(tree, inertia, R, pp, w, dw, acc, force, moment, external)
             composite(tree, inertia, R, pp, C, M)
             if wanted and unknowns.joint_external:
                 for i in range(nb):
-                    speed[i] = tree.ratio[i] * v[tree.dof[i]]
+                    speed[i] = tree.ratio[i] * between[tree.dof[i]]
                     dspeed[i] = 0.0
                 for r in range(n):
                     for i in range(nb):
@@ -297,10 +302,10 @@ def servo_loop(
             if wanted:
                 for j in range(n):
                     a[j] = (new[j] - v[j]) / h
-                motions(tree, R, pp, v, a, w, dw, acc)
+                motions(tree, R, pp, between, a, w, dw, acc)
                 newton_euler(tree, inertia, R, pp, w, dw, acc, force, moment, column)
                 for i in range(nb):
-                    speed[i] = tree.ratio[i] * v[tree.dof[i]]
+                    speed[i] = tree.ratio[i] * between[tree.dof[i]]
                 for r in range(2 * n):
                     for i in range(nb):
                         own = tree.ratio[i] if tree.dof[i] == r % n else 0.0
@@ -318,6 +323,8 @@ def servo_loop(
                 for j in range(n):
                     for t in range(p):
                         Sq[j, t] += 0.5 * h * Sv[j, t]
+                        Sw[j, t] = 1.5 * Sv[j, t] - 0.5 * Sbefore[j, t]
+                        Sbefore[j, t] = Sv[j, t]
                 # T = - d residual, for the numbers of the joints first.
                 T[:] = 0.0
                 for j in range(n):
@@ -357,9 +364,10 @@ def servo_loop(
                         T[j, t] += own_q * Sq[j, t] + own_v * Sv[j, t] + own_z * Sz[j, t]
                     for i in range(n):
                         fq = -by_q[j, i] - pull * e_q[j, i]
-                        fv = M[j, i] / h - by_v[j, i] * (1.0 + pull)
+                        fv = M[j, i] / h
+                        fw = -by_v[j, i] * (1.0 + pull)
                         for t in range(p):
-                            T[j, t] += fq * Sq[i, t] + fv * Sv[i, t]
+                            T[j, t] += fq * Sq[i, t] + fv * Sv[i, t] + fw * Sw[i, t]
                 count = 0
                 for j in range(n):
                     if side[j] != 0.0:
@@ -386,6 +394,7 @@ def servo_loop(
             for j in range(n):
                 if hold[j] == 0.0:
                     z[j] += h * error[j]
+                before[j] = v[j]
                 v[j] = new[j]
                 q[j] += 0.5 * h * v[j]
     return DONE, N, 0

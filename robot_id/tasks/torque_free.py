@@ -1,0 +1,124 @@
+"""Identification and validation from commanded and measured positions alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_id import options
+from robot_id.data import Dataset
+from robot_id.exceptions import DataError
+from robot_id.methods.registry import TORQUE_FREE, create
+from robot_id.methods.result import Result
+from robot_id.methods.result_form import Level
+from robot_id.methods.torque_free.evaluation import run_errors
+from robot_id.methods.torque_free.servo_oe import ServoOe, held_out_groups
+from robot_id.progress import Progress, part_of, silent
+from robot_id.regression.rows.prediction import PredictedRun, Prediction
+from robot_id.robot import Robot
+
+Array = NDArray[np.float64]
+# Position errors of a simulated run, percent of its motion: beyond them caution, or no use.
+CAUTION_PERCENT, USELESS_PERCENT = 20.0, 40.0
+# A parameter that is known to this share of its value, 95 %, is well known.
+POOR_PERCENT = 50.0
+
+
+def is_torque_free(result: Result) -> bool:
+    """Whether a result was identified without torques."""
+    return result.method in TORQUE_FREE
+
+
+def method_of(result: Result) -> ServoOe:
+    """Return the method with the options that made a result."""
+    known = options.options_of(ServoOe)
+    values = {key: value for key, value in result.options.items() if key in known}
+    method = create(result.method, values)
+    assert isinstance(method, ServoOe)
+    return method
+
+
+def position_prediction(
+    robot: Robot, method: ServoOe, result: Result, dataset: Dataset
+) -> Prediction:
+    """Return measured and simulated positions, each run from its measured first state on."""
+    dataset = dataset.select(robot.joint_names)
+    runs = []
+    for run, simulated in zip(dataset.runs, method.errors(robot, result, dataset)):
+        used = np.isfinite(simulated)
+        mean = run.position.mean(axis=0)
+        runs.append(PredictedRun(run.time, run.position - mean, simulated - mean, used))
+    if not all(run.used.any() for run in runs):
+        raise DataError(f'{dataset.source or "recording"}: its simulation diverges')
+    return Prediction(robot.joint_names, tuple(runs), 'position')
+
+
+def estimate(
+    robot: Robot, method: ServoOe, dataset: Dataset, holdout: bool, progress: Progress = silent
+) -> tuple[Result, Prediction]:
+    """
+    Return the judged result and its simulated positions.
+
+    :param holdout: whether one group of runs is held out to judge the fit.
+    """
+    result = method.estimate(robot, dataset, part_of(progress, 0.0, 0.8, 'identifying'))
+    method = method_of(result)
+    prediction = position_prediction(robot, method, result, dataset)
+    if holdout and len(dataset.runs) > 1:
+        share = part_of(progress, 0.8, 1.0, 'hold-out')
+        error, rows = _held_out(robot, method, result, dataset, share)
+        extras = result.extras | {'holdout': rows}
+        result = replace(result, holdout_error_percent=error, extras=extras)
+    level, reasons = _verdict(result, prediction)
+    return replace(
+        result, verdict=level, reasons=tuple(reasons), prediction=prediction
+    ), prediction
+
+
+def _held_out(
+    robot: Robot, method: ServoOe, result: Result, dataset: Dataset, progress: Progress
+) -> tuple[float, list[dict[str, Any]]]:
+    """Return the relative position error of every group, each by a fit without it."""
+    groups = held_out_groups(dataset)
+    square = size = 0.0
+    rows: list[dict[str, Any]] = []
+    for number, group in enumerate(groups):
+        progress(number / len(groups), f'hold-out {number + 1} of {len(groups)}')
+        kept = [run for i, run in enumerate(dataset.runs) if i not in group]
+        refitted = method.refit(robot, replace(dataset, runs=tuple(kept)), result)
+        other = replace(dataset, runs=tuple(dataset.runs[i] for i in group))
+        found = position_prediction(robot, method, refitted, other)
+        square += float(np.sum(found.residual_norms() ** 2))
+        size += float(np.sum(found.torque_norms() ** 2))
+        positions = [
+            run.predicted + original.position.mean(axis=0)
+            for run, original in zip(found.runs, other.select(robot.joint_names).runs)
+        ]
+        for i, row in zip(group, run_errors(other.select(robot.joint_names), positions)):
+            rows.append(row | {'run': i + 1})
+    return 100.0 * float(np.sqrt(square / max(size, 1e-300))), rows
+
+
+def _verdict(result: Result, prediction: Prediction) -> tuple[Level, list[str]]:
+    error = result.holdout_error_percent
+    what = 'hold-out error'
+    if not np.isfinite(error):
+        error, what = prediction.relative_error_percent, 'training error'
+    reasons: list[str] = []
+    level: Level = 'usable'
+    if not result.converged:
+        return 'do_not_use', ['the fit did not converge']
+    if not error < USELESS_PERCENT:
+        return 'do_not_use', [f'{what} {error:.3g} % of the motion: the model does not explain it']
+    if error > CAUTION_PERCENT:
+        level = 'caution'
+        reasons.append(f'{what} {error:.3g} % of the motion')
+    lost: Sequence[str] = result.extras.get('not_identifiable', ())
+    if lost:
+        level = 'caution'
+        reasons += list(lost)
+    return level, reasons

@@ -1,0 +1,138 @@
+"""servo_oe finds what it never saw: a MuJoCo arm, unidentifiable cases, a chosen structure."""
+
+import json
+
+import numpy as np
+import pytest
+
+from robot_id.data.dataset import Dataset, Run
+from robot_id.exceptions import DataError, OptionError
+from robot_id.export.registry import export
+from robot_id.methods import registry
+from robot_id.robot import load_robot
+from robot_id.tasks.identify import Request, identify
+
+PENDULUM = """<robot name="pendulum"><link name="base"/><link name="arm"><inertial>
+<origin xyz="0 0 -0.1"/><mass value="0.5"/><inertia ixx="1e-4" iyy="1e-4" izz="1e-4" ixy="0"
+ixz="0" iyz="0"/></inertial></link><joint name="j" type="continuous"><parent link="base"/>
+<child link="arm"/><axis xyz="AXIS"/></joint></robot>"""
+TRUTH = {'armature.j': 2e-3, 'viscous.j': 0.01, 'bias.j': 0.02, 'delay': 0.008, 'coulomb.j': 0.03}
+
+
+def pendulum(tmp_path, axis='0 1 0'):
+    path = tmp_path / 'pendulum.urdf'
+    path.write_text(PENDULUM.replace('AXIS', axis))
+    return load_robot(path)
+
+
+def recorded(robot, options, truth, runs=2, seed=0, noise=3e-4):
+    """Return runs that the loop itself simulates with other numbers, and noise."""
+    rng = np.random.default_rng(seed)
+    t = np.arange(400) / 100.0
+    found = []
+    for k in range(runs):
+        goal = (0.8 * np.sin((2 + k) * t) * np.sin(1.1 * t + k))[:, None]
+        blank = Run(t, np.full_like(goal, truth.get('bias.j', 0.0)), reference_position=goal)
+        problem = registry.create('servo_oe', options).problem(
+            robot, Dataset(('j',), (blank,)), free_start=False
+        )
+        x = np.array([u.inner(truth[u.name]) for u in problem.unknowns])
+        y = problem.simulate(x, 0, sensitive=False)[0]
+        found.append(Run(t, y + rng.normal(0, noise, y.shape), reference_position=goal))
+    return Dataset(('j',), tuple(found), source='simulated')
+
+
+OPTIONS = {'fixed': 'kp=3, kd=0.05', 'starts': 1}
+
+
+def test_the_truth_is_within_the_intervals_and_every_door_works(tmp_path):
+    robot = pendulum(tmp_path)
+    data = recorded(robot, OPTIONS, TRUTH)
+    found = identify(Request(robot, data, 'servo_oe', OPTIONS))
+    result = found.result
+    z = [
+        (result[name] - value) / result.std[result.names.index(name)]
+        for name, value in TRUTH.items()
+    ]
+    assert np.abs(z).max() < 4.0
+    assert np.all(result.std > 0.0)
+    assert result.verdict == 'usable'
+    assert result.holdout_error_percent < 2.0
+    assert [row['horizon_s'] for row in result.extras['horizons']] == [0.1, 0.5, 2.0, None]
+    assert found.prediction.quantity == 'position'
+    path = tmp_path / 'r.json'
+    result.save(path)
+    text = json.loads(path.read_text())
+    assert text['method'] == 'servo_oe'
+    mujoco = pytest.importorskip('mujoco')
+    made = export('mjcf', result, path, str(tmp_path / 'pendulum.urdf'))
+    model = mujoco.MjModel.from_xml_string(made.text)
+    assert model.dof_armature[0] == pytest.approx(result['armature.j'])
+    assert model.dof_frictionloss[0] == pytest.approx(result['coulomb.j'])
+    assert model.actuator_gainprm[0, 0] == pytest.approx(3.0)
+    assert 'armature' in export('joints', result, path, str(tmp_path / 'pendulum.urdf')).text
+    with pytest.raises(DataError, match='base parameters'):
+        export('c', result, path, str(tmp_path / 'pendulum.urdf'))
+
+
+def test_a_bias_that_gravity_does_not_show_is_named(tmp_path):
+    robot = pendulum(tmp_path, axis='0 0 1')
+    data = recorded(robot, OPTIONS, TRUTH, runs=1)
+    result = registry.create('servo_oe', OPTIONS).estimate(robot, data)
+    assert any("'bias.j'" in line for line in result.extras['not_identifiable'])
+    assert np.isnan(result.std[result.names.index('bias.j')])
+    assert np.isfinite(result.std[result.names.index('delay')])
+
+
+def test_free_gain_and_free_masses_are_ratios(tmp_path):
+    robot = pendulum(tmp_path)
+    options = {'free': 'kp=3', 'fixed': 'kd=0.05', 'inertia': 'free', 'starts': 1}
+    data = recorded(robot, OPTIONS, TRUTH)
+    result = registry.create('servo_oe', options).estimate(robot, data)
+    assert result.extras['scale'].startswith('ratios')
+
+
+def test_mistakes_are_refused_in_one_line(tmp_path):
+    robot = pendulum(tmp_path)
+    data = recorded(robot, OPTIONS, TRUTH, runs=1)
+    for options in (
+        {},
+        {'fixed': 'kq=3'},
+        {'fixed': 'kp=3, kp.elbow=2'},
+        {'fixed': 'kp=x'},
+        {'fixed': 'kp=3', 'prior': 'armature=0.1'},
+        {'fixed': 'kp=3', 'friction': 'colomb'},
+    ):
+        with pytest.raises(OptionError):
+            registry.create('servo_oe', options).estimate(robot, data)
+    lonely = Dataset(('j',), (Run(data.runs[0].time, data.runs[0].position),))
+    with pytest.raises(DataError, match='reference_position'):
+        registry.create('servo_oe', OPTIONS).estimate(robot, lonely)
+    with pytest.raises(DataError, match='servo_oe'):
+        identify(Request(robot, data, 'idim_wls'))
+
+
+def test_a_prior_pulls_where_the_data_say_little(tmp_path):
+    robot = pendulum(tmp_path, axis='0 0 1')
+    data = recorded(robot, OPTIONS, TRUTH, runs=1)
+    options = OPTIONS | {'prior': 'bias=0.015+-0.001'}
+    result = registry.create('servo_oe', options).estimate(robot, data)
+    place = result.names.index('bias.j')
+    assert result.values[place] == pytest.approx(0.015, abs=1e-4)
+    assert result.std[place] == pytest.approx(0.001, rel=0.05)
+
+
+def test_six_position_servos_of_mujoco():
+    pytest.importorskip('mujoco')
+    from tools import servo_study
+
+    robot, known = servo_study.robot_of(), servo_study.truth()
+    data = servo_study.simulate(11, 50.0, seconds=4.0)
+    method = registry.create('servo_oe', servo_study.options(0.002))
+    result = method.estimate(robot, data)
+    target = np.array([known[name] for name in result.names])
+    z = (result.values - target) / result.std
+    assert np.isnan(z).sum() == 1  # the bias of the vertical axis
+    assert np.nanmax(np.abs(z)) < 5.0
+    assert np.nanmean(np.abs(z) < 1.96) > 0.75
+    assert result['delay'] == pytest.approx(servo_study.DELAY, abs=2e-4)
