@@ -37,7 +37,7 @@ _NAMES = {
     **dict.fromkeys(
         (
             'IdimOls', 'IdimWls', 'IdimIrls', 'IdimTls', 'IdimMl', 'IdimIv', 'Didim', 'Cloe',
-            'Clie', 'Ekf', 'SrEkf', 'Ukf', 'Cdkf', 'Ckf', 'Rls', 'Riv', 'Integral',
+            'Clie', 'Ekf', 'SrEkf', 'Ukf', 'Cdkf', 'Ckf', 'Rls', 'Riv', 'Integral', 'ServoOe',
         ),
         'robot_id.api.methods',
     ),

@@ -17,6 +17,7 @@ from robot_id.api.methods import Integral as Integral
 from robot_id.api.methods import Method as Method
 from robot_id.api.methods import Riv as Riv
 from robot_id.api.methods import Rls as Rls
+from robot_id.api.methods import ServoOe as ServoOe
 from robot_id.api.methods import SrEkf as SrEkf
 from robot_id.api.methods import Ukf as Ukf
 from robot_id.api.model import Model as Model
