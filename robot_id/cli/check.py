@@ -47,8 +47,8 @@ def command(
 
     Exit code: 0 without findings, 1 with; with --quiet they go to stderr.
     """
+    from robot_id.api.verbs import check
     from robot_id.robot import load_robot
-    from robot_id.tasks.checks import check
     from robot_id.tasks.checks.fixing import save_corrected
     from robot_id.tasks.measurements import load_for
 
@@ -61,7 +61,7 @@ def command(
     dataset = load_for(model, paths, mapping)
     compile_first('regressor')
     with progress_bar() as progress:
-        findings = check(model, dataset, progress)
+        findings = check(model, dataset, progress=progress)
     console = output()
     lines = [finding.line() for finding in findings]
     for line in lines:

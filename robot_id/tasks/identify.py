@@ -14,7 +14,7 @@ from robot_id.methods.result_form import LEVELS
 if TYPE_CHECKING:
     from robot_id.methods.registry import Method
     from robot_id.tasks.verdict.verdict import Remark
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,7 +28,7 @@ from robot_id.tasks.checks.case import Case as Recording
 from robot_id.tasks.checks.finding import Finding
 from robot_id.tasks.checks.gate import detect, remarks
 from robot_id.tasks.friction.preparation import PreparedFriction, prepare_friction
-from robot_id.tasks.measurements import implausible, load_for, prepared
+from robot_id.tasks.measurements import Data, implausible, load_for
 from robot_id.tasks.validation import Validation, validate
 from robot_id.tasks.verdict.contradictions import contradictions
 from robot_id.tasks.verdict.holdout import (
@@ -97,12 +97,12 @@ class Request:
     """
 
     robot: Robot | str
-    data: Dataset | Sequence[str | Path]
+    data: Data
     method: str = 'idim_wls'
     options: Mapping[str, Any] = field(default_factory=dict)
     mapping: str | Path | None = None
-    others: Sequence[str | Path] = ()
-    holdout: float | Sequence[str | Path] = FRACTION
+    others: Data | None = None
+    holdout: float | Data = FRACTION
     friction: str | None = None
     check: bool = True
 
@@ -155,9 +155,9 @@ def identify(request: Request, progress: Progress = silent) -> Identification:
     """
     method = registry.create(request.method, request.options)
     progress(0.0, 'loading the robot')
-    robot = request.robot if isinstance(request.robot, Robot) else load_robot(request.robot)
+    robot = load_robot(request.robot)
     progress(0.02, 'reading the recording')
-    dataset = _measurements(robot, request.data, request.mapping)
+    dataset = load_for(robot, request.data, request.mapping)
     others = load_for(robot, request.others, request.mapping) if request.others else None
     seen, recording = detect(robot, dataset) if request.check else ((), Recording(robot, dataset))
     findings = tuple(finding.line() for finding in seen) or implausible(robot, dataset)
@@ -263,11 +263,3 @@ def _unseen(
         return replace(result, extras=result.extras | {'data_notes': notes}), None
     warnings = (*result.warnings, REPEATED) if holdout.repeated else result.warnings
     return replace(result, holdout_error_percent=holdout.error_percent, warnings=warnings), holdout
-
-
-def _measurements(
-    robot: Robot, given: Dataset | Sequence[str | Path], mapping: str | Path | None
-) -> Dataset:
-    if isinstance(given, Dataset):
-        return prepared(given.select(robot.joint_names))
-    return load_for(robot, given, mapping)

@@ -20,6 +20,7 @@ from robot_id.report.html.charts import correlation_of
 from robot_id.report.html.markup import number
 from robot_id.report.html.provenance import Provenance
 from robot_id.robot import Robot
+from robot_id.robot.parameters.units import torque_units
 from robot_id.tasks.validation import Validation
 
 TORQUES = (
@@ -74,7 +75,7 @@ def write_report(
     budget = series.BUDGET // len(predictions)
     numbers = {
         'sets': {
-            key: series.torque_series(prediction, sections.units(robot), budget)
+            key: series.torque_series(prediction, torque_units(robot), budget)
             for key, prediction in predictions.items()
         },
         'names': _named_deviations(result),

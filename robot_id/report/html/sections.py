@@ -18,11 +18,6 @@ from robot_id.robot import Robot
 from robot_id.tasks.validation import Validation
 
 
-def units(robot: Robot) -> tuple[str, ...]:
-    """Return the unit of each joint's torque."""
-    return tuple('N' if slides else 'N m' for slides in robot.prismatic)
-
-
 def robot_section(robot: Robot) -> str:
     """Return the section about the robot."""
     limits, rows = robot.limits, []
