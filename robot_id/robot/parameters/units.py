@@ -6,8 +6,6 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from robot_id.robot.friction.registry import COLUMNS
 
 if TYPE_CHECKING:
@@ -51,19 +49,13 @@ def units_of(robot: Robot) -> tuple[str, ...]:
 
 def standard_units(robot: Robot) -> tuple[str, ...]:
     """Return the unit of each standard parameter."""
-    slides = prismatic(robot)
+    slides = robot.prismatic.tolist()
     return tuple(unit_of(name, _number(name, slides)) for name in robot.standard_names)
-
-
-def prismatic(robot: Robot) -> list[bool]:
-    """Return which joints slide."""
-    kinematics = robot.kinematics
-    return [bool(np.any(kinematics.prismatic[kinematics.dof == j])) for j in range(robot.n)]
 
 
 def torque_units(robot: Robot) -> tuple[str, ...]:
     """Return the unit of each joint's torque."""
-    return tuple('N' if slides else 'N.m' for slides in prismatic(robot))
+    return tuple('N' if slides else 'N.m' for slides in robot.prismatic)
 
 
 def units(robot: Robot, quantity: str) -> tuple[str, ...]:
@@ -73,7 +65,7 @@ def units(robot: Robot, quantity: str) -> tuple[str, ...]:
 
 def position_units(robot: Robot) -> tuple[str, ...]:
     """Return the unit of each joint's position."""
-    return tuple('m' if slides else 'rad' for slides in prismatic(robot))
+    return tuple('m' if slides else 'rad' for slides in robot.prismatic)
 
 
 def _number(name: str, slides: Sequence[bool]) -> bool:
