@@ -15,7 +15,6 @@ from robot_id.report.html import markup
 from robot_id.report.html.markup import number
 from robot_id.report.html.provenance import Provenance
 from robot_id.robot import Robot
-from robot_id.robot.parameters.units import prismatic
 from robot_id.tasks.validation import Validation
 
 
