@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 import yaml
 
-import robot_id
 from robot_id.cli.main import VERBS
 from robot_id.methods import registry
 from robot_id.methods.result import Result
 from robot_id.robot import load_robot
-from tools.manual.blocks import blocks_of, uses_python_api
+from tools.manual.blocks import blocks_of
 from tools.manual.output import same, shown
 from tools.manual.run import prepare, run_page, shell
 
@@ -80,8 +79,6 @@ def folder(tmp_path):
 
 @pytest.mark.parametrize('document', WITH_COMMANDS, ids=name_of)
 def test_commands_run_and_print_what_the_page_shows(document, folder):
-    if uses_python_api(document) and not hasattr(robot_id, 'identify'):
-        pytest.skip('robot_id.identify is not there yet')
     for block, printed in run_page(document, folder):
         assert same(block.text, printed), f'python -m tools.manual {name_of(document)}\n{printed}'
     if document.name == 'your_own_arm.md':

@@ -61,8 +61,3 @@ def blocks_of(page: Path, text: str | None = None) -> Iterator[Block]:
 def needs_of(page: Path) -> list[str]:
     """Return the files that a page expects in its folder."""
     return [name for line in NEEDS.findall(page.read_text()) for name in line.split()]
-
-
-def uses_python_api(page: Path) -> bool:
-    """Tell whether a block of the page imports robot_id as a library."""
-    return any('import robot_id' in block.text for block in blocks_of(page))
