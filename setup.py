@@ -43,7 +43,9 @@ setup(
     name=NAME,
     version='0.1.0',
     packages=find_packages(include=[NAME, f'{NAME}.*']),
-    package_data={NAME: ['report/html/report.css', 'report/html/report.js']},
+    package_data={
+        NAME: ['py.typed', 'api/*.pyi', 'report/html/report.css', 'report/html/report.js']
+    },
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
         (f'share/{NAME}', ['package.xml']),
@@ -52,7 +54,17 @@ setup(
     python_requires='>=3.10',
     install_requires=requirements('core'),
     extras_require={
-        **{extra: requirements(extra) for extra in ('bags', 'plots', 'physical', 'campaign')},
+        **{
+            extra: requirements(extra)
+            for extra in (
+                'bags',
+                'plots',
+                'physical',
+                'frames',
+                'xacro',
+                'campaign',
+            )
+        },
         'test': requirements('develop'),
     },
     zip_safe=False,

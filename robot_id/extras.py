@@ -13,6 +13,8 @@ EXTRAS = {
     'backports': 'bags',
     'matplotlib': 'plots',
     'clarabel': 'physical',
+    'xacro': 'xacro',
+    'pandas': 'frames',
     'dask': 'campaign',
     'distributed': 'campaign',
     'pyarrow': 'campaign',
@@ -22,6 +24,8 @@ PACKAGES = {
     'bags': ['rosbags', 'lz4', *(['backports.zstd'] if sys.version_info < (3, 14) else [])],
     'plots': ['matplotlib'],
     'physical': ['clarabel'],
+    'xacro': ['xacro'],
+    'frames': ['pandas'],
     'campaign': ['dask', 'distributed', 'pyarrow'],
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import click
@@ -61,6 +62,26 @@ class MethodOptions(Directive):
         return holder.children
 
 
+class PublicNames(Directive):
+    """`public-names::`: the docstrings of all that `robot_id` offers."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return a description of each name."""
+        import robot_id
+
+        lines: list[str] = []
+        for name in getattr(robot_id, '__all__', ()):
+            found = getattr(robot_id, name)
+            # A method as an object has the options of its own page.
+            if name == '__version__' or found.__module__ == 'robot_id.api.methods':
+                continue
+            kind = 'class' if inspect.isclass(found) else 'function'
+            lines += [f'.. auto{kind}:: robot_id.{name}', '']
+        holder = nodes.container()
+        self.state.nested_parse(StringList(lines, source='names'), self.content_offset, holder)
+        return holder.children
+
+
 def _columns(option: Any) -> tuple[str, str, str]:
     """Return value, default and meaning of an option, safe in reStructuredText."""
     default = {None: 'none', True: 'true', False: 'false'}.get(option.default, option.default)
@@ -76,4 +97,5 @@ def setup(app: Any) -> dict[str, bool]:
     """Register the directives."""
     app.add_directive('command-help', CommandHelp)
     app.add_directive('method-options', MethodOptions)
+    app.add_directive('public-names', PublicNames)
     return {'parallel_read_safe': True}

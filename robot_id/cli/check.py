@@ -54,8 +54,8 @@ def command(
 
     Exit code: 0 without findings, 1 with; with --quiet they go to stderr.
     """
+    from robot_id.api.verbs import check
     from robot_id.robot import load_robot
-    from robot_id.tasks.checks import check
     from robot_id.tasks.checks.fixing import save_corrected
     from robot_id.tasks.measurements import load_for
 
@@ -70,7 +70,7 @@ def command(
         messages().print(WITHOUT_TORQUE, markup=False, soft_wrap=True)
     compile_first('regressor')
     with progress_bar() as progress:
-        findings = check(model, dataset, progress)
+        findings = check(model, dataset, progress=progress)
     console = output()
     lines = [finding.line() for finding in findings]
     for line in lines:

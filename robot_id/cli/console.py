@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 from rich.measure import Measurement
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
 from robot_id import budget, files
@@ -81,7 +81,10 @@ def progress_bar() -> Iterator[Callback]:
     --verbose prints one line for each step instead, --quiet prints nothing.
     """
     console = messages()
-    columns = (TextColumn('{task.description}'), BarColumn(), TimeElapsedColumn())
+    columns = (
+        TextColumn('{task.description}'), BarColumn(), TimeElapsedColumn(),
+        TextColumn('left'), TimeRemainingColumn(),
+    )  # fmt: skip
     bar = Progress(*columns, console=console, transient=True)
     task = bar.add_task('working', total=1.0)
     started, shown, last = time.monotonic(), False, ''

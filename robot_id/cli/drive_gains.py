@@ -70,7 +70,7 @@ def command(
         found_in = [
             (path, finding)
             for path, data in zip(paths, recordings)
-            for finding in detect(model, data)
+            for finding in detect(model, data)[0]
         ]
         warn(f'{path}: {finding.line()}' for path, finding in found_in)
         unusable = any(is_fatal(finding) for _, finding in found_in)

@@ -21,8 +21,7 @@ from robot_id.cli.console import (
 from robot_id.cli.shared_options import data_option, mapping_option, robot_option
 
 if TYPE_CHECKING:
-    from robot_id.report.html.provenance import Provenance
-    from robot_id.tasks.identify import Identification
+    from robot_id.api.fit import Fit
 
 STYLES = {'caution': 'yellow', 'do_not_use': 'bold red'}
 
@@ -83,40 +82,41 @@ def command(
     verdict other than usable, go to stderr, with --quiet too.
     """
     from robot_id import options
-    from robot_id.report.html.provenance import provenance
+    from robot_id.api.methods import choose
+    from robot_id.api.verbs import identify
     from robot_id.report.plots import plot_prediction
-    from robot_id.tasks.identify import Request, identify
 
     check_writable(json_file, report_file)
     compile_first('regressor')
-    request = Request(
-        robot,
-        paths,
-        method,
-        options.parse(settings),
-        mapping,
-        others,
-        _holdout(holdout),
-        friction,
-        not no_check,
-    )
     with progress_bar() as progress:
-        found = identify(request, progress)
-    _show(found)
+        fit = identify(
+            robot,
+            paths,
+            choose(method, options.parse(settings)),
+            friction=friction,
+            holdout=_holdout(holdout),
+            validate=others or None,
+            check=not no_check,
+            mapping=mapping,
+            progress=progress,
+        )
+    _show(fit)
     if json_file:
-        save(found.result.save, json_file)
+        save(fit.result.save, json_file)
     if plot_directory:
-        title = f'{found.robot.name}, {method}'
-        for path in plot_prediction(found.prediction, plot_directory, title):
+        title = f'{fit.robot.name}, {fit.method}'
+        for path in plot_prediction(fit.prediction(), plot_directory, title):
             output().print(f'picture: {path}', markup=False, soft_wrap=True)
     if report_file:
         words = _command_line(click.get_current_context())
-        _write_report(found, report_file, provenance(words, (*paths, *others)))
-    if found.result.verdict == 'do_not_use':
+        read = (*paths, *others)
+        save(lambda path: fit.report(path, command=words, files=read), report_file)
+        output().print(f'report: {report_file}', markup=False, soft_wrap=True)
+    if fit.result.verdict == 'do_not_use':
         end_unusable()
 
 
-def _show(found: Identification) -> None:
+def _show(fit: Fit) -> None:
     """Print findings, parameters, errors, verdict and warnings."""
     from robot_id.report.tables import (
         error_table,
@@ -129,13 +129,13 @@ def _show(found: Identification) -> None:
     )
     from robot_id.tasks.friction.preparation import selection_lines
 
-    result, validation = found.result, found.validation
+    result, validation = fit.result, fit.validation
     details(f'option {key} = {value}' for key, value in result.options.items())
     console = output()
-    alarm(f'finding: {line}' for line in found.findings)
+    alarm(f'finding: {line}' for line in fit.findings)
     print_whole(console, parameter_table(result))
     per_joint = result.relative_error_percent_per_joint.tolist()
-    errors = error_table(found.robot.joint_names, result.relative_error_percent, per_joint)
+    errors = error_table(fit.robot.joint_names, result.relative_error_percent, per_joint)
     print_whole(console, errors)
     lines = (*result_lines(result), *servo_lines(result), *selection_lines(result.friction))
     for line in lines:
@@ -149,27 +149,7 @@ def _show(found: Identification) -> None:
     else:
         for line in verdict_lines(result):
             console.print(line, markup=False, soft_wrap=True)
-    warn(found.warnings[len(found.findings) :])
-
-
-def _write_report(found: Identification, file: str, source: Provenance) -> None:
-    """Write the page to open in a browser."""
-    from robot_id.report.html import write_report
-
-    save(
-        lambda path: write_report(
-            path,
-            found.robot,
-            found.dataset,
-            found.result,
-            found.prediction,
-            source,
-            found.validation,
-            found.findings,
-        ),
-        file,
-    )
-    output().print(f'report: {file}', markup=False, soft_wrap=True)
+    warn(fit.warnings[len(fit.findings) :])
 
 
 def _holdout(text: str) -> float | tuple[str, ...]:

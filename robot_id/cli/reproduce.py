@@ -50,7 +50,7 @@ def command(
         for section in done[name].sections:
             print_whole(console, section.to_table())
         if done[name].claims:
-            console.print(done[name].claims_table())
+            print_whole(console, done[name].claims_table())
         for note in done[name].notes:
             console.print(f'note: {note}', markup=False, soft_wrap=True)
     seconds = time.perf_counter() - started

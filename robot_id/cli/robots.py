@@ -53,9 +53,11 @@ def _list(console: Console) -> list[dict[str, Any]]:
     from robot_id.robot import load_robot
     from robot_id.robot.files.shipped import robot_files
 
-    table = Table('robot', 'description', title='robot-id robots NAME shows one of them')
+    table = Table(title='robot-id robots NAME shows one of them')
+    table.add_column('robot', no_wrap=True)
+    table.add_column('description')
     for header in ('joints', 'parameters'):
-        table.add_column(header, justify='right')
+        table.add_column(header, justify='right', no_wrap=True)
     listed, broken = [], []
     for name in robot_files():
         try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from robot_id.cli.compiling import compile_first
@@ -14,11 +16,19 @@ from robot_id.cli.console import (
     save,
     warn,
 )
-from robot_id.cli.shared_options import data_option, mapping_option, robot_option
+from robot_id.cli.shared_options import data_option, mapping_option
+from robot_id.exceptions import OptionError
+
+if TYPE_CHECKING:
+    from robot_id.methods.result import Result
+    from robot_id.robot import Robot
 
 
 @click.command()
-@robot_option
+@click.option(
+    '--robot',
+    help='A shipped name, a robot file, URDF or xacro; default: the one that the result names.',
+)
 @click.option(
     '--params',
     required=True,
@@ -40,7 +50,7 @@ from robot_id.cli.shared_options import data_option, mapping_option, robot_optio
     '--plot', 'plot_directory', metavar='DIR', help='Write plots of torques and residuals.'
 )
 def command(
-    robot: str,
+    robot: str | None,
     params: str,
     paths: tuple[str, ...],
     mapping: str | None,
@@ -55,18 +65,16 @@ def command(
     mistake in the input.
     """
     from robot_id import options
-    from robot_id.methods.model_file import is_model, load_result_or_model
+    from robot_id.methods.model_file import is_model
     from robot_id.report.plots import plot_prediction
     from robot_id.report.tables import judged_unfit, validation_table
-    from robot_id.robot import load_robot
     from robot_id.tasks.measurements import implausible, load_for
     from robot_id.tasks.torque_free import is_torque_free
     from robot_id.tasks.validation import Conditions, validate
     from robot_id.tasks.verdict.verdict import NONSENSE_PERCENT
 
     check_writable(json_file)
-    model = load_robot(robot)
-    result = load_result_or_model(model, params)
+    model, result, notes = _read(robot, params)
     overrides = options.parse(settings)
     without = is_torque_free(result)
     dataset = load_for(model, paths, mapping, needs_torque=not without)
@@ -83,7 +91,9 @@ def command(
         console.print(note, markup=False, soft_wrap=True)
     error = validation.torque_relative_error_percent
     unusable = not is_model(params) and not error < NONSENSE_PERCENT
-    warn((*judged_unfit(params, result), *implausible(model, dataset), *validation.warnings))
+    warn(
+        (*notes, *judged_unfit(params, result), *implausible(model, dataset), *validation.warnings)
+    )
     if unusable:
         what = validation.prediction.quantity
         warn([f'{params}: leaves {error:.3g} % of these {what}s unexplained: do not use'])
@@ -95,3 +105,20 @@ def command(
             console.print(f'picture: {path}', markup=False, soft_wrap=True)
     if unusable:
         end_unusable()
+
+
+def _read(robot: str | None, params: str) -> tuple[Robot, Result, tuple[str, ...]]:
+    """Return robot and result of a file, or a model in its place, and lines about the robot."""
+    from robot_id.methods.model_file import is_model, load_result_or_model
+    from robot_id.methods.result import Result
+    from robot_id.methods.result_robot import robot_of
+    from robot_id.robot import load_robot
+
+    if is_model(params):
+        if robot is None:
+            raise OptionError(f'{params}: give the robot of this model with --robot', key='robot')
+        model = load_robot(robot)
+        return model, load_result_or_model(model, params), ()
+    result = Result.load(params)
+    model, notes = robot_of(result, robot, params)
+    return model, result, notes

@@ -5,13 +5,9 @@ from robot_id.data.dataset import Dataset, Run
 from robot_id.data.io.reading import load
 from robot_id.data.io.writing import save
 from robot_id.data.mapping import Mapping, load_mapping, shipped_mappings
-from robot_id.data.signals.processing import (
-    Decimator,
-    Processing,
-    decimate,
-    differentiate,
-    resolve,
-)
+from robot_id.data.signals.decimation import Decimator, decimate
+from robot_id.data.signals.derivatives import differentiate
+from robot_id.data.signals.processing import Processing, resolve
 
 __all__ = [
     'Dataset',

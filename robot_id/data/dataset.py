@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from robot_id.data.cache import Kept
 from robot_id.data.uniform_time import UniformTime
 from robot_id.exceptions import DataError
+
+if TYPE_CHECKING:
+    import pandas
+
+    from robot_id.data.mapping import Mapping as MappingFile
 
 Array = NDArray[np.float64]
 # How far a sample may be from its place on the uniform grid, in steps: beyond it, it is another's.
@@ -120,7 +127,7 @@ class Repair:
     detail: str = ''
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Dataset:
     """
     Several runs of one robot, with what was done to the raw data.
@@ -131,6 +138,7 @@ class Dataset:
     :param notes: one line for each thing that was done or found (resampled, gap, duplicate ...).
     :param repairs: repairs that a good recording would not need.
     :param units: channel -> unit that the mapping gives it, before it was turned into SI.
+    :param named: False for columns without names: they are taken to be in the robot's order.
     """
 
     joint_names: tuple[str, ...]
@@ -139,6 +147,7 @@ class Dataset:
     notes: tuple[str, ...] = ()
     repairs: tuple[Repair, ...] = ()
     units: Mapping[str, str] = field(default_factory=dict)
+    named: bool = True
 
     def __post_init__(self) -> None:
         if not self.runs:
@@ -149,6 +158,83 @@ class Dataset:
                     f'{self.source or "data set"}: {run.position.shape[1]} columns for '
                     f'{len(self.joint_names)} joints ({", ".join(self.joint_names)})'
                 )
+
+    @classmethod
+    def from_arrays(
+        cls,
+        time: ArrayLike | None = None,
+        *,
+        position: ArrayLike,
+        torque: ArrayLike,
+        velocity: ArrayLike | None = None,
+        reference_position: ArrayLike | None = None,
+        reference_velocity: ArrayLike | None = None,
+        reference_acceleration: ArrayLike | None = None,
+        control: ArrayLike | None = None,
+        temperature: ArrayLike | None = None,
+        joint_names: Sequence[str] | None = None,
+        rate_hz: float | None = None,
+        source: str = 'arrays',
+    ) -> Dataset:
+        """
+        Return recordings that are in memory: arrays or lists, samples as rows, joints as columns.
+
+        They are cleaned as files are: what is done is in `notes`, a gap splits the run. Several
+        recordings are a list of arrays in every argument.
+
+        :param time: (N,) seconds; None with rate_hz.
+        :param position: (N, n) rad or m; (N,) for one joint.
+        :param torque: (N, n) joint-side motor torques or forces, N.m or N.
+        :param velocity: (N, n) measured velocities, or None; the other channels likewise.
+        :param joint_names: of the columns; None takes them in the order of the robot's joints.
+        :param rate_hz: sampling frequency where there is no time.
+        :param source: name for messages.
+        :raises DataError: with `key`, the argument that is wrong.
+        """
+        from robot_id.data.arrays import dataset_of_arrays
+
+        channels = {
+            'position': position,
+            'torque': torque,
+            'velocity': velocity,
+            'reference_position': reference_position,
+            'reference_velocity': reference_velocity,
+            'reference_acceleration': reference_acceleration,
+            'control': control,
+            'temperature': temperature,
+        }
+        return dataset_of_arrays(time, channels, joint_names, rate_hz, source)
+
+    @classmethod
+    def from_dataframe(
+        cls,
+        frame: pandas.DataFrame,
+        *,
+        joint_names: Sequence[str] | None = None,
+        mapping: str | Path | MappingFile | None = None,
+        source: str = 'data frame',
+    ) -> Dataset:
+        """
+        Return the recording of a pandas data frame.
+
+        :param frame: columns `time` (or a time as index), `position.<joint>`, `torque.<joint>`,
+            maybe `velocity.<joint>` and so on, as in a csv; others need a mapping.
+        :param joint_names: joints wanted and their order; None takes all.
+        :param mapping: which columns are what: a shipped name, a file, or a Mapping.
+        :param source: name for messages.
+        """
+        from robot_id.data.arrays import dataset_of_frame
+
+        return dataset_of_frame(frame, joint_names, mapping, source)
+
+    def __repr__(self) -> str:
+        seconds = sum(run.duration for run in self.runs)
+        runs = f'{len(self.runs)} run' + ('s' if len(self.runs) > 1 else '')
+        joints = ', '.join(self.joint_names) if self.named else f'{len(self.joint_names)} unnamed'
+        return (
+            f'Dataset({self.source or "data"}: {runs}, {len(self)} samples at {self.rate:.6g} Hz, '
+            f'{seconds:.4g} s; joints {joints}; {len(self.notes)} notes)'
+        )
 
     def __len__(self) -> int:
         return sum(len(run) for run in self.runs)
@@ -172,7 +258,21 @@ class Dataset:
         return self.runs[0].rate
 
     def select(self, joint_names: tuple[str, ...]) -> Dataset:
-        """Return the same data with the columns in the order of joint_names (matched by name)."""
+        """
+        Return the same data with the columns in the order of joint_names (matched by name).
+
+        Columns without names are taken to be in this order.
+        """
+        if not self.named:
+            if len(joint_names) != len(self.joint_names):
+                raise DataError(
+                    f'{self.source or "data set"}: {len(self.joint_names)} columns without names '
+                    f'for {len(joint_names)} joints ({", ".join(joint_names)}): give joint_names',
+                    key='joint_names',
+                    value=len(self.joint_names),
+                    bound=len(joint_names),
+                )
+            return replace(self, joint_names=tuple(joint_names), named=True)
         missing = [name for name in joint_names if name not in self.joint_names]
         if missing:
             raise DataError(

@@ -11,7 +11,7 @@ import numpy as np
 
 from robot_id.dynamics.acting_columns import acting_columns
 from robot_id.dynamics.generated.lanes import LANES
-from robot_id.dynamics.generated.library import Code, code_for
+from robot_id.dynamics.generated.library import ACTING, Code, code_for
 from robot_id.dynamics.generated.pointer import rows_at, slopes_at
 from robot_id.dynamics.load import takes_load
 from robot_id.dynamics.regressor import regressor
@@ -87,4 +87,4 @@ class ActingRows:
     def _code(self, name: str, samples: int) -> Code | None:
         if samples < LANES:
             return None
-        return code_for(self.robot, f'acting_{name}', 0.0, self.calls * samples)
+        return code_for(self.robot, f'{ACTING}{name}', 0.0, self.calls * samples, self.flat)

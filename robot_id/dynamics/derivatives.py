@@ -5,23 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from robot_id.dynamics.generated.library import code_for
-from robot_id.dynamics.kernels import tangent
-from robot_id.dynamics.kernels.rigid_body import FAST
+from robot_id.dynamics.kernels.models import derivatives_kernel
 from robot_id.dynamics.kernels.tree import split_parameters, tree_of
 from robot_id.dynamics.states import Array, as_states, slope_value
-from robot_id.kernel_cache import njit
 from robot_id.robot import Robot
-
-
-@njit(**FAST)
-def _along(tree, inertia, values, Q, DQ, DDQ, slope, BY_Q, BY_DQ, BY_DDQ):
-    gain = np.empty(Q.shape[1])
-    for k in range(Q.shape[0]):
-        tangent.derivatives(
-            tree, inertia, values, Q[k], DQ[k], DDQ[k], slope, BY_Q[k], BY_DQ[k], BY_DDQ[k], gain
-        )
-        for j in range(gain.shape[0]):
-            BY_DDQ[k, j] *= gain[j]
 
 
 def derivatives(
@@ -41,7 +28,7 @@ def derivatives(
     slope = slope_value(coulomb_slope)
     code = code_for(robot, 'derivatives', slope, len(states[0]))
     if code is None:
-        _along(tree_of(robot), inertia, values, *states, slope, *parts)
+        derivatives_kernel(tree_of(robot), inertia, values, *states, slope, *parts)
     else:
         code(chi, slope, tuple(states), parts)
     by_q, by_dq, M = (part[0] for part in parts) if single else parts

@@ -5,35 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from robot_id.dynamics.generated.library import code_for
-from robot_id.dynamics.kernels.friction import add_drive_torques, add_rotors
-from robot_id.dynamics.kernels.rigid_body import FAST, composite, motions, newton_euler, poses
-from robot_id.dynamics.kernels.tree import split_parameters, tree_of
+from robot_id.dynamics.kernels.models import inertia_kernel, inverse_kernel
+from robot_id.dynamics.kernels.tree import Tree, split_parameters, tree_of
 from robot_id.dynamics.states import Array, as_states, slope_value
-from robot_id.kernel_cache import njit
 from robot_id.robot import Robot
-
-
-@njit(**FAST)
-def _inverse(tree, inertia, values, Q, DQ, DDQ, slope, tau):
-    nb = tree.parent.shape[0]
-    R, p = np.empty((nb, 3, 3)), np.empty((nb, 3))
-    w, dw, a = np.empty((nb, 3)), np.empty((nb, 3)), np.empty((nb, 3))
-    force, moment = np.empty((nb, 3)), np.empty((nb, 3))
-    for s in range(Q.shape[0]):
-        poses(tree, Q[s], R, p)
-        motions(tree, R, p, DQ[s], DDQ[s], w, dw, a)
-        newton_euler(tree, inertia, R, p, w, dw, a, force, moment, tau[s])
-        add_drive_torques(tree, values, DQ[s], DDQ[s], slope, tau[s])
-
-
-@njit(**FAST)
-def _inertia(tree, inertia, values, Q, M):
-    nb = tree.parent.shape[0]
-    R, p, C = np.empty((nb, 3, 3)), np.empty((nb, 3)), np.empty((nb, 10))
-    for s in range(Q.shape[0]):
-        poses(tree, Q[s], R, p)
-        composite(tree, inertia, R, p, C, M[s])
-        add_rotors(tree, values, M[s])
 
 
 def inverse_dynamics(
@@ -50,22 +25,25 @@ def inverse_dynamics(
     tau, slope = np.empty_like(Q), slope_value(coulomb_slope)
     code = code_for(robot, 'inverse_dynamics', slope, len(Q))
     if code is None:
-        _inverse(tree_of(robot), inertia, values, Q, DQ, DDQ, slope, tau)
+        inverse_kernel(tree_of(robot), inertia, values, Q, DQ, DDQ, slope, tau)
     else:
         code(chi, slope, (Q, DQ, DDQ), (tau,))
     return tau[0] if single else tau
 
 
-def body_torques(robot: Robot, inertia: Array, q: Array, dq: Array, ddq: Array) -> Array:
+def body_torques(
+    robot: Robot, inertia: Array, q: Array, dq: Array, ddq: Array, tree: Tree | None = None
+) -> Array:
     """
     Return the joint torques of the bodies alone, without rotors and friction, (N, n) or (n,).
 
     :param inertia: (nb, 10) inertial parameters of each body, in the order of the kinematics.
+    :param tree: arrays of the robot with another gravity or other lengths; None for its own.
     """
     single, (Q, DQ, DDQ) = as_states(robot, q, dq, ddq)
     tau, values = np.empty_like(Q), np.zeros(len(robot.terms.names))
     rows = np.ascontiguousarray(inertia, dtype=np.float64)
-    _inverse(tree_of(robot), rows, values, Q, DQ, DDQ, slope_value(None), tau)
+    inverse_kernel(tree or tree_of(robot), rows, values, Q, DQ, DDQ, slope_value(None), tau)
     return tau[0] if single else tau
 
 
@@ -83,7 +61,7 @@ def inertia_matrix(robot: Robot, chi: Array, q: Array) -> Array:
     M = np.empty((Q.shape[0], robot.n, robot.n))
     code = code_for(robot, 'inertia_matrix', 0.0, len(Q))
     if code is None:
-        _inertia(tree_of(robot), inertia, values, Q, M)
+        inertia_kernel(tree_of(robot), inertia, values, Q, M)
     else:
         code(chi, 0.0, (Q,), (M,))
     return M[0] if single else M

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from robot_id.dynamics.generated.library import code_for
+from robot_id.dynamics.kernels.regressor import column_maps
 from robot_id.dynamics.kernels.regressor_slopes import slopes_kernel
 from robot_id.dynamics.kernels.tree import tree_of
-from robot_id.dynamics.regressor import column_maps
 from robot_id.dynamics.states import Array, as_states, slope_value
 from robot_id.robot import Robot
 

@@ -13,11 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robot_id.dynamics.direct import _direct, direct_dynamics
+from robot_id.dynamics.direct import direct_dynamics
 from robot_id.dynamics.generated.pointer import rows_at, slopes_at
-from robot_id.dynamics.inverse import _inertia, _inverse, inertia_matrix, inverse_dynamics
+from robot_id.dynamics.inverse import inertia_matrix, inverse_dynamics
+from robot_id.dynamics.kernels.models import direct_kernel, inertia_kernel, inverse_kernel
+from robot_id.dynamics.kernels.regressor import regressor_kernel
 from robot_id.dynamics.kernels.regressor_slopes import slopes_kernel
-from robot_id.dynamics.regressor import regressor, regressor_kernel
+from robot_id.dynamics.regressor import regressor
 from robot_id.dynamics.regressor_slopes import regressor_slopes
 from robot_id.kernel_cache import kinds_on_disk
 from robot_id.progress import Progress, silent
@@ -49,10 +51,12 @@ KERNELS: dict[str, Kernel] = {
     'rows_at': Kernel(rows_at, lambda robot, chi, x: rows_at(0, x[None], x)),
     'slopes_at': Kernel(slopes_at, lambda robot, chi, x: slopes_at(0, x[None], x, x[None])),
     'inverse_dynamics': Kernel(
-        _inverse, lambda robot, chi, x: inverse_dynamics(robot, chi, x, x, x)
+        inverse_kernel, lambda robot, chi, x: inverse_dynamics(robot, chi, x, x, x)
     ),
-    'inertia_matrix': Kernel(_inertia, inertia_matrix),
-    'direct_dynamics': Kernel(_direct, lambda robot, chi, x: direct_dynamics(robot, chi, x, x, x)),
+    'inertia_matrix': Kernel(inertia_kernel, inertia_matrix),
+    'direct_dynamics': Kernel(
+        direct_kernel, lambda robot, chi, x: direct_dynamics(robot, chi, x, x, x)
+    ),
 }
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from robot_id.exceptions import DataError, DescriptionError, shorten
+from robot_id.exceptions import DataError, shorten
 
 if TYPE_CHECKING:
     from robot_id.export.parts import Exported
     from robot_id.methods.result import Result
+    from robot_id.robot import Robot
 
 # Characters of each reason of a verdict in the line that refuses it.
 LONGEST_REASON = 140
@@ -59,14 +60,18 @@ FORMATS: dict[str, Format] = {
 
 
 def export(
-    kind: str, result: Result, source: Path, robot: str | None = None, force: bool = False
+    kind: str,
+    result: Result,
+    source: Path,
+    robot: Robot | str | None = None,
+    force: bool = False,
 ) -> Exported:
     """
     Return a result in a format.
 
     :param kind: name of the format.
     :param source: the file of the result.
-    :param robot: shipped name, robot file or URDF; None takes the name in the result.
+    :param robot: Robot, shipped name, robot file or URDF; None takes what the result names.
     :param force: export a result for a controller although it must not be used, or was never
         judged.
     """
@@ -74,24 +79,27 @@ def export(
     from robot_id.export.parts import Request
     from robot_id.export.servo import servo_writer
     from robot_id.methods.registry import TORQUE_FREE
-    from robot_id.robot import load_robot
+    from robot_id.methods.result_robot import robot_of
 
-    chosen, name = FORMATS[kind], robot or result.robot
+    chosen = FORMATS[kind]
     module = importlib.import_module(f'{__package__}.{chosen.writer}')
     if chosen.moves_robots and not force:
         _refuse_unfit(result, source)
-    model = None
-    if chosen.needs_robot:
-        try:
-            model = load_robot(name)
-        except DescriptionError as error:
-            if robot is not None:
-                raise
-            raise DescriptionError(f'{error}; name the robot file with --robot') from error
-    request = Request(result, name, source, model)
-    if result.method in TORQUE_FREE:
-        return servo_writer(kind)(request)
-    return module.write(request)
+    write = servo_writer(kind) if result.method in TORQUE_FREE else module.write
+    if not chosen.needs_robot:
+        return write(Request(result, robot if isinstance(robot, str) else result.robot, source))
+    model, notes = robot_of(result, robot, source)
+    made = write(Request(result, _name(result, robot), source, model))
+    return replace(made, notes=(*notes, *made.notes))
+
+
+def _name(result: Result, robot: Robot | str | None) -> str:
+    """Return how the robot was named: by the user, or by the result."""
+    if isinstance(robot, str):
+        return robot
+    if robot is not None and robot.source is not None:
+        return robot.source.path
+    return str(result.robot_file['path']) if result.robot_file else result.robot
 
 
 def _refuse_unfit(result: Result, source: Path) -> None:

@@ -17,6 +17,7 @@ from robot_id.regression.consistency import Fitter
 from robot_id.regression.preprocessing.options import ResolvedOptions
 from robot_id.regression.rows.prediction import Prediction, relative_error_percent
 from robot_id.robot import Robot
+from robot_id.robot.parameters.units import units_of
 
 Array = NDArray[np.float64]
 Deviations = Literal['robust', 'bootstrap', 'classical']
@@ -136,6 +137,8 @@ def assemble(
             'data_notes': list(dataset.notes),
             **found.extras,
         },
+        units=units_of(robot),
+        robot_file=None if robot.source is None else robot.source.as_dict(),
         prediction=prediction,
     )
     return result if found.consistent is None else with_standard(robot, result, found.consistent)

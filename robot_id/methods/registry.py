@@ -64,13 +64,26 @@ def with_torques() -> list[str]:
     return [name for name in METHODS if name not in TORQUE_FREE]
 
 
+def full_name(name: str) -> str:
+    """
+    Return the name of a method; `wls` and `IDIM-WLS` are idim_wls too.
+
+    :raises OptionError: with the nearest known name.
+    """
+    plain = name.strip().lower().replace('-', '_')
+    if plain in METHODS:
+        return plain
+    endings = [known for known in METHODS if known.endswith(f'_{plain}')]
+    if len(endings) == 1:
+        return endings[0]
+    raise OptionError(
+        f"no method '{name}': {did_you_mean(plain, METHODS)}", key='method', value=name
+    )
+
+
 def method_class(name: str) -> type[Any]:
     """Return the class of a method; an unknown name is refused with the nearest known one."""
-    if name not in METHODS:
-        raise OptionError(
-            f"no method '{name}': {did_you_mean(name, METHODS)}", key='method', value=name
-        )
-    module, _, attribute = METHODS[name].partition(':')
+    module, _, attribute = METHODS[full_name(name)].partition(':')
     return getattr(importlib.import_module(module), attribute)
 
 

@@ -73,6 +73,9 @@ class Result:
     :param findings: of the check before the fit: code, joint, certainty, message, fix.
     :param friction: the friction terms of each joint, their constants and how they were chosen;
         empty: those of the robot file.
+    :param units: (b,) of the parameters; empty where they are not known.
+    :param robot_file: path and SHA-256 of the robot's file, see `robot.files.source`; None where
+        the robot was not loaded from a file.
     :param prediction: torques along the data it was fitted to; not saved.
     """
 
@@ -100,6 +103,8 @@ class Result:
     holdout_error_percent: float = float('nan')
     findings: tuple[dict[str, Any], ...] = ()
     friction: dict[str, Any] = field(default_factory=dict)
+    units: tuple[str, ...] = ()
+    robot_file: dict[str, Any] | None = None
     prediction: Prediction | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -124,17 +129,24 @@ class Result:
             {
                 'name': name,
                 'value': finite_or_none(value),
+                **({'unit': unit} if unit else {}),
                 'std': finite_or_none(std),
                 'percent_std': finite_or_none(percent),
                 'essential': bool(flag),
             }
-            for name, value, std, percent, flag in zip(
-                self.names, self.values, self.std, self.percent_std, flags
+            for name, value, unit, std, percent, flag in zip(
+                self.names,
+                self.values,
+                self.units or [''] * len(self.names),
+                self.std,
+                self.percent_std,
+                flags,
             )
         ]
         return {
             'schema': SCHEMA,
             'robot': one_line(self.robot),
+            **({'robot_file': _plain(self.robot_file)} if self.robot_file else {}),
             'method': self.method,
             'parameters': parameters,
             'relative_error_percent': finite_or_none(self.relative_error_percent),
@@ -217,6 +229,10 @@ class Result:
             holdout_error_percent=_value(form.holdout_error_percent),
             findings=tuple(one.model_dump(exclude_unset=True) for one in form.findings),
             friction=given,
+            units=tuple(p.unit for p in form.parameters),
+            robot_file=(
+                form.robot_file.model_dump(exclude_unset=True) if form.robot_file else None
+            ),
         )
 
 

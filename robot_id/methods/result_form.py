@@ -106,6 +106,7 @@ class ParameterForm(_Form):
 
     name: Name
     value: Value
+    unit: Label = ''
     std: Deviation | None = None
     essential: bool = True
 
@@ -159,6 +160,15 @@ class FrictionForm(_Form):
     selection: Tree | None = None
 
 
+class RobotFileForm(_Form):
+    """Where the robot was loaded from."""
+
+    path: Line
+    sha256: Annotated[str, Field(pattern='^[0-9a-f]{64}$')]
+    locked: dict[Name, Number] = {}
+    xacro_args: dict[Label, Line] = {}
+
+
 class ExtrasForm(_Form):
     """Values of one method; what a reader of a file uses is typed."""
 
@@ -190,6 +200,7 @@ class ResultForm(_Form):
     holdout_error_percent: Positive | None = None
     findings: list[FindingForm] = []
     friction: FrictionForm = FrictionForm()
+    robot_file: RobotFileForm | None = None
 
     @model_validator(mode='after')
     def _agree(self) -> ResultForm:

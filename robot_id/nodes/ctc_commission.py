@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +10,9 @@ from rclpy.action import ActionServer, CancelResponse, GoalResponse
 
 from robot_id.control.runtime.torque_control import Command, Mode, TorqueControl
 from robot_id.control.supervision.commissioning import Commissioning
+from robot_id.ros.lifecycle import RobotLifecycleNode
 from robot_id_msgs.action import Commission
 from robot_id_msgs.msg import ErrorCode, JointFinding
-
-if TYPE_CHECKING:
-    from robot_id.nodes.ctc_controller import CtcController
 
 Array = NDArray[np.float64]
 
@@ -27,7 +25,7 @@ class CommissionAction:
     :param control: the law and its supervisor.
     """
 
-    def __init__(self, node: CtcController, control: TorqueControl) -> None:
+    def __init__(self, node: RobotLifecycleNode, control: TorqueControl) -> None:
         self._node, self._control = node, control
         self._work: Commissioning | None = None
         self._goal: Any = None

@@ -97,8 +97,9 @@ class CtcController(RobotLifecycleNode):
         self._commission = CommissionAction(self, self._control)
         learns = s['learning'] and not s['dry_run']
         self._model = ControllerModel(
-            self, self._control, self._learning, method, learns=learns, consistent=consistent
-        )
+            self, self._control, self._learning, method,
+            learns=learns, consistent=consistent, moves=lambda: self.active and not self._stale,
+        )  # fmt: skip
         self.diagnostics.add('control', self._report)
 
     def _make_topics(self) -> None:
@@ -144,11 +145,6 @@ class CtcController(RobotLifecycleNode):
         )
         self._silent = True
         self.trigger_deactivate()
-
-    @property
-    def under_control(self) -> bool:
-        """Whether the robot moves by the torques of this node."""
-        return self.active and not self._stale
 
     def deactivate(self) -> None:
         """Send zero torque."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from robot_id.nodes.ctc_payload import CarriedLoad
 from robot_id.nodes.hand_over import Asked, HandOver
 from robot_id.ros.diagnostics import OK, Report
 from robot_id.ros.durations import to_seconds
+from robot_id.ros.lifecycle import RobotLifecycleNode
 from robot_id.ros.messages import WrongState, parameters_message
 from robot_id.ros.model_check import Checked, Question, Refused, Setting
 from robot_id.ros.qos import LATCHED
@@ -24,9 +26,6 @@ from robot_id.ros.request_poll import Reply, RequestPoll
 from robot_id.ros.stamps import to_stamp
 from robot_id_msgs.msg import ControllerStatus, DynamicParameters, ErrorCode, Verdict
 from robot_id_msgs.srv import EnableLearning, SetDynamicParameters, SetPayload
-
-if TYPE_CHECKING:
-    from robot_id.nodes.ctc_controller import CtcController
 
 Array = NDArray[np.float64]
 # Time between two looks for requests while no joint states come [s].
@@ -45,19 +44,22 @@ class ControllerModel:
     :param method: where the start values come from.
     :param learns: whether identified parameters are used from the start.
     :param consistent: whether the start values are physically consistent (M(q) > 0 everywhere).
+    :param moves: whether the robot moves by the torques of this node.
     """
 
     def __init__(
         self,
-        node: CtcController,
+        node: RobotLifecycleNode,
         control: TorqueControl,
         learning: Learning,
         method: str,
         *,
         learns: bool,
         consistent: bool,
+        moves: Callable[[], bool],
     ) -> None:
         self._node, self._control, self._learning = node, control, learning
+        self._moves = moves
         self._robot = control.controller.robot
         self._method, self._learns, self._updates = method, learns, 0
         self._verdict = Verdict()
@@ -112,7 +114,7 @@ class ControllerModel:
         if self._worked:
             self._worked = False
             return
-        if not self._node.under_control:
+        if not self._moves():
             self._command = None
         while self._poll.poll():
             pass
@@ -204,7 +206,7 @@ class ControllerModel:
     def _use(self, chi: Array, blend_s: float) -> None:
         """Move the model to new parameters; at once when the robot is not under control."""
         controller = self._control.controller
-        controller.set_parameters(chi, not self._node.under_control, blend_s)
+        controller.set_parameters(chi, not self._moves(), blend_s)
         self._updates += 1
 
     def _limit_blend(self, rate: Array) -> None:

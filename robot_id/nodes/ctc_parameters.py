@@ -28,7 +28,7 @@ TABLE = (
         "0: 5 % of each joint's range.", 0.0, 100.0),
     Row('soft_start_s', 0.5, 'Time in which the torque grows after activation: to '
         'start_torque_share until the motion of a joint agrees with the model, then to its limit '
-        'in a fifth of it [s]; 0, and in lock-step: none.', 0.0, 60.0),
+        '[s]; 0, and in lock-step: none.', 0.0, 60.0),
     Row('start_torque_share', 0.15, 'Largest torque of a joint before its motion agrees with the '
         'model, beyond the gravity of the model, as a share of its limit.', 0.01, 1.0),
     Row('saturation_s', 0.2, 'Longest time of a torque at its limit; then zero torque [s].',

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,9 @@ from robot_id.control.runtime.torque_control import Mode, TorqueControl
 from robot_id.control.supervision.loop_margin import check_rate
 from robot_id.control.supervision.start_rate import StartRate
 from robot_id.control.supervision.supervisor import Kind, Trip
+from robot_id.ros.lifecycle import RobotLifecycleNode
 from robot_id.ros.parameter_table import ParameterTable
 from robot_id.ros.qos import SERVICE
-
-if TYPE_CHECKING:
-    from robot_id.nodes.ctc_controller import CtcController
 
 
 def supervised(controller: ComputedTorque, settings: ParameterTable) -> TorqueControl:
@@ -51,7 +49,9 @@ class Supervision:
     :param learning: forgets its window when the robot is stopped.
     """
 
-    def __init__(self, node: CtcController, control: TorqueControl, learning: Learning) -> None:
+    def __init__(
+        self, node: RobotLifecycleNode, control: TorqueControl, learning: Learning
+    ) -> None:
         self._node, self._control, self._learning = node, control, learning
         # Where the start is soft, the rate is measured before the first torque.
         soft, rate_hz = control.supervisor.soft_start_s, control.controller.loop.rate_hz

@@ -12,16 +12,15 @@ from typing import Any
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
-from rclpy.node import Node
 
 from robot_id.exceptions import DescriptionError, OptionError, RobotIdError, did_you_mean
 from robot_id.methods import registry
 from robot_id.methods.result import Result
-from robot_id.nodes.payload_service import PayloadService
+from robot_id.nodes.payload_service import PayloadService, Server
 from robot_id.progress import Cancelled, IterationText
 from robot_id.robot.files.shipped import robot_files
 from robot_id.ros.bag_names import newest, recording_below
-from robot_id.ros.base import NodeBase, end, run
+from robot_id.ros.base import end, run
 from robot_id.ros.data_directory import DATA_DIRECTORY, LONGEST, below, shortened
 from robot_id.ros.diagnostics import OK, WARN, Report
 from robot_id.ros.messages import WrongState
@@ -53,7 +52,7 @@ TABLE = (
 )  # fmt: skip
 
 
-class IdentificationServer(NodeBase, Node):
+class IdentificationServer(Server):
     """Identifies from recordings below the data directory, one at a time."""
 
     def __init__(self) -> None:
@@ -66,7 +65,6 @@ class IdentificationServer(NodeBase, Node):
         self._busy = threading.Lock()
         self._ending = False
         self._doing, self._done, self._failed, self._last_error = '', 0, 0, ''
-        self.recording: RecordingStatus | None = None
         group = ReentrantCallbackGroup()
         self.create_subscription(
             RecordingStatus, 'data_logger/status', self._on_recording, LATCHED

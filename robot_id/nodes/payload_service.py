@@ -4,27 +4,52 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
+from rclpy.node import Node
 
 from robot_id.exceptions import OptionError, RobotIdError
 from robot_id.progress import Cancelled
 from robot_id.ros.bag_names import recording_below
+from robot_id.ros.base import NodeBase
 from robot_id.ros.data_directory import LONGEST, below, shortened
 from robot_id.ros.durations import to_duration, to_seconds
 from robot_id.ros.messages import WrongState
 from robot_id.ros.payload_message import identified_message
 from robot_id.ros.qos import SERVICE
 from robot_id.ros.request_words import as_request
-from robot_id_msgs.msg import ErrorCode
+from robot_id_msgs.msg import ErrorCode, RecordingStatus
 from robot_id_msgs.srv import IdentifyPayload, StartRecording
-
-if TYPE_CHECKING:
-    from robot_id.nodes.identification_server import IdentificationServer
 
 # Time for an answer of the logger, and for it to close a bag after its last sample.
 FIND_S, ANSWER_S, CLOSE_S, LOOK_S = 10.0, 10.0, 20.0, 0.05
+
+
+class Server(NodeBase, Node, ABC):
+    """
+    The node whose service it is.
+
+    :param root: the data directory.
+    :param recording: what the logger has said last.
+    """
+
+    root: Path
+    recording: RecordingStatus | None = None
+
+    @abstractmethod
+    def robot_of(self, name: str) -> str:
+        """Return the robot of a request."""
+
+    @abstractmethod
+    def have_done(self, what: str, work: dict[str, Any], time_limit_s: float) -> dict[str, Any]:
+        """Give one task to the worker; refused while it is busy."""
+
+    @abstractmethod
+    def refusal_of(self, error: RobotIdError) -> tuple[int, str]:
+        """Count a refusal; return its code and its line."""
 
 
 class PayloadService:
@@ -34,7 +59,7 @@ class PayloadService:
     :param server: the node; it has the data directory, the worker and its time limit.
     """
 
-    def __init__(self, server: IdentificationServer, group: CallbackGroup) -> None:
+    def __init__(self, server: Server, group: CallbackGroup) -> None:
         self._server = server
         self._logger = server.create_client(
             StartRecording, 'data_logger/start', qos_profile=SERVICE, callback_group=group

@@ -14,9 +14,11 @@ from rich.table import Table
 from robot_id.exceptions import DataError
 from robot_id.json_numbers import finite_or_none
 from robot_id.methods.result import Result
-from robot_id.report.tables import number
+from robot_id.plain_table import html_table, number, text_table
 
 Array = NDArray[np.float64]
+# Standard deviations beyond which two estimates differ by more than chance.
+FAR = 3.0
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,41 @@ class Comparison:
         with np.errstate(divide='ignore', invalid='ignore'):
             apart = np.abs(self.values - self.values[0]) / np.hypot(self.std, self.std[0])
         return np.where(self.values == self.values[0], 0.0, apart)
+
+    def cells(self) -> tuple[list[str], list[list[str]]]:
+        """Return heads and rows: value and percent of each, distance from the first."""
+        heads, apart = ['name', 'unit'], self.distances()
+        for k, label in enumerate(self.labels):
+            heads += [label, 'std %'] + (['apart'] if k else [])
+        rows = []
+        for i, name in enumerate(self.names):
+            cells = [name, self.units[i]]
+            for k in range(len(self.labels)):
+                value, std = self.values[k, i], self.std[k, i]
+                percent = 100.0 * std / abs(value) if value else np.inf
+                cells += [number(value, 4), number(percent, 2)]
+                if k:
+                    far = apart[k, i]
+                    cells.append(f'{number(far, 2)}{" !" if far > FAR else ""}')
+            rows.append(cells)
+        return heads, rows
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """(b,) units of the parameters, '' where no result knows it."""
+        known = {
+            name: unit
+            for result in self.results
+            for name, unit in zip(result.names, result.units)
+            if unit
+        }
+        return tuple(known.get(name, '') for name in self.names)
+
+    def __str__(self) -> str:
+        return text_table(*self.cells(), left=2)
+
+    def _repr_html_(self) -> str:
+        return html_table(*self.cells(), left=2)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
@@ -73,8 +110,15 @@ class Comparison:
         }
 
 
-def side_by_side(results: Sequence[Result], files: Sequence[str | Path]) -> Comparison:
-    """Align results of one robot; labelled by the method if all methods differ."""
+def side_by_side(
+    results: Sequence[Result], files: Sequence[str | Path], named: bool = False
+) -> Comparison:
+    """
+    Align results of one robot; labelled by the method if all methods differ.
+
+    :param files: where they come from.
+    :param named: these are labels that a user has given.
+    """
     robots = sorted({result.robot for result in results})
     if len(robots) > 1:
         raise DataError(f'results of different robots cannot be compared: {", ".join(robots)}')
@@ -84,7 +128,8 @@ def side_by_side(results: Sequence[Result], files: Sequence[str | Path]) -> Comp
     for k, result in enumerate(results):
         places = [names.index(name) for name in result.names]
         values[k, places], std[k, places] = result.values, result.std
-    return Comparison(_labels(results, files), tuple(results), names, values, std)
+    labels = tuple(map(str, files)) if named else _labels(results, files)
+    return Comparison(labels, tuple(results), names, values, std)
 
 
 def _labels(results: Sequence[Result], files: Sequence[str | Path]) -> tuple[str, ...]:
@@ -103,26 +148,15 @@ def comparison_table(comparison: Comparison) -> Table:
     A difference beyond 3 standard deviations is marked with `!`.
     """
     table = Table(title=f'{comparison.results[0].robot}: {len(comparison.names)} parameters')
-    table.add_column('name')
-    for k, label in enumerate(comparison.labels):
-        table.add_column(label, justify='right')
-        table.add_column('%', justify='right', style='dim')
-        if k:
-            table.add_column('apart', justify='right')
-    apart = comparison.distances()
-    for i, name in enumerate(comparison.names):
-        cells = [name]
-        for k in range(len(comparison.labels)):
-            value, std = comparison.values[k, i], comparison.std[k, i]
-            percent = 100.0 * std / abs(value) if value else np.inf
-            cells += [number(value, 4), number(percent, 2)]
-            if k:
-                far = apart[k, i]
-                cells.append(f'{number(far, 2)}{" !" if far > 3.0 else ""}')
+    heads, rows = comparison.cells()
+    for k, head in enumerate(heads):
+        style = 'dim' if head == 'std %' else None
+        table.add_column(head, justify='left' if k < 2 else 'right', style=style)
+    for cells in rows:
         table.add_row(*cells)
     table.add_section()
     for title, figures in _figures(comparison):
-        cells = [title]
+        cells = [title, '']
         for k, text in enumerate(figures):
             cells += [text, ''] + ([''] if k else [])
         table.add_row(*cells)

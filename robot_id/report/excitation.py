@@ -9,7 +9,7 @@ from rich.table import Table
 from robot_id.excitation.criteria import CRITERIA
 from robot_id.excitation.design import Excitation
 from robot_id.excitation.deviations import Deviations
-from robot_id.report.tables import number
+from robot_id.plain_table import number
 
 # Parameters that are named in a line.
 _NAMED = 8

@@ -1,13 +1,23 @@
-"""Pictures: measured against predicted torque, and the residual, one file per joint."""
+"""Pictures: measured against predicted torque, the residual, and friction."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from robot_id.exceptions import DataError
+from robot_id.extras import MissingExtra
 from robot_id.regression.rows.prediction import Prediction
+from robot_id.robot import Robot
+from robot_id.robot.parameters.units import torque_units
+from robot_id.tasks.friction.curves import FrictionCurve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 def plot_prediction(prediction: Prediction, directory: str | Path, title: str = '') -> list[Path]:
@@ -26,29 +36,12 @@ def plot_prediction(prediction: Prediction, directory: str | Path, title: str = 
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f'{directory}: cannot make this directory ({error.strerror})') from error
-    times = one_after_another([run.time for run in prediction.runs])
     files = []
     for j, joint in enumerate(prediction.joint_names):
         figure, (top, bottom) = plt.subplots(
             2, 1, sharex=True, figsize=(10, 6), height_ratios=[2, 1]
         )
-        for k, (time, run) in enumerate(zip(times, prediction.runs)):
-            measured, predicted = (
-                np.where(run.used[:, j], torque[:, j], np.nan)
-                for torque in (run.measured, run.predicted)
-            )
-            first = k == 0
-            top.plot(time, measured, 'C0', lw=1.2, label='measured' if first else None)
-            top.plot(time, predicted, 'C1', lw=0.9, label='predicted' if first else None)
-            bottom.plot(time, measured - predicted, 'C3', lw=0.8)
-        percent = prediction.relative_error_percent_per_joint[j]
-        top.set_title(f'{title + ", " if title else ""}{joint}: relative error {percent:.2f} %')
-        top.set_ylabel('torque or force (SI)')
-        top.legend(loc='upper right')
-        bottom.set_ylabel('residual')
-        bottom.set_xlabel('time (s)')
-        for axes in (top, bottom):
-            axes.grid(alpha=0.3)
+        _draw_joint(prediction, j, top, bottom, title, 'SI')
         figure.tight_layout()
         path = directory / f'torque_{j + 1}_{_file_name(joint)}.png'
         try:
@@ -59,6 +52,73 @@ def plot_prediction(prediction: Prediction, directory: str | Path, title: str = 
             plt.close(figure)
         files.append(path)
     return files
+
+
+def _draw_joint(
+    prediction: Prediction, j: int, top: Axes, bottom: Axes, title: str, unit: str
+) -> None:
+    """Draw torque and residual of one joint into two axes."""
+    times = one_after_another([run.time for run in prediction.runs])
+    for k, (time, run) in enumerate(zip(times, prediction.runs)):
+        measured, predicted = (
+            np.where(run.used[:, j], torque[:, j], np.nan)
+            for torque in (run.measured, run.predicted)
+        )
+        # The wide line stays visible below the narrow one where both coincide.
+        top.plot(time, measured, 'C0', lw=2.4, alpha=0.6, label=None if k else 'measured')
+        top.plot(time, predicted, 'C1', lw=0.9, label=None if k else 'predicted')
+        bottom.plot(time, measured - predicted, 'C3', lw=0.8)
+    percent = prediction.relative_error_percent_per_joint[j]
+    joint = prediction.joint_names[j]
+    top.set_title(f'{title + ", " if title else ""}{joint}: relative error {percent:.2f} %')
+    top.set_ylabel(f'torque ({unit})')
+    top.legend(loc='upper right')
+    bottom.set_ylabel(f'residual ({unit})')
+    bottom.set_xlabel('time (s)')
+    for axes in (top, bottom):
+        axes.grid(alpha=0.3)
+
+
+def draw_torques(robot: Robot, prediction: Prediction, title: str = '') -> Figure:
+    """Return one figure with torque and residual of every joint."""
+    plt = _pyplot()
+    n = len(prediction.joint_names)
+    figure, axes = plt.subplots(
+        2 * n, 1, sharex=True, figsize=(9, 3.6 * n), height_ratios=[2, 1] * n, squeeze=False
+    )
+    for j, unit in enumerate(torque_units(robot)):
+        _draw_joint(prediction, j, axes[2 * j, 0], axes[2 * j + 1, 0], title, unit)
+    figure.tight_layout()
+    return figure
+
+
+def draw_friction(curves: Sequence[FrictionCurve], title: str = '') -> Figure:
+    """Return one figure with the friction of every joint against its velocity."""
+    plt = _pyplot()
+    columns = min(len(curves), 3)
+    rows = -(-len(curves) // columns)
+    figure, axes = plt.subplots(rows, columns, figsize=(4.2 * columns, 3.2 * rows), squeeze=False)
+    for place, curve in zip(axes.flat, curves):
+        place.plot(curve.velocity, curve.measured, '.', ms=2, alpha=0.4, label='measured')
+        place.plot(curve.grid, curve.fitted, 'C1', lw=1.8, label='fitted')
+        place.set_title(f'{title + ", " if title else ""}{curve.joint}')
+        place.set_xlabel(f'velocity ({curve.velocity_unit})')
+        place.set_ylabel(f'friction ({curve.torque_unit})')
+        place.grid(alpha=0.3)
+    for place in axes.flat[len(curves) :]:
+        place.set_visible(False)
+    axes[0, 0].legend()
+    figure.tight_layout()
+    return figure
+
+
+def _pyplot() -> Any:
+    """Return pyplot with the backend that the user has chosen."""
+    try:
+        from matplotlib import pyplot
+    except ModuleNotFoundError as error:
+        raise MissingExtra('matplotlib') from error
+    return pyplot
 
 
 def one_after_another(times: list[np.ndarray]) -> list[np.ndarray]:

@@ -10,24 +10,28 @@ from typing import Any
 from rich.table import Table
 
 from robot_id.methods.result import Result
+from robot_id.plain_table import number
 from robot_id.tasks.validation import Validation
 
 
 def parameter_table(result: Result) -> Table:
-    """Return name, value, standard deviation, percent and essential flag of every parameter."""
+    """Return name, value, unit, standard deviation, percent and flag of every parameter."""
     selected = result.essential is not None
     table = Table(title=f'{result.robot}: {len(result.names)} parameters by {result.method}')
     table.add_column('name')
-    for header in ('value', 'standard deviation', 'percent'):
+    table.add_column('value', justify='right')
+    table.add_column('unit')
+    for header in ('standard deviation', 'percent'):
         table.add_column(header, justify='right')
     table.add_column('essential')
     flags = result.essential if result.essential is not None else [True] * len(result.names)
-    for name, value, std, percent, flag in zip(
-        result.names, result.values, result.std, result.percent_std, flags
+    units = result.units or [''] * len(result.names)
+    for name, value, unit, std, percent, flag in zip(
+        result.names, result.values, units, result.std, result.percent_std, flags
     ):
         mark = ('yes' if flag else 'no') if selected else '-'
         table.add_row(
-            name, number(value), number(std), number(percent, 3), mark,
+            name, number(value), unit, number(std), number(percent, 3), mark,
             style=None if flag else 'dim',
         )  # fmt: skip
     return table
@@ -138,8 +142,3 @@ def validation_table(validation: Validation, title: str = 'validation error') ->
         validation.per_joint,
         title,
     )
-
-
-def number(value: float, digits: int = 5) -> str:
-    """Return a number with significant digits, '-' where there is none."""
-    return f'{value:.{digits}g}' if math.isfinite(value) else '-'

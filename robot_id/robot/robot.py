@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from robot_id.exceptions import DescriptionError, did_you_mean
 from robot_id.robot.drives import Drives
 from robot_id.robot.files.description import Joint, Loop, RobotDescription
+from robot_id.robot.files.source import RobotSource
 from robot_id.robot.files.urdf import joint_friction
 from robot_id.robot.friction import COLUMNS, ROTOR
 from robot_id.robot.kinematics import Kinematics, to_pinocchio
@@ -100,14 +101,20 @@ class Robot:
     :param description: the checked robot file.
     :param kinematics: the tree of bodies, joints in the order of the robot file.
     :param urdf: the file of the URDF, None where the robot is an MDH table alone.
+    :param source: what it was loaded from, None where that was no file.
     """
 
     def __init__(
-        self, description: RobotDescription, kinematics: Kinematics, urdf: Path | None = None
+        self,
+        description: RobotDescription,
+        kinematics: Kinematics,
+        urdf: Path | None = None,
+        source: RobotSource | None = None,
     ) -> None:
         self.description = description
         self.kinematics = kinematics
         self.urdf = urdf
+        self.source = source
         self.joints: tuple[Joint, ...] = tuple(
             joint for joint in description.joints or () if joint.name in kinematics.joint_names
         ) or tuple(Joint(name=name) for name in kinematics.joint_names)
@@ -152,6 +159,12 @@ class Robot:
     def joint_names(self) -> tuple[str, ...]:
         """Names of the joints, in the order of all columns."""
         return self.kinematics.joint_names
+
+    @cached_property
+    def prismatic(self) -> NDArray[np.bool_]:
+        """(n,) flags of the joints that slide."""
+        sliding = self.kinematics.dof[self.kinematics.prismatic]
+        return np.isin(np.arange(self.n), sliding)
 
     @property
     def gravity(self) -> Array:

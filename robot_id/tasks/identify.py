@@ -14,7 +14,7 @@ from robot_id.methods.result_form import LEVELS
 if TYPE_CHECKING:
     from robot_id.methods.registry import Method
     from robot_id.tasks.verdict.verdict import Remark
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,10 +27,11 @@ from robot_id.regression.rows.prediction import Prediction
 from robot_id.robot import Robot, load_robot
 from robot_id.tasks import torque_free
 from robot_id.tasks.checks import check
+from robot_id.tasks.checks.case import Case as Recording
 from robot_id.tasks.checks.finding import Finding
 from robot_id.tasks.checks.gate import detect, remarks
 from robot_id.tasks.friction.preparation import PreparedFriction, prepare_friction
-from robot_id.tasks.measurements import implausible, load_for, prepared, require_torque
+from robot_id.tasks.measurements import Data, implausible, load_for, require_torque
 from robot_id.tasks.validation import Validation, validate
 from robot_id.tasks.verdict.contradictions import contradictions
 from robot_id.tasks.verdict.holdout import (
@@ -99,12 +100,12 @@ class Request:
     """
 
     robot: Robot | str
-    data: Dataset | Sequence[str | Path]
+    data: Data
     method: str = 'idim_wls'
     options: Mapping[str, Any] = field(default_factory=dict)
     mapping: str | Path | None = None
-    others: Sequence[str | Path] = ()
-    holdout: float | Sequence[str | Path] = FRACTION
+    others: Data | None = None
+    holdout: float | Data = FRACTION
     friction: str | None = None
     check: bool = True
 
@@ -157,24 +158,22 @@ def identify(request: Request, progress: Progress = silent) -> Identification:
     """
     method = registry.create(request.method, request.options)
     progress(0.0, 'loading the robot')
-    robot = request.robot if isinstance(request.robot, Robot) else load_robot(request.robot)
+    robot = load_robot(request.robot)
     progress(0.02, 'reading the recording')
-    without = request.method in registry.TORQUE_FREE
-    dataset = _measurements(robot, request.data, request.mapping)
-    if not without:
-        able = ', '.join(registry.TORQUE_FREE)
-        require_torque(dataset, f"method '{request.method}'", f'method {able}')
-    else:
+    dataset = load_for(robot, request.data, request.mapping, needs_torque=False)
+    if request.method in registry.TORQUE_FREE:
         return _torque_free(request, method, robot, dataset, part_of(progress, 0.05, 1.0))
+    able = ', '.join(registry.TORQUE_FREE)
+    require_torque(dataset, f"method '{request.method}'", f'method {able}')
     others = load_for(robot, request.others, request.mapping) if request.others else None
-    seen = detect(robot, dataset) if request.check else ()
+    seen, recording = detect(robot, dataset) if request.check else ((), Recording(robot, dataset))
     findings = tuple(finding.line() for finding in seen) or implausible(robot, dataset)
     if others is not None:
         findings += implausible(robot, others)
     friction = prepare_friction(
         robot, dataset, method, request.friction, part_of(progress, 0.05, 0.1)
     )
-    job = _Job(request, friction, dataset, others, seen, findings)
+    job = _Job(request, friction, dataset, recording, others, seen, findings)
     found = job.run(method, part_of(progress, 0.1, 0.8))
     consistent = consistent_method(method, dict(request.options), inertia(job.case(found)))
     if consistent is not None:
@@ -192,6 +191,7 @@ class _Job:
     request: Request
     friction: PreparedFriction
     dataset: Dataset
+    recording: Recording
     others: Dataset | None
     seen: tuple[Finding, ...]
     findings: tuple[str, ...]
@@ -212,7 +212,7 @@ class _Job:
         )
         case = self.case(found)
         # A mistake that is named already, such as a wrong sign, looks like a contradiction too.
-        verdict = judge(case, remarks(self.seen) or contradictions(case))
+        verdict = judge(case, remarks(self.seen) or contradictions(case, self.recording))
         judged = replace(
             result,
             verdict=verdict.level,
@@ -291,13 +291,3 @@ def _torque_free(
         validation = validate(robot, result, others)
     result = replace(result, findings=named)
     return Identification(robot, dataset, result, prediction, validation, findings=lines)
-
-
-def _measurements(
-    robot: Robot,
-    given: Dataset | Sequence[str | Path],
-    mapping: str | Path | None,
-) -> Dataset:
-    if isinstance(given, Dataset):
-        return prepared(given.select(robot.joint_names), needs_torque=False)
-    return load_for(robot, given, mapping, needs_torque=False)

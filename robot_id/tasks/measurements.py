@@ -2,33 +2,62 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
 from robot_id import data
+from robot_id.data.arrays import join
 from robot_id.data.cleaning.held_samples import without_held_samples
 from robot_id.data.cleaning.joining import joined
 from robot_id.exceptions import DataError
 from robot_id.methods.registry import TORQUE_FREE
 from robot_id.robot import Robot
 
+Recording: TypeAlias = data.Dataset | str | Path
+Data: TypeAlias = Recording | Sequence[Recording]
+
+
+def measurements(
+    robot: Robot, given: Data, mapping: str | Path | data.Mapping | None = None
+) -> data.Dataset:
+    """
+    Return one Dataset with the columns in the order of the robot's joints.
+
+    :param given: a Dataset, a file, or several of either.
+    """
+    listed = [given] if isinstance(given, data.Dataset | str | os.PathLike) else list(given)
+    sets = []
+    for one in listed:
+        if isinstance(one, data.Dataset):
+            sets.append(one.select(robot.joint_names))
+        elif isinstance(one, str | os.PathLike):
+            sets.append(data.load(Path(one), mapping, robot))
+        else:
+            raise DataError(
+                f'data: a Dataset, a file or a list of them is needed, got {type(one).__name__}; '
+                'arrays become one by Dataset.from_arrays(time=..., position=..., torque=...)',
+                key='data',
+            )
+    return sets[0] if len(sets) == 1 else join(sets)
+
 
 def load_for(
     robot: Robot,
-    paths: Sequence[str | Path],
-    mapping: str | Path | None = None,
+    given: Data,
+    mapping: str | Path | data.Mapping | None = None,
     needs_torque: bool = True,
 ) -> data.Dataset:
     """
-    Read one or several recordings of a robot, columns in the order of its joints.
+    Return the measurements of a robot as they are identified, see `prepared`.
 
     :param needs_torque: refuse recordings without torques.
     """
-    path = paths[0] if len(paths) == 1 else list(paths)
-    return prepared(data.load(path, mapping, robot), needs_torque)
+    return prepared(measurements(robot, given, mapping), needs_torque)
 
 
 def prepared(dataset: data.Dataset, needs_torque: bool = True) -> data.Dataset:
@@ -92,9 +121,13 @@ def require_torque(dataset: data.Dataset, what: str, instead: str = '') -> None:
 
 def implausible(robot: Robot, dataset: data.Dataset) -> tuple[str, ...]:
     """Return one line for each thing in the data that the robot's limits make unlikely."""
-    limits, kinematics = robot.limits, robot.kinematics
-    slides = [bool(np.any(kinematics.prismatic[kinematics.dof == j])) for j in range(robot.n)]
+    limits = robot.limits
     found = data.check_plausible(
-        dataset, limits.lower, limits.upper, limits.velocity, limits.torque, slides
+        dataset,
+        limits.lower,
+        limits.upper,
+        limits.velocity,
+        limits.torque,
+        robot.prismatic.tolist(),
     )
     return tuple(found)

@@ -15,7 +15,8 @@ from robot_id import files, options
 from robot_id.blas_threads import one_blas_thread
 from robot_id.control import tune
 from robot_id.data.dataset import Dataset
-from robot_id.data.signals.processing import Processing, differentiate, usable
+from robot_id.data.signals.derivatives import differentiate
+from robot_id.data.signals.processing import Processing, usable
 from robot_id.dynamics import simulate
 from robot_id.exceptions import DescriptionError, SimulationError
 from robot_id.json_numbers import finite_or_none
@@ -24,6 +25,7 @@ from robot_id.methods.closed_loop.reference import reference_of
 from robot_id.methods.parameters import parameters_for, robot_for
 from robot_id.methods.registry import TORQUE_FREE
 from robot_id.methods.result import Result
+from robot_id.plain_table import html_lines, html_table, number, text_table
 from robot_id.progress import Progress, silent
 from robot_id.regression.preprocessing.options import resolve_options
 from robot_id.regression.rows.prediction import Prediction, predict
@@ -33,6 +35,7 @@ from robot_id.tasks.measurements import require_torque
 from robot_id.tasks.torque_free import is_torque_free, method_of, position_prediction
 
 SCHEMA = 1
+_HEADS = ('joint', 'validation error %')
 Array = NDArray[np.float64]
 OUTPUTS = ('position', 'velocity', 'acceleration', 'torque')
 
@@ -123,6 +126,24 @@ class Validation:
     def torque_relative_error_percent(self) -> float:
         """100 ||Y - W chi|| / ||Y||."""
         return self.prediction.relative_error_percent
+
+    @property
+    def error_percent(self) -> float:
+        """The same by a shorter name."""
+        return self.torque_relative_error_percent
+
+    def _rows(self) -> list[tuple[str, str]]:
+        return [
+            *((name, number(v, 4)) for name, v in zip(self.joint_names, self.per_joint)),
+            ('all', number(self.error_percent, 4)),
+        ]
+
+    def __str__(self) -> str:
+        return '\n'.join([self.source, text_table(_HEADS, self._rows()), *self.warnings])
+
+    def _repr_html_(self) -> str:
+        lines = [f'{self.robot}, {self.method}: {self.source}']
+        return html_lines(lines) + html_table(_HEADS, self._rows()) + html_lines(self.warnings)
 
     @property
     def per_joint(self) -> list[float]:

@@ -63,7 +63,8 @@ def test_identify_then_validate(folder, tmp_path):
     robot = load_robot('scara')
     values = {p['name']: p['value'] for p in written['parameters']}
     assert values['ZZ1R'] == pytest.approx(robot.truth()[robot.base.names.index('ZZ1R')], rel=0.02)
-    assert set(written['parameters'][0]) == {'name', 'value', 'std', 'percent_std', 'essential'}
+    keys = {'name', 'value', 'unit', 'std', 'percent_std', 'essential'}
+    assert set(written['parameters'][0]) == keys
     pictures = sorted(plots.glob('*.png'))
     assert [p.name for p in pictures] == ['torque_1_shoulder.png', 'torque_2_elbow.png']
     assert all(p.read_bytes().startswith(b'\x89PNG') for p in pictures)

@@ -2,15 +2,16 @@
 
 import copy
 import pickle
+from collections import namedtuple
 
 import numpy as np
 import pytest
 
 from robot_id.control import ComputedTorque
 from robot_id.control.laws.computed_torque import Memory
-from robot_id.control.runtime.bound_torque import BoundTorque
+from robot_id.control.runtime.bound_torque import BoundTorque, memory_at, tree_at
 from robot_id.dynamics.kernels.closed_loop import one_torque
-from robot_id.dynamics.kernels.tree import tree_of
+from robot_id.dynamics.kernels.tree import Tree, tree_of
 from robot_id.robot import load_robot
 
 
@@ -70,3 +71,33 @@ def test_a_copy_has_a_memory_of_its_own(copied):
     np.testing.assert_array_equal(twin.memory.before[0], inputs[3])
     np.testing.assert_array_equal(torque, control.step_to(inputs[:3], inputs[3]))
     np.testing.assert_array_equal(control.memory.before, twin.memory.before)
+
+
+def test_the_kernels_rebuild_every_field_from_its_own_row():
+    robot = load_robot('tx40')
+    control = ComputedTorque(robot)
+    tree = tree_of(robot)
+    bound = BoundTorque(tree, control.settings, control.memory)
+    for rebuilt, wanted in (
+        (tree_at(bound.table), tree),
+        (memory_at(bound.table), control.memory),
+    ):
+        for field, own in zip(wanted._fields, rebuilt):
+            np.testing.assert_array_equal(own, getattr(wanted, field), err_msg=field)
+            assert own.dtype == getattr(wanted, field).dtype
+
+
+def test_a_moved_field_or_one_of_another_kind_is_refused():
+    robot = load_robot('scara')
+    control, tree = ComputedTorque(robot), tree_of(robot)
+    fields = list(Tree._fields)
+    fields[9], fields[10] = fields[10], fields[9]
+    moved = namedtuple('Tree', fields)(**tree._asdict())
+    for wrong in (
+        moved,
+        tree._replace(dof=tree.dof.astype(np.int32)),
+        tree._replace(gravity=tree.gravity[:, None]),
+        tree._replace(axis=np.asfortranarray(np.tile(tree.axis, (2, 1)))),
+    ):
+        with pytest.raises(ValueError, match=r'table|contiguous'):
+            BoundTorque(wrong, control.settings, control.memory)

@@ -11,13 +11,13 @@ from click.testing import CliRunner
 from errors import refused
 from users_urdf import URDF, bare, result_of
 
-from robot_id.cli.export import save_all
 from robot_id.cli.main import cli
 from robot_id.dynamics import regressor
 from robot_id.exceptions import DataError
 from robot_id.export import export
 from robot_id.export.consistent_bodies import Bodies
 from robot_id.export.readback import random_states, urdf_torques
+from robot_id.export.writing import write_exported
 from robot_id.methods.model_file import load_result_or_model
 from robot_id.methods.parameters import parameters_for
 from robot_id.robot import load_robot
@@ -77,7 +77,7 @@ def test_a_file_that_does_not_agree_is_never_there(tmp_path):
     made = export('urdf', result_of(load_robot('emps')), Path('r.json'), 'emps')
     spoilt = re.sub(r'<mass value="([^"]*)"', r'<mass value="1\1"', made.text)
     with refused(DataError, code='readback_differs'):
-        save_all(replace(made, text=spoilt), out)
+        write_exported(replace(made, text=spoilt), out)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -113,7 +113,7 @@ def test_a_limit_on_the_size_of_files_is_one_line(probe):
 
 
 def test_the_stamp_names_the_files_of_all_friction_terms():
-    from robot_id.dynamics.regressor import regressor_kernel
+    from robot_id.dynamics.kernels.regressor import regressor_kernel
     from robot_id.kernel_cache import _collect
 
     parts: set[str] = set()

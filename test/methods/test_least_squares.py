@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from errors import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -92,7 +93,7 @@ def test_a_column_of_zeros_is_named():
     W, Y = problem(3)[0]
     W[:, 2] = 0.0
     R = JointFactors.of_rows(NAMES, [(W, Y)]).stack()
-    with pytest.raises(IdentificationError, match='the motion does not excite c:'):
+    with refused(IdentificationError, code='not_identifiable', value=('c',)):
         solve(R, 400, NAMES)
     kept = np.array([True, True, False, True])
     reduced = solve(R, 400, NAMES, kept)
@@ -107,7 +108,6 @@ def test_repeated_columns_are_named_together_with_what_they_repeat():
     assert len(lacking.names) == 1
     ((name, others),) = lacking.repeated
     assert {name, *others} == {'a', 'b', 'd'}
-    assert 'does not separate' in str(lacking)
 
 
 def test_badly_scaled_columns_are_not_called_deficient():
@@ -123,10 +123,10 @@ def test_badly_scaled_columns_are_not_called_deficient():
 def test_fewer_equations_than_parameters_and_infinite_rows_are_refused():
     W, Y = problem(6)[0]
     R = JointFactors.of_rows(NAMES, [(W[:4], Y[:4])]).stack()
-    with pytest.raises(IdentificationError, match='4 equations for 4 parameters'):
+    with refused(IdentificationError, code='too_few_equations', value=4, bound=4):
         solve(R, 4, NAMES)
     R[0, 0] = np.inf
-    with pytest.raises(IdentificationError, match='not finite'):
+    with refused(IdentificationError, code='not_finite'):
         solve(R, 400, NAMES)
 
 

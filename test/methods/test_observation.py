@@ -8,7 +8,9 @@ import pytest
 
 from robot_id import dynamics
 from robot_id.data import Dataset
-from robot_id.data.signals.processing import END_ROWS, Processing, decimate, differentiate
+from robot_id.data.signals.decimation import decimate
+from robot_id.data.signals.derivatives import differentiate
+from robot_id.data.signals.processing import END_ROWS, Processing
 from robot_id.dynamics.acting_columns import acting_columns
 from robot_id.exceptions import DataError, IdentificationError, OptionError
 from robot_id.methods import registry
@@ -147,11 +149,9 @@ def test_a_joint_at_rest_is_reported_by_its_parameters(robots, simulate):
     options = OPTIONS | {'rest_band': 0}
     with pytest.raises(IdentificationError) as caught:
         registry.create('idim_wls', options).estimate(robot, data)
-    message = str(caught.value)
-    assert 'does not excite' in message
-    assert 'Fv2' in message
-    assert 'Fc2' in message
-    assert '\n' not in message
+    assert caught.value.code == 'not_identifiable'
+    assert {'Fv2', 'Fc2'} <= set(caught.value.value)
+    assert str(caught.value).isprintable()
     dropped = registry.create('idim_wls', options | {'unexcited': 'drop'}).estimate(robot, data)
     assert not dropped.essential[dropped.names.index('Fv2')]
     assert dropped.essential[dropped.names.index('Fc1')]

@@ -7,7 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from robot_id.data.signals.processing import Processing, decimate, differentiate
+from robot_id.data.signals.decimation import decimate
+from robot_id.data.signals.derivatives import differentiate
+from robot_id.data.signals.processing import Processing
 from robot_id.dynamics import Disturbances
 from robot_id.methods import registry
 from robot_id.regression.preprocessing.rest_band import position_noise

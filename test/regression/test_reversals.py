@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from robot_id.data import Processing, Run
+from robot_id.data.signals.decimation import decimate
 from robot_id.data.signals.derivatives import central_differences
-from robot_id.data.signals.processing import decimate, torque_at_samples
+from robot_id.data.signals.torque_delay import torque_at_samples
 from robot_id.dynamics import Disturbances
 from robot_id.methods import registry
 from robot_id.regression.rows import reversals

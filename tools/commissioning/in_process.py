@@ -48,7 +48,7 @@ class Bench:
         self.work: Commissioning | None = None
         self._late, self._answers = round(late_s / TICK_S), list[tuple[int, Array]]()
         self.motion = None
-        self._zero_s = 0.0
+        self._zero_s, self._first, self._measured = 0.0, np.zeros(self.robot.n), np.zeros(0)
 
     def run(self, seconds: float) -> None:
         """Go on for some seconds, or until a commissioning is done."""
@@ -61,6 +61,7 @@ class Bench:
                 self.arm.command(self._answers.pop(0)[1])
             if measured is None:
                 continue
+            self._measured = measured.position
             ns = round(1e9 * (1.0 + measured.time_s))
             if not self.control.stopped:
                 if not self._rate.feed(ns):
@@ -72,15 +73,18 @@ class Bench:
             if self.motion is not None:
                 t = measured.time_s - self._zero_s
                 point = np.array(self.motion.sample(np.array([max(t, 0.0)])))[:, 0]
+                point[0] += self._first
                 self.control.references.put(ns, point)
             command = self.control.step(ns, measured.position, measured.velocity)
+            self.control.explain()
             if self.work is not None:
                 self.work.feed(command, measured.position)
             self._answers.append((self.arm.ticks + self._late, command.torque.copy()))
 
     def move(self) -> None:
-        """Begin the motion."""
+        """Begin the motion where the robot says that it is."""
         self.motion, self._zero_s = motion_of(self.prepared), self.arm.ticks * TICK_S
+        self._first = self._measured - np.array(self.prepared.machine.start)
 
 
 def measure(prepared: Prepared, mistake: str, way: str, late_s: float = 1e-3) -> Row:
@@ -96,7 +100,6 @@ def measure(prepared: Prepared, mistake: str, way: str, late_s: float = 1e-3) ->
     elif way == 'move' and not control.stopped:
         bench.move()
         bench.run(MOVE_S)
-    control.explain()
     limits, trip = prepared.robot.limits, control.trip
     figures = {**bench.arm.seen.figures(), 'braked': bench.arm.braked}
     seen = Seen.of(figures)

@@ -9,6 +9,7 @@ BORDERS = str.maketrans('', '', '━┃│┏┓┗┛┡┩├┤┼┴┬┳�
 # Estimates differ in their last digits from processor to processor.
 RELATIVE = 0.05
 ELAPSED = re.compile(r'(?<![\w.])\d+(?:\.\d+)? s$', re.M)
+SECONDS = re.compile(r'^│ seconds .*$', re.M)
 
 
 def shown(printed: str, part: str) -> str:
@@ -17,7 +18,10 @@ def shown(printed: str, part: str) -> str:
 
     :param part: '', `head N` or `tail N`.
     """
-    lines = [line.rstrip() for line in ELAPSED.sub('... s', printed).strip('\n').splitlines()]
+    lines = [
+        line.rstrip()
+        for line in SECONDS.sub('...', ELAPSED.sub('... s', printed)).strip('\n').splitlines()
+    ]
     word, _, count = part.partition(' ')
     if word == 'head' and len(lines) > int(count):
         lines = [*lines[: int(count)], '...']

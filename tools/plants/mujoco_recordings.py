@@ -20,6 +20,8 @@ from robot_id.data.dataset import Dataset, Run
 Array = NDArray[np.float64]
 # The simulated controller.
 CONTROL_HZ, BANDWIDTH_HZ = 1000.0, 8.0
+# Time constant of the friction constraint (MuJoCo takes two steps at least) and its impedance.
+SHORTEST_S, HARDEST = 1e-5, 0.999
 
 
 def compile_model(urdf: Path, gravity: Array) -> Any:
@@ -40,6 +42,17 @@ def compile_model(urdf: Path, gravity: Array) -> Any:
     model.dof_damping[:] = 0.0
     model.dof_frictionloss[:] = 0.0
     return model
+
+
+def harden_friction(model: Any) -> None:
+    """
+    Let dry friction turn with the velocity, for any inertia.
+
+    It is a soft constraint: below its limit it grows as c M v, with c = 1000/s by default, so that
+    a wrist of 1e-5 kg m2 has a viscous friction in its place, and no truth to compare with.
+    """
+    model.dof_solref[:, 0] = SHORTEST_S
+    model.dof_solimp[:, :2] = HARDEST
 
 
 @dataclass(frozen=True)

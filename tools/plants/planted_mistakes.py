@@ -66,7 +66,9 @@ def plant(
             if mistake in ('position_unit', 'motor_positions'):
                 slides = _slides(arm)
                 for channel in changes:
-                    changes[channel][:, slides] = getattr(run, channel)[:, slides]
+                    # Velocities may not be recorded.
+                    if changes[channel] is not None:
+                        changes[channel][:, slides] = getattr(run, channel)[:, slides]
             changed = _changed(dataset, **changes)
             units = UNITS.get(mistake, {})
             planted = Planted(codes, joints, arm.robot_file, changed, detail, units)

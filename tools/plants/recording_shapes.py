@@ -15,7 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from plants.mujoco_arms import Arm
-from plants.mujoco_recordings import BANDWIDTH_HZ, Motion, add_gears, compile_model, reference
+from plants.mujoco_recordings import (
+    BANDWIDTH_HZ,
+    Motion,
+    add_gears,
+    compile_model,
+    harden_friction,
+    reference,
+)
 from plants.mujoco_truth import SUBSTEPS, joint_names
 
 from robot_id.data.dataset import Dataset, Run
@@ -65,6 +72,7 @@ def play(arm: Arm, rng: Generator, plan: Plan) -> Played:
     import mujoco
 
     model = compile_model(arm.urdf, arm.gravity)
+    harden_friction(model)
     n, every = model.nv, round(CONTROL_HZ / plan.rate)
     q_r, parts = _path(model, plan, rng)
     dq_r = np.gradient(q_r, 1.0 / CONTROL_HZ, axis=0)

@@ -19,7 +19,7 @@ class IlicOptions:
         the duration of the robot file's motion.
     :param update_s: Time between two updates [s]; default: the window.
     :param equations_hz: Rate after the decimation, whose filter cuts off at 0.4 times it [Hz];
-        derived: 5 Hz as in the paper, more where a window would give less than 5 equations for
+        default: 5 Hz as in the paper, more where a window would give less than 5 equations for
         each parameter.
     :param sigma_max: Update only parameters with a smaller percent deviation [%].
     :param smallest_inertia: The eigenvalues of a new M_hat against the current one must exceed it.

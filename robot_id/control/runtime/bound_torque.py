@@ -8,7 +8,7 @@ computation. Here the addresses and shapes are written down once.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -26,6 +26,44 @@ Array = NDArray[np.float64]
 # Row of the measured velocity among the inputs.
 MEASURED = 4
 FLOAT, INDEX, FLAG = np.float64, np.int64, np.bool_
+# What the kernels below take the arrays for, row by row: dimensions and kind of each field. They
+# read addresses, so an array of another kind would be read as what it is not.
+OF_TREE: dict[str, tuple[int, Any]] = {
+    'parent': (1, INDEX), 'fixed': (3, FLOAT), 'cosine': (3, FLOAT), 'sine': (3, FLOAT),
+    'origin': (2, FLOAT), 'slide': (2, FLOAT), 'axis': (2, FLOAT), 'prismatic': (1, FLAG),
+    'dof': (1, INDEX), 'ratio': (1, FLOAT), 'offset': (1, FLOAT), 'gravity': (1, FLOAT),
+    'ancestor': (2, FLAG), 'term_parameter': (1, INDEX), 'term_kind': (1, INDEX),
+    'term_row': (1, INDEX), 'term_gain': (1, FLOAT), 'term_direction': (2, FLOAT),
+    'term_constant': (1, FLOAT),
+}  # fmt: skip
+OF_SETTINGS: dict[str, tuple[int, Any]] = dict.fromkeys(
+    ('kp', 'kv', 'ki', 'limit', 'jump'), (1, FLOAT)
+)
+OF_MEMORY: dict[str, tuple[int, Any]] = {
+    'before': (2, FLOAT), 'integral': (1, FLOAT), 'blend': (1, FLOAT), 'inertia': (3, FLOAT),
+    'values': (2, FLOAT),
+}  # fmt: skip
+# Settings that are no arrays, see BoundTorque.flags.
+SCALARS = ('measured', 'averaged', 'slope')
+
+
+def rows_of(of: NamedTuple, wanted: dict[str, tuple[int, Any]], first: int = 0) -> list[Any]:
+    """
+    Return the arrays of a tuple, which are what the kernels take them for.
+
+    :param wanted: dimensions and kind of each field, in the order of the fields.
+    :param first: fields before them that are no arrays.
+    :raises ValueError: where a field was added, moved or has another kind.
+    """
+    if tuple(wanted) != of._fields[first:]:
+        raise ValueError(f'{type(of).__name__}: its fields are not those of its table')
+    for name, (dimensions, kind) in wanted.items():
+        array = getattr(of, name)
+        if array.ndim != dimensions or array.dtype != kind:
+            raise ValueError(f'{name} is of another kind than in its table')
+        if not (array.flags.c_contiguous and array.flags.aligned):
+            raise ValueError(f'{name} is not contiguous')
+    return [getattr(of, name) for name in wanted]
 
 
 class BoundTorque:
@@ -41,15 +79,12 @@ class BoundTorque:
     """
 
     def __init__(self, tree: Tree, settings: ComputedTorqueSettings, memory: Memory) -> None:
-        numbers = (settings.kp, settings.kv, settings.ki, settings.limit, settings.jump)
-        arrays = (*tree, *numbers, *memory)
-        for array in arrays:
-            if not (array.flags.c_contiguous and array.flags.aligned):
-                raise ValueError('an array of the loop is not contiguous')
-        self._arrays = arrays
-        self._flags = np.array(
-            [float(settings.measured), float(settings.averaged), settings.slope]
+        self._arrays = (
+            *rows_of(tree, OF_TREE),
+            *rows_of(settings, OF_SETTINGS, len(SCALARS)),
+            *rows_of(memory, OF_MEMORY),
         )
+        self._flags = np.array([float(getattr(settings, name)) for name in SCALARS])
         self._bind()
 
     def _bind(self) -> None:

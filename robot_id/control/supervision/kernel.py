@@ -33,12 +33,15 @@ from robot_id.control.supervision.rows import (
     LEFT,
     LEFT_1,
     LIMIT,
+    MEAN_OWN,
     MEAN_U,
     MEAN_V,
     MIDDLE,
     MOVED,
     MOVED_1,
     NOISE,
+    OWN,
+    OWN_1,
     SAMPLES,
     SATURATED_S,
     SATURATION,
@@ -52,6 +55,7 @@ from robot_id.control.supervision.rows import (
     SPEED_1,
     SPEED_2,
     STEP_S,
+    UO,
     UU,
     UV,
     VV,
@@ -118,13 +122,13 @@ def supervise(table, flags, bounds, state, scalars, event, history, inputs, h, t
         found = limits(bounds, state, scalars, event, inputs, j)
         leaves = (inputs[0, j] - q[j]) * state[SPEED, j] < 0.0
         if found == FINE and applied:
-            moved = 0.0
+            moved, own = 0.0, M[j, j] * ddq[j]
             for k in range(n):
                 moved += M[j, k] * ddq[k]
             sent = (h * state[SENT, j] + before * state[SENT_BEFORE, j]) / (h + before)
             left = sent - bias[j]
             found = _compare(
-                bounds, state, scalars, event, moved, left, abs(bias[j] - gravity[j]),
+                bounds, state, scalars, event, moved, own, left, abs(bias[j] - gravity[j]),
                 abs(fed[j]), M[j, j], leaves, filtered, h, j,
             )  # fmt: skip
         if found == FINE and state[AGREED, j] != 0.0:
@@ -201,7 +205,7 @@ def _begin(state, q):
 
 @njit(**INLINED)
 def _compare(
-    bounds, state, scalars, event, moved, left, friction, fed, inertia, leaves, filtered, h, j
+    bounds, state, scalars, event, moved, own, left, friction, fed, inertia, leaves, filtered, h, j
 ):
     """
     Compare the variations of u and v of joint j over the last window.
@@ -212,21 +216,26 @@ def _compare(
         return FINE
     state[MOVED_1, j] += filtered * (moved - state[MOVED_1, j])
     state[MOVED, j] += filtered * (state[MOVED_1, j] - state[MOVED, j])
+    state[OWN_1, j] += filtered * (own - state[OWN_1, j])
+    state[OWN, j] += filtered * (state[OWN_1, j] - state[OWN, j])
     state[LEFT_1, j] += filtered * (left - state[LEFT_1, j])
     state[LEFT, j] += filtered * (state[LEFT_1, j] - state[LEFT, j])
     u, v = state[MOVED, j], state[LEFT, j]
     if scalars[SAMPLES] * h < SETTLED * scalars[FILTER_S]:
         # A robot that falls already when it is first seen did not begin to by our torque.
-        state[MEAN_U, j], state[MEAN_V, j] = u, v
+        state[MEAN_U, j], state[MEAN_V, j], state[MEAN_OWN, j] = u, v, state[OWN, j]
         return FINE
     b = 1.0 - math.exp(-h / scalars[WINDOW_S])
     du, dv = u - state[MEAN_U, j], v - state[MEAN_V, j]
+    down = state[OWN, j] - state[MEAN_OWN, j]
+    state[MEAN_OWN, j] += b * down
     state[MEAN_U, j] += b * du
     state[MEAN_V, j] += b * dv
     keep = 1.0 - b
     state[UU, j] = keep * (state[UU, j] + b * du * du)
     state[VV, j] = keep * (state[VV, j] + b * dv * dv)
     state[UV, j] = keep * (state[UV, j] + b * du * dv)
+    state[UO, j] = keep * (state[UO, j] + b * du * down)
     uu, vv, uv = state[UU, j], state[VV, j], state[UV, j]
     # Noise of the position in u: two low-pass filters on a second difference.
     T = scalars[FILTER_S]
@@ -255,6 +264,11 @@ def _compare(
     state[GAIN_SEEN, j] = correlation * gain
     # A friction that the model does not know takes most of a small torque.
     good = correlation > 0.0 and (agreed or LEAST_GAIN <= gain <= MOST_GAIN)
+    # What other joints make of this one, u - M_jj ddq_j, must vary less than its own part: it
+    # agrees whatever the sign of this joint is.
+    if good and not agreed and 2.0 * state[UO, j] < uu:
+        state[GOOD_COUNT, j] = state[BAD_COUNT, j] = 0.0
+        return FINE
     if good:
         state[GOOD_COUNT, j] += h
         state[BAD_COUNT, j] = 0.0

@@ -37,6 +37,8 @@ from robot_id.kernel_cache import njit
 IN_A_ROW = 2
 # Of the largest speed: a joint that sticks creeps, it does not leave.
 CREEP = 0.02
+# A robot that is let go moves on for so long, until its brakes have closed [s].
+STOP_S = 0.05
 # Work that its own torque may do on a joint that leaves its reference: the kinetic energy at this
 # share of the largest speed.
 LEAVING_SPEED = 0.2
@@ -58,6 +60,9 @@ def limits(bounds, state, scalars, event, inputs, j):
     lags = not started and (creeps or (inputs[0, j] - q) * state[SPEED, j] >= 0.0)
     if lags:
         largest = bounds[LARGEST_ERROR, j]
+    elif not started:
+        # Where it will be when its brakes have closed.
+        error += STOP_S * abs(state[SPEED, j])
     state[FAR_COUNT, j] = state[FAR_COUNT, j] + 1.0 if not error <= largest else 0.0
     if state[FAR_COUNT, j] >= IN_A_ROW:
         return say(event, TRACKING if started else START, j, error, largest)

@@ -15,15 +15,21 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.control.supervision.supervisor import Kind, Trip
+from robot_id.control.supervision.supervisor import Kind, Trip, start_errors, start_friction
 from robot_id.dynamics.inverse import bias, inverse_dynamics
 from robot_id.robot import Robot
 
 Array = NDArray[np.float64]
+# Positions and torques (L, n), and which joints stick (n,).
+Samples = tuple[Array, Array, NDArray[np.bool_]]
+_TINY = 1e-30
 # Share of the squared residual without a mistake that one must leave to be named.
 EXPLAINED = 0.5
 # Samples that are needed, and the fewest and most over which both sides are averaged.
-LEAST_SAMPLES, SMOOTHED = 24, (11, 41)
+LEAST_SAMPLES, SMOOTHED = 12, (5, 41)
+# Of the motion that a start may make: less is a joint that sticks, by its friction of the model
+# and some more.
+STUCK_SHARE, STICTION = 0.01, 1.5
 # Units and gears that are confused: measured over true.
 TURNED = {
     180.0 / np.pi: 'degrees are read as radians',
@@ -31,8 +37,8 @@ TURNED = {
 }
 SLID = {1000.0: 'millimetres are read as metres', 0.001: 'metres are read as millimetres'}
 GEARS = tuple(float(x) for x in np.geomspace(0.005, 200.0, 24))
-# Delays that are tried [s].
-DELAYS_S = (0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.06)
+# Delays that are tried [s]: beyond a quarter of the swing of a commissioning one is like a sign.
+DELAYS_S = (0.005, 0.01, 0.015, 0.02, 0.03)
 
 
 def name_mistake(
@@ -58,50 +64,75 @@ def name_mistake(
     # Torques that a robot felt while its sample was taken: half of the last, half of this one.
     felt = np.vstack([tau[:1], 0.5 * (tau[1:] + tau[:-1])])
     weight = np.maximum(np.ptp(felt, axis=0), 1e-3 * _finite(robot.limits.torque))
+    # A joint that sticks takes what its friction can.
+    stuck = np.ptp(q, axis=0) < STUCK_SHARE * start_errors(robot)
+    friction = STICTION * start_friction(robot, chi)
 
-    def left(q: Array, felt: Array) -> float:
+    def left(q: Array, felt: Array, stuck: NDArray[np.bool_] = stuck) -> float:
         dq = np.gradient(q, period, axis=0)
         ddq = np.gradient(dq, period, axis=0)
-        residual = (felt - inverse_dynamics(robot, chi, q, dq, ddq, slope)) / weight
+        residual = felt - inverse_dynamics(robot, chi, q, dq, ddq, slope)
         kernel = np.hanning(int(np.clip(len(q) // 4, *SMOOTHED)) + 2)[1:-1]
         kernel /= kernel.sum()
         smooth = np.apply_along_axis(np.convolve, 0, residual, kernel, 'valid')
-        return float(np.mean((smooth - smooth.mean(axis=0)) ** 2))
+        smooth -= smooth.mean(axis=0)
+        taken = np.where(stuck, friction, 0.0)
+        return float(np.mean((np.maximum(np.abs(smooth) - taken, 0.0) / weight) ** 2))
 
-    # A mistake must explain more than a robot that stands still would.
-    still = np.broadcast_to(q.mean(axis=0), q.shape)
-    none = min(left(q, felt), left(still, felt))
-    scores = [(left(*made), said) for said, made in _undone(robot, chi, trip, q, felt, period)]
-    best, said = min(scores, key=lambda each: each[0])
-    return said if best < EXPLAINED * none else words
+    # A mistake must explain more than no mistake does, and than a robot that stands still would:
+    # clearly so where the joint hardly moved.
+    still = left(np.broadcast_to(q.mean(axis=0), q.shape), felt)
+    clearly = EXPLAINED if stuck[robot.joint_names.index(trip.joint)] else 1.0
+    bound = min(EXPLAINED * left(q, felt), clearly * still)
+    undone = _undone(robot, chi, trip, q, felt, period, stuck)
+    scores = {}
+    for said, made, same in undone:
+        # Those that take samples away are judged on what is left of them.
+        share = left(q, felt) / max(left(*same), _TINY) if same is not None else 1.0
+        scores[said] = share * left(*made)
+    # What the violation says by itself is given up for a much better reason alone.
+    bound = min(bound, EXPLAINED * scores.get(words, np.inf))
+    said = min(scores, key=lambda each: scores[each])
+    return said if scores[said] < bound else words
 
 
 def _undone(
-    robot: Robot, chi: Array, trip: Trip, q: Array, felt: Array, period: float
-) -> Iterator[tuple[str, tuple[Array, Array]]]:
-    """Yield each mistake in words, with the samples as they were without it."""
+    robot: Robot,
+    chi: Array,
+    trip: Trip,
+    q: Array,
+    felt: Array,
+    period: float,
+    stuck: NDArray[np.bool_],
+) -> Iterator[tuple[str, Samples, Samples | None]]:
+    """
+    Yield each mistake in words, with the samples as they were without it.
+
+    Last come the samples as they are, where some of them had to be left out.
+    """
     names = robot.joint_names
     for j, name in enumerate(names):
         turned = q.copy()
         turned[:, j] *= -1.0
-        yield _reversed(name), (turned, felt)
+        yield _reversed(name), (turned, felt, stuck), None
     for i, j in combinations(range(robot.n), 2):
         order = np.arange(robot.n)
         order[[i, j]] = j, i
         said = f"joints '{names[i]}' and '{names[j]}' are swapped: check names and order"
-        yield said, (q[:, order], felt)
+        yield said, (q[:, order], felt, stuck[order]), None
     j = names.index(trip.joint)
     gears = ((gear, 'unit or gear ratio') for gear in GEARS)
     for factor, unit in [*_units(robot)[j].items(), *gears]:
         scaled = q.copy()
         scaled[:, j] /= factor
-        yield _scaled(names[j], factor, unit), (scaled, felt)
+        yield _scaled(names[j], factor, unit), (scaled, felt, stuck), None
     for delay in DELAYS_S:
         late = round(delay / period)
         if 1 < late < len(q) - LEAST_SAMPLES:
             said = f'the torque lags by about {1e3 * delay:.0f} ms: lower the bandwidth'
-            yield said, (q[late:], felt[:-late])
-    yield _carried(), (q, felt + bias(robot, chi, q, np.zeros_like(q)))
+            yield said, (q[late:], felt[:-late], stuck), (q[late:], felt[late:], stuck)
+    own = bias(robot, chi, q, np.zeros_like(q))
+    yield _carried(), (q, felt + own, stuck), None
 
 
 def _likely(robot: Robot, trip: Trip) -> str:

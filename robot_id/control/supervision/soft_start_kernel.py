@@ -32,8 +32,6 @@ from robot_id.kernel_cache import njit
 
 # Correlation that is believed.
 CORRELATED = 0.8
-# Once a joint agrees, its bound grows to the limit in this part of the soft start.
-FASTER = 5.0
 # Of the first torque of a start: as far as it grows where a joint has no torque limit.
 MOST_STARTS = 20.0
 # Share of the torque limits that the gravity of the model must need to be judged.
@@ -72,7 +70,7 @@ def soften(bounds, state, scalars, gravity, friction, inertia, h, tau, j):
     ramp = scalars[RAMP_S]
     if agreed:
         # An infinite limit needs no ramp.
-        state[ALLOWED, j] += FASTER * h / ramp * limit
+        state[ALLOWED, j] += h / ramp * limit
     elif held != tau[j]:
         state[ALLOWED, j] = min(state[ALLOWED, j] + h / ramp * most, most)
     tau[j] = held

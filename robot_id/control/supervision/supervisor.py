@@ -65,8 +65,8 @@ _TEXTS = {
     '{bound:.3g}',
     Kind.GRAVITY: 'the robot carries {value:.0%} of the gravity that the model adds at joint '
     "'{joint}', allowed {bound:.0%}",
-    Kind.START: "joint '{joint}' left its start by {value:.4g}, allowed {bound:.4g}, before its "
-    'motion agreed with the model',
+    Kind.START: "joint '{joint}' leaves its start, by {value:.4g} until its brakes close, allowed "
+    '{bound:.4g}, before its motion agreed with the model',
     Kind.RATE: 'joint states come at {value:.4g} Hz, rate_hz is {bound:.4g}',
 }
 
@@ -145,7 +145,7 @@ class Supervisor:
         if self._scalars[row.RAMP_S] == 0.0:
             self.state[row.AGREED] = 1.0
             self._scalars[row.GRAVITY_SEEN] = 1.0
-        self._bounds[row.FRICTION] = _friction(self.robot, self._controller.target)
+        self._bounds[row.FRICTION] = start_friction(self.robot, self._controller.target)
         self.pause()
 
     def pause(self) -> None:
@@ -228,7 +228,7 @@ def start_errors(robot: Robot) -> Array:
     return np.where(prismatic, slide, START_ANGLE)
 
 
-def _friction(robot: Robot, chi: Array) -> Array:
+def start_friction(robot: Robot, chi: Array) -> Array:
     """(n,) friction of the model at the beginning of a motion, 0 where it has none."""
     turning = 1e-6 * np.eye(robot.n)
     still = np.zeros_like(turning)

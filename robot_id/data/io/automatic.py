@@ -30,16 +30,21 @@ def guess_mapping(path: Path) -> tuple[Mapping, Table]:
     variables `time`, `position`, `torque` and so on, (N, n) each, and maybe `joint_names`.
     """
     table = read_table(path)
+    return mapping_of(table), table
+
+
+def mapping_of(table: Table) -> Mapping:
+    """Return the mapping of a table with our own names; refuse others with advice."""
     mapping = _of_header(table) if table.header is not None else _of_variables(table)
     if mapping is None:
         names = table.header or list(table.variables)
         shown = f'it has {", ".join(names[:12])}' if names else 'it has no header'
         raise DataError(
-            f'{path}: cannot tell what the columns hold ({shown}); give a mapping, one of '
+            f'{table.path}: cannot tell what the columns hold ({shown}); give a mapping, one of '
             f'{", ".join(shipped_mappings())} or a file of your own',
             code='unknown_columns',
         )
-    return mapping, table
+    return mapping
 
 
 def _of_header(table: Table) -> Mapping | None:

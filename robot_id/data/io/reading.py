@@ -8,16 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from robot_id.data.border import checked
-from robot_id.data.cleaning.cleaning import clean
-from robot_id.data.cleaning.resampling import at_one_rate
-from robot_id.data.dataset import Dataset, Repair, Run
+from robot_id.data.arrays import cleaned, join
+from robot_id.data.dataset import Dataset
 from robot_id.data.io.assembling import from_tables
 from robot_id.data.io.automatic import guess_mapping
 from robot_id.data.io.bags.mapping import apply_to_bag, check_for_bag, names_in_bag
 from robot_id.data.io.bags.messages import is_bag
 from robot_id.data.io.lerobot import is_lerobot, lerobot_pieces
-from robot_id.data.io.raw import Raw
 from robot_id.data.mapping import Mapping, Topics, load_mapping
 from robot_id.exceptions import DataError
 
@@ -43,7 +40,7 @@ def load(
         name where the data have names; columns without names are taken to be in this order.
     """
     if not isinstance(path, str | Path):
-        return _join([load(each, mapping, robot, joint_names) for each in path])
+        return join([load(each, mapping, robot, joint_names) for each in path])
     wanted: Any = joint_names
     if wanted is None:
         wanted = getattr(robot, 'joint_names', robot)
@@ -85,7 +82,7 @@ def _load_bag(
     raw, notes = read_bag(path, mapping.topics or Topics(), recorded, called)
     raw = replace(raw, joint_names=called or raw.joint_names)
     pieces = apply_to_bag(raw, mapping, path.name, drive_gains, notes)
-    return _cleaned(path, pieces, mapping.rate_hz, notes)
+    return cleaned(pieces, mapping.rate_hz, notes, str(path))
 
 
 def _load_tables(
@@ -97,7 +94,7 @@ def _load_tables(
     table = None
     if is_lerobot(path):
         rate = mapping.rate_hz if mapping is not None else None
-        return _cleaned(path, lerobot_pieces(path, mapping), rate, [])
+        return cleaned(lerobot_pieces(path, mapping), rate, [], str(path))
     if mapping is None:
         if os.path.isdir(path):
             raise DataError(
@@ -108,28 +105,4 @@ def _load_tables(
     if mapping.position is None:
         raise DataError(f'{path}: the mapping is for bags (topics), this is not a bag')
     pieces, notes = from_tables(path, mapping, names, table, drive_gains)
-    return _cleaned(path, pieces, mapping.rate_hz if mapping.time else None, notes)
-
-
-def _cleaned(path: Path, pieces: list[Raw], rate: float | None, notes: list[str]) -> Dataset:
-    runs: list[Run] = []
-    repairs: list[Repair] = []
-    for raw in pieces:
-        found, done = clean(checked(raw, notes, rate), rate, repairs)
-        runs += found
-        notes += done
-    runs = at_one_rate(runs, str(path), notes)
-    return Dataset(pieces[0].joint_names, tuple(runs), str(path), tuple(notes), tuple(repairs))
-
-
-def _join(sets: list[Dataset]) -> Dataset:
-    if not sets:
-        raise DataError('no data files given')
-    first = sets[0]
-    others = [each.select(first.joint_names) for each in sets[1:]]
-    runs = [run for each in (first, *others) for run in each.runs]
-    source = ', '.join(each.source for each in sets)
-    notes = [note for each in sets for note in each.notes]
-    runs = at_one_rate(runs, source, notes)
-    repairs = tuple(repair for each in sets for repair in each.repairs)
-    return replace(first, runs=tuple(runs), source=source, notes=tuple(notes), repairs=repairs)
+    return cleaned(pieces, mapping.rate_hz if mapping.time else None, notes, str(path))

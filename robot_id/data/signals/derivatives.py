@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.cache import Kept
 from robot_id.data.dataset import Run
 from robot_id.data.signals import filters
+from robot_id.data.signals.processing import Processing, resolve
 from robot_id.exceptions import DataError, OptionError
-
-if TYPE_CHECKING:
-    from robot_id.data.signals.processing import Processing
 
 Array = NDArray[np.float64]
 
@@ -84,8 +80,6 @@ def differentiate(
             code='rows_outside',
         )
     if processing.cutoff_hz is None and processing.filter != 'none':
-        from robot_id.data.signals.processing import resolve
-
         processing = resolve(processing, run.rate)
     low, high = _window(processing, run.rate, N, first, last)
     key = ('motion', processing.filter, processing.order, processing.cutoff_hz, low, high)

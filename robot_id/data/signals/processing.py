@@ -12,15 +12,7 @@ from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset, Run
 from robot_id.data.signals import filters
-from robot_id.data.signals.decimation import (
-    LARGEST_STAGE,
-    Decimator,
-    decimate,
-    kept_samples,
-    stages,
-)
-from robot_id.data.signals.derivatives import central_differences, differentiate
-from robot_id.data.signals.torque_delay import torque_at_samples
+from robot_id.data.signals.decimation import LARGEST_STAGE, stages
 from robot_id.exceptions import DataError, OptionError, did_you_mean
 from robot_id.ranges import FilterOrder, Frequency, NotNegative, Range, check
 
@@ -278,20 +270,3 @@ def _positive(name: str, value: float | None) -> None:
         raise OptionError(
             f'{name} must be a positive number, got {value!r}', key=name, value=value, bound=0.0
         )
-
-
-__all__ = [
-    'Decimator',
-    'Processing',
-    'central_differences',
-    'decimate',
-    'differentiate',
-    'dropped',
-    'end_rows',
-    'even_factor',
-    'kept_samples',
-    'resolve',
-    'rows_left',
-    'torque_at_samples',
-    'usable',
-]

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Run
+from robot_id.data.signals.processing import Processing
 from robot_id.exceptions import OptionError
-
-if TYPE_CHECKING:
-    from robot_id.data.signals.processing import Processing
 
 Array = NDArray[np.float64]
 

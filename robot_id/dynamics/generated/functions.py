@@ -13,15 +13,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robot_id.dynamics.derivatives import _along
-from robot_id.dynamics.direct import _direct
 from robot_id.dynamics.generated.pure import pure
 from robot_id.dynamics.generated.symbols import Condition, Scalar, Trace
-from robot_id.dynamics.inverse import _inertia, _inverse
 from robot_id.dynamics.kernels.friction import add_friction
+from robot_id.dynamics.kernels.models import (
+    derivatives_kernel,
+    direct_kernel,
+    inertia_kernel,
+    inverse_kernel,
+)
+from robot_id.dynamics.kernels.regressor import column_maps, regressor_kernel
 from robot_id.dynamics.kernels.regressor_slopes import slopes_kernel
 from robot_id.dynamics.kernels.tree import Tree, split_parameters, tree_of
-from robot_id.dynamics.regressor import column_maps, regressor_kernel
 from robot_id.robot import Robot
 
 # Kinematic constants are that close to 0 or 1 by rounding alone, such as cos(pi/2).
@@ -110,7 +113,7 @@ def _objects(x: Any, constant: Callable[[float], Any]) -> Any:
 def inverse(r: Numbers, q: Any, dq: Any, x: Any, slope: Any, G: Any) -> dict[str, Any]:
     """Return tau(q, dq, ddq)."""
     tau = _zeros(1, r.n)
-    pure(_inverse)(r.tree, r.inertia, r.values, q, dq, x, slope, tau)
+    pure(inverse_kernel)(r.tree, r.inertia, r.values, q, dq, x, slope, tau)
     return {'tau': tau}
 
 
@@ -136,14 +139,14 @@ def friction(r: Numbers, q: Any, dq: Any, x: Any, slope: Any, G: Any) -> dict[st
 def inertia(r: Numbers, q: Any, dq: Any, x: Any, slope: Any, G: Any) -> dict[str, Any]:
     """Return M(q) with the rotors."""
     M = _zeros(1, r.n, r.n)
-    pure(_inertia)(r.tree, r.inertia, r.values, q, M)
+    pure(inertia_kernel)(r.tree, r.inertia, r.values, q, M)
     return {'M': M}
 
 
 def direct(r: Numbers, q: Any, dq: Any, x: Any, slope: Any, G: Any) -> dict[str, Any]:
     """Return ddq under the torque x; the pivots of M(q) are the guards."""
     ddq = _zeros(1, r.n)
-    pure(_direct)(r.tree, r.inertia, r.values, q, dq, x, slope, ddq)
+    pure(direct_kernel)(r.tree, r.inertia, r.values, q, dq, x, slope, ddq)
     return {'ddq': ddq}
 
 
@@ -160,7 +163,7 @@ def regressor(r: Numbers, q: Any, dq: Any, x: Any, slope: Any, G: Any) -> dict[s
 def derivatives(r: Numbers, q: Any, dq: Any, x: Any, slope: Any, G: Any) -> dict[str, Any]:
     """Return d tau/d q, d tau/d dq and d tau/d ddq, (n, n) each."""
     parts = {name: _zeros(1, r.n, r.n) for name in ('by_q', 'by_dq', 'by_ddq')}
-    pure(_along)(r.tree, r.inertia, r.values, q, dq, x, slope, *parts.values())
+    pure(derivatives_kernel)(r.tree, r.inertia, r.values, q, dq, x, slope, *parts.values())
     return parts
 
 

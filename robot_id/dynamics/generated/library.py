@@ -102,20 +102,29 @@ def _open(content: bytes) -> ctypes.CDLL:
         raise
 
 
-def code_for(robot: Robot, name: str, slope: float, states: int = ENOUGH_STATES) -> Code | None:
+def code_for(
+    robot: Robot,
+    name: str,
+    slope: float,
+    states: int = ENOUGH_STATES,
+    entries: NDArray[np.intp] | None = None,
+) -> Code | None:
     """
     Return the compiled function for a robot, None where the generic kernels are to be used.
 
     :param slope: 0 for sign(dq); any other gets the function with smooth friction.
     :param states: how many states are to be computed.
+    :param entries: for a function over the acting entries alone (its name begins with `ACTING`):
+        which these are in W (n, b), flattened.
     """
     if states < ENOUGH_STATES or os.environ.get(SWITCH, '1') == '0':
         return None
+    assert name.startswith(ACTING) == (entries is not None)
     key = (name, slope > 0.0)
     with _lock:
         known = _loaded.setdefault(robot, {})
         if key not in known:
-            known[key] = _load(robot, *key)
+            known[key] = _load(robot, *key, entries)
         return known[key]
 
 
@@ -126,7 +135,7 @@ def forget() -> None:
         _said.clear()
 
 
-def _load(robot: Robot, name: str, smooth: bool) -> Code | None:
+def _load(robot: Robot, name: str, smooth: bool, entries: NDArray[np.intp] | None) -> Code | None:
     try:
         key = key_of(robot, name, smooth)
         found = cache.find(key)
@@ -134,7 +143,7 @@ def _load(robot: Robot, name: str, smooth: bool) -> Code | None:
             if compiler() is None:
                 raise CompileError('there is no C compiler')
             with trigger_event(COMPILING, data={'function': name}):
-                found = _build(robot, name, smooth, key)
+                found = _build(robot, name, smooth, entries, key)
         if isinstance(found, bytes):
             return Code(found)
         raise CompileError(found)
@@ -143,9 +152,10 @@ def _load(robot: Robot, name: str, smooth: bool) -> Code | None:
         return None
 
 
-def _build(robot: Robot, name: str, smooth: bool, key: str) -> bytes | str:
-    # Imported here: tracing needs all kernels, and they use this module.
-    from robot_id.dynamics.acting_rows import ActingRows
+def _build(
+    robot: Robot, name: str, smooth: bool, entries: NDArray[np.intp] | None, key: str
+) -> bytes | str:
+    # Imported here: code that is in the cache needs no tracing.
     from robot_id.dynamics.generated.batch import batch_source
     from robot_id.dynamics.generated.evaluate import operations_in_order
     from robot_id.dynamics.generated.functions import trace
@@ -155,8 +165,8 @@ def _build(robot: Robot, name: str, smooth: bool, key: str) -> bytes | str:
     size = len(operations_in_order(formula))
     if size > MOST_OPERATIONS:
         return f'{name} takes {size} operations, over {MOST_OPERATIONS}'
-    if name.startswith(ACTING):
-        source = lanes_source(formula, ActingRows(robot).flat)
+    if entries is not None:
+        source = lanes_source(formula, entries)
     else:
         source = batch_source(formula)
     why = ''

@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numba.extending import overload
 
-from robot_id.dynamics.direct import scratch
 from robot_id.dynamics.kernels.friction import add_drive_torques
+from robot_id.dynamics.kernels.models import scratch
 from robot_id.dynamics.kernels.rigid_body import FAST, INLINED, motions, newton_euler, poses
 from robot_id.kernel_cache import njit
 

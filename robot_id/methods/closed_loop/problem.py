@@ -18,13 +18,10 @@ from numpy.typing import NDArray
 
 from robot_id.control import tune
 from robot_id.data.dataset import Dataset
-from robot_id.data.signals.processing import (
-    Processing,
-    decimate,
-    differentiate,
-    end_rows,
-    torque_at_samples,
-)
+from robot_id.data.signals.decimation import decimate
+from robot_id.data.signals.derivatives import differentiate
+from robot_id.data.signals.processing import Processing, end_rows
+from robot_id.data.signals.torque_delay import torque_at_samples
 from robot_id.dynamics import (
     Controller,
     Simulation,

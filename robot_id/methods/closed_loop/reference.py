@@ -10,7 +10,8 @@ import scipy
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Run
-from robot_id.data.signals.processing import Processing, differentiate, end_rows, usable
+from robot_id.data.signals.derivatives import differentiate
+from robot_id.data.signals.processing import Processing, end_rows, usable
 from robot_id.exceptions import DataError
 from robot_id.regression.rows.sampling import States
 from robot_id.robot import Loop

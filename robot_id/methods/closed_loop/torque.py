@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset, Run
-from robot_id.data.signals.processing import Processing, torque_at_samples
+from robot_id.data.signals.processing import Processing
+from robot_id.data.signals.torque_delay import torque_at_samples
 from robot_id.methods.kalman.initial_state import torque_from_sample_on, torque_per_interval
 from robot_id.regression.preprocessing.alignment import Alignment
 

@@ -277,6 +277,7 @@ class Idim(ABC):
             raise IdentificationError(
                 f'{rows} equations are left for {b} parameters: record more motion, decimate less '
                 'or narrow the rest band',
+                code='too_few_equations',
                 value=rows,
                 bound=b,
             )
@@ -290,6 +291,8 @@ class Idim(ABC):
             # The name of the method: others that begin with this fit have no such option.
             raise IdentificationError(
                 f'{rest}{lacking}: record a richer motion, or leave them out with --method '
-                f'{self.name} --set unexcited=drop'
+                f'{self.name} --set unexcited=drop',
+                code='not_identifiable',
+                value=lacking.names,
             )
         return kept, (f'{lacking}; left out: {", ".join(lacking.names)}',)

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from robot_id import dynamics
 from robot_id.data.dataset import Dataset
-from robot_id.data.signals.processing import Processing, differentiate
+from robot_id.data.signals.derivatives import differentiate
+from robot_id.data.signals.processing import Processing
 from robot_id.data.signals.torque_delay import torque_at_samples
 from robot_id.dynamics import positive_on_motion
 from robot_id.methods.closed_loop.consistent import consistent_start, nearest_consistent

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset, Run
-from robot_id.data.signals.processing import differentiate, resolve
+from robot_id.data.signals.derivatives import differentiate
+from robot_id.data.signals.processing import resolve
 from robot_id.methods.recursive.rls import Rls
 
 Array = NDArray[np.float64]

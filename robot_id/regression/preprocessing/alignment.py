@@ -168,11 +168,14 @@ def _turn(
         if misfit is None:
             return rows[None], 'too few data', None
         found[candidate] = misfit
-    best = min(found, key=lambda s: found[s])
+    least = best = min(found, key=lambda s: found[s])
     if best is not None:
         sign, smooth = found[None], found[best]
         best = best if smooth <= max(DECISIVE * sign, TRUSTED) else None
-    shown = ', '.join(f'{_words(s)}: {100 * misfit:.4g} %' for s, misfit in found.items())
+    shown = ', '.join(f'{_words(s)} {100 * misfit:.4g} %' for s, misfit in found.items())
+    shown = f'{_words(best)}; left unexplained at reversals: {shown}'
+    if least != best:
+        shown += f', too little a gain to choose {_words(least)}'
     return rows[best], shown, found[best]
 
 

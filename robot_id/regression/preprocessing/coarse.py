@@ -8,7 +8,8 @@ from itertools import pairwise
 import numpy as np
 
 from robot_id.data.dataset import Dataset, Run
-from robot_id.data.signals.processing import decimate, even_factor
+from robot_id.data.signals.decimation import decimate
+from robot_id.data.signals.processing import even_factor
 
 # More samples than these are used in pieces of about this length.
 SAMPLES, PIECE = 30_000, 5_000

@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Run
-from robot_id.data.signals.processing import Processing, decimate
+from robot_id.data.signals.decimation import decimate
+from robot_id.data.signals.processing import Processing
 from robot_id.regression.preprocessing.rest_band import passed_hz, white_noise
 from robot_id.regression.rows.sampling import whole_motion
 from robot_id.robot.files.description import Joint

@@ -10,14 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset, Run
-from robot_id.data.signals.processing import (
-    Processing,
-    differentiate,
-    dropped,
-    end_rows,
-    torque_at_samples,
-    usable,
-)
+from robot_id.data.signals.derivatives import differentiate
+from robot_id.data.signals.processing import Processing, dropped, end_rows, usable
+from robot_id.data.signals.torque_delay import torque_at_samples
 from robot_id.exceptions import DataError
 from robot_id.progress import Progress, silent
 from robot_id.regression.rows.decimated import CHUNK, decimated

@@ -18,7 +18,9 @@ import scipy.linalg as sl
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Run
-from robot_id.data.signals.processing import Processing, decimate, differentiate, end_rows
+from robot_id.data.signals.decimation import decimate
+from robot_id.data.signals.derivatives import differentiate
+from robot_id.data.signals.processing import Processing, end_rows
 from robot_id.dynamics import derivatives, regressor
 from robot_id.exceptions import IdentificationError
 from robot_id.regression.rows.observation import Observation

@@ -146,18 +146,25 @@ def solve(
     """
     b = R.shape[1] - 1
     if not np.all(np.isfinite(R)):
-        raise IdentificationError('the observation matrix has values that are not finite')
+        raise IdentificationError(
+            'the observation matrix has values that are not finite', code='not_finite'
+        )
     kept = np.ones(b, bool) if kept is None else np.asarray(kept, bool)
     p = int(kept.sum())
     if rows <= p:
         raise IdentificationError(
             f'{rows} equations for {p} parameters: record more motion or decimate less',
+            code='too_few_equations',
             value=rows,
             bound=p,
         )
     lacking = deficiency(R[:, np.append(kept, True)], [n for n, k in zip(names, kept) if k])
     if lacking:
-        raise IdentificationError(f'{lacking}: move more joints or remove these parameters')
+        raise IdentificationError(
+            f'{lacking}: move more joints or remove these parameters',
+            code='not_identifiable',
+            value=lacking.names,
+        )
     if constraint is not None:
         return constraint.solve(R, rows, names, kept)
     T = triangle(R[:, np.append(kept, True)])

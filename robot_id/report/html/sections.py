@@ -18,22 +18,10 @@ from robot_id.robot import Robot
 from robot_id.tasks.validation import Validation
 
 
-def units(robot: Robot, quantity: str = 'torque') -> tuple[str, ...]:
-    """Return the unit of each joint's torque or position."""
-    sliding, turning = ('N', 'N m') if quantity == 'torque' else ('m', 'rad')
-    return tuple(sliding if slides else turning for slides in prismatic(robot))
-
-
-def prismatic(robot: Robot) -> list[bool]:
-    """Return which joints slide."""
-    kinematics = robot.kinematics
-    return [bool(np.any(kinematics.prismatic[kinematics.dof == j])) for j in range(robot.n)]
-
-
 def robot_section(robot: Robot) -> str:
     """Return the section about the robot."""
     limits, rows = robot.limits, []
-    for j, (joint, slides) in enumerate(zip(robot.joints, prismatic(robot))):
+    for j, (joint, slides) in enumerate(zip(robot.joints, robot.prismatic)):
         span = f'{number(limits.lower[j], 3)} … {number(limits.upper[j], 3)}'
         rows.append(
             (

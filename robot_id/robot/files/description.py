@@ -124,10 +124,15 @@ class Joint(_Strict):
 
 
 class Alias(_Strict):
-    """A base parameter under another name and scale: alias = factor * parameter."""
+    """
+    A base parameter under another name and scale: alias = factor * parameter.
+
+    :param unit: of the alias, where the factor has one; None: that of the parameter.
+    """
 
     name: Name
     factor: Positive = 1.0
+    unit: Name | None = None
 
 
 class Loop(_Strict):

@@ -1,13 +1,15 @@
-"""Loading a robot: a shipped name, a robot file, or a URDF alone."""
+"""Loading a robot: a shipped name, a robot file, a URDF or xacro, or a pinocchio model."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 from pydantic import BaseModel, ValidationError
 
 from robot_id.exceptions import DescriptionError, did_you_mean, shorten
@@ -22,9 +24,12 @@ from robot_id.robot.files.description import (
     RobotDescription,
 )
 from robot_id.robot.files.locking import lock_chain
+from robot_id.robot.files.pinocchio_model import from_pinocchio
 from robot_id.robot.files.shipped import robot_files
 from robot_id.robot.files.snapping import snap_mdh
+from robot_id.robot.files.source import RobotSource, digest
 from robot_id.robot.files.urdf import from_urdf
+from robot_id.robot.files.xacro import expand, is_xacro
 from robot_id.robot.kinematics import Kinematics, from_mdh
 from robot_id.robot.robot import Robot
 from robot_id.texts import one_line
@@ -96,30 +101,72 @@ def _known_keys(location: tuple[int | str, ...]) -> list[str]:
     return list(model.model_fields)
 
 
-def load_robot(robot: str | Path) -> Robot:
-    """Load a robot by a shipped name, or from the path of a robot file or of a URDF."""
+def load_robot(
+    robot: str | Path | pin.Model | Robot,
+    *,
+    lock: Mapping[str, float] | None = None,
+    xacro_args: Mapping[str, str] | None = None,
+) -> Robot:
+    """
+    Load a robot by a shipped name, from a robot file, URDF or xacro, or of a pinocchio model.
+
+    :param robot: name, path or pinocchio.Model; a Robot is returned as it is.
+    :param lock: joints that do not move, such as those of a gripper, with their position [rad, m].
+    :param xacro_args: arguments of a xacro.
+    :raises DescriptionError: naming the file, the key or the joint.
+    """
+    if isinstance(robot, Robot):
+        if lock:
+            raise DescriptionError(f'{robot.name}: lock joints where the robot is loaded')
+        return robot
+    if isinstance(robot, pin.Model):
+        return from_pinocchio(robot, lock)
     text = str(robot)
     path = Path(text)
-    if path.suffix in ('.urdf', '.xml'):
-        named = {'name': one_line(path.stem), 'urdf': str(path.resolve())}
-        description = parse_description(named, text)
+    named, urdf = text, None
+    if path.suffix in ('.urdf', '.xml') or is_xacro(path):
+        urdf = expand(path, xacro_args or {}) if is_xacro(path) else path
+        content = {'name': one_line(path.name.split('.')[0]), 'urdf': str(urdf.resolve())}
+        description = parse_description(content, text)
+        named = str(path.resolve())
     else:
-        if path.suffix not in ('.yaml', '.yml'):
+        if path.suffix in ('.yaml', '.yml'):
+            named = str(path.resolve())
+        else:
             shipped = robot_files()
             if text not in shipped:
                 hint = did_you_mean(text, shipped)
                 raise DescriptionError(
-                    f"no robot '{text}', {hint} (or give a .yaml or .urdf file)", code='no_robot'
+                    f"no robot '{text}', {hint} (or give a .yaml, .urdf or .xacro file)",
+                    code='no_robot',
                 )
             path = shipped[text]
         description = read_description(path)
     try:
-        return build_robot(description, path.parent)
+        if lock:
+            description = _locked(description, lock, text)
+        built = build_robot(description, path.parent)
     except DescriptionError as error:
         message = str(error)
         raise DescriptionError(
             message if str(path) in message else f'{path}: {message}'
         ) from error
+    files = (built.urdf,) if urdf is not None else (path, built.urdf)
+    built.source = RobotSource(named, digest(*files), dict(lock or {}), dict(xacro_args or {}))
+    return built
+
+
+def _locked(
+    description: RobotDescription, lock: Mapping[str, float], source: str
+) -> RobotDescription:
+    """Return a description with more joints that do not move."""
+    content = description.model_dump(exclude_unset=True)
+    own = {} if isinstance(description.locked, str) else dict(description.locked)
+    if description.urdf is not None and description.joints is not None:
+        content['joints'] = [one for one in content['joints'] if one['name'] not in lock]
+    if description.locked != 'others':
+        content['locked'] = own | dict(lock)
+    return parse_description(content, source)
 
 
 def build_robot(description: RobotDescription, folder: Path) -> Robot:

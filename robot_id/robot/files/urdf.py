@@ -41,7 +41,7 @@ def from_urdf(
         locked = _others(joints, moving, free)
     frozen = _all_locked(path, joints, moving, locked or {})
     if frozen:
-        model = _lock(model, frozen)
+        model = lock_joints(model, frozen)
     found = replace(_extract(path, model, joints), locked=frozen, notes=notes)
     return align_axes(found) if snap else found
 
@@ -57,7 +57,7 @@ def body_inertias(
     :param frozen: all joints that do not move, with their positions.
     """
     model = _model(text, path)
-    model = _lock(model, frozen) if frozen else model
+    model = lock_joints(model, frozen) if frozen else model
     return np.array([inertia_row(model.inertias[model.getJointId(name)]) for name in bodies])
 
 
@@ -68,7 +68,7 @@ def load_model(path: Path, frozen: dict[str, float], snap: bool = True) -> pin.M
     :param frozen: all joints that do not move, with their positions.
     """
     model = _model(read_urdf(path, snap)[0], path)
-    return _lock(model, frozen) if frozen else model
+    return lock_joints(model, frozen) if frozen else model
 
 
 def joint_friction(
@@ -185,7 +185,7 @@ def _master(path: Path, joints: dict[str, JointTag], name: str) -> tuple[str, fl
     return name, ratio, offset
 
 
-def _lock(model: pin.Model, locked: dict[str, float]) -> pin.Model:
+def lock_joints(model: pin.Model, locked: dict[str, float]) -> pin.Model:
     q = pin.neutral(model)
     for name, value in locked.items():
         joint = model.joints[model.getJointId(name)]

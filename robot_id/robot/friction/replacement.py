@@ -42,7 +42,7 @@ def with_friction(
         key: {k: v for k, v in getattr(robot.description, key).items() if k in known}
         for key in nothing
     }
-    return Robot(description.model_copy(update=left), robot.kinematics, robot.urdf)
+    return Robot(description.model_copy(update=left), robot.kinematics, robot.urdf, robot.source)
 
 
 def with_constants(robot: Robot, constants: Mapping[str, Mapping[str, float]]) -> Robot:

@@ -9,7 +9,7 @@ from typing import Any
 from rich.table import Table
 
 from robot_id.json_numbers import finite
-from robot_id.report.tables import number
+from robot_id.plain_table import number
 from robot_id.studies.papers.claim import Claim
 
 Cell = str | float | None

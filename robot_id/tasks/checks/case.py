@@ -34,19 +34,13 @@ class Case:
     @cached_property
     def signals(self) -> Signals:
         """The recording at a modest rate."""
-        key = ('signals', *self.slides.tolist())
-        return self.dataset.kept.get(key, lambda: prepare(self.dataset, self.slides))
+        key = ('signals', *self.robot.prismatic.tolist())
+        return self.dataset.kept.get(key, lambda: prepare(self.dataset, self.robot.prismatic))
 
     @cached_property
     def models(self) -> Models:
         """The two models of the recording."""
         return Models(self.robot, self.signals)
-
-    @cached_property
-    def slides(self) -> np.ndarray:
-        """(n,) flags of prismatic joints."""
-        k = self.robot.kinematics
-        return np.array([bool(np.any(k.prismatic[k.dof == j])) for j in range(self.robot.n)])
 
     @property
     def names(self) -> tuple[str, ...]:

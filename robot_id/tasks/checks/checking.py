@@ -38,8 +38,13 @@ def check(robot: Robot, dataset: Dataset, progress: Progress = silent) -> Findin
 
     :param dataset: columns of the robot's joints, in any order.
     """
-    has_torque = dataset.has_torque
-    case = Case(robot, _with_zeros(dataset.select(robot.joint_names)))
+    return check_case(Case(robot, dataset.select(robot.joint_names)), progress)
+
+
+def check_case(case: Case, progress: Progress = silent) -> Findings:
+    """Return what is wrong with a recording; what was computed for it stays with the case."""
+    source, has_torque = case.dataset.source, case.dataset.has_torque
+    case = case if has_torque else Case(case.robot, _with_zeros(case.dataset))
     findings: list[Finding] = []
     for detect in registry.CHANNELS if has_torque else registry.WITHOUT_TORQUE:
         found, case = detect(case)
@@ -51,7 +56,7 @@ def check(robot: Robot, dataset: Dataset, progress: Progress = silent) -> Findin
     if has_torque:
         findings += _by_the_torques(case, poor)
     progress(1.0, 'checked')
-    return Findings(tuple(findings), dataset.source)
+    return Findings(tuple(findings), source)
 
 
 def _with_zeros(dataset: Dataset) -> Dataset:

@@ -46,7 +46,7 @@ def detect(case: Case) -> list[Finding]:
 def conditions(case: Case) -> tuple[float, float]:
     """Return the condition numbers of the recorded and of a random motion, columns of size 1."""
     models, s = case.models, case.signals
-    size = models.free.equations(models.robot, s)[2]
+    size = models.free.equations(s)[2]
     rng = np.random.default_rng(0)
     middle = np.median(s.spread[0], axis=0)
     usual = (

@@ -8,7 +8,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from robot_id.plain_table import html_lines, html_table, text_table
+
 SCHEMA = 1
+_HEADS = ('finding', 'joint', 'certainty')
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,10 @@ class Finding:
             f'{self.code}{where} ({100 * self.certainty:.0f} % sure): {self.message}; '
             f'fix: {self.fix}'
         )
+
+    def cells(self) -> tuple[str, str, str]:
+        """Return code, joint and certainty for a table."""
+        return self.code, self.joint or 'all', f'{100 * self.certainty:.0f} %'
 
     def as_dict(self) -> dict[str, Any]:
         """Return the entry of the JSON file."""
@@ -89,6 +96,19 @@ class Findings:
 
     def __bool__(self) -> bool:
         return bool(self.findings)
+
+    def __str__(self) -> str:
+        if not self.findings:
+            return 'no findings'
+        table = text_table(_HEADS, [one.cells() for one in self.findings], left=2)
+        told = (f'{one.code}: {one.message}\n  fix: {one.fix}' for one in self.findings)
+        return '\n'.join([table, '', *told])
+
+    def _repr_html_(self) -> str:
+        if not self.findings:
+            return html_lines(['no findings'])
+        rows = [(*one.cells(), one.message, one.fix) for one in self.findings]
+        return html_table((*_HEADS, 'what was seen', 'fix'), rows, left=5)
 
     @property
     def codes(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from robot_id import dynamics
 from robot_id.data.signals.decimation import decimate
+from robot_id.dynamics.kernels.tree import Tree
 from robot_id.robot import Robot
 from robot_id.tasks.checks.plain_robot import TILTED, with_plain_terms
 from robot_id.tasks.checks.signals import EQUATION_DECIMATION, Signals
@@ -31,15 +32,21 @@ class FreeModel:
     The free model of one robot.
 
     :param robot: with plain terms.
+    :param signals: the recording as it is.
     """
 
-    def __init__(self, robot: Robot) -> None:
-        self.robot = robot
+    def __init__(self, robot: Robot, signals: Signals) -> None:
+        self.robot, self._signals = robot, signals
 
     @cached_property
     def columns(self) -> Index:
         """Standard parameters that are independent in a general direction of gravity."""
-        return with_plain_terms(self.robot, np.array(TILTED)).base.columns
+        return self.tilted.base.columns
+
+    @cached_property
+    def tilted(self) -> Robot:
+        """The robot with gravity in no special direction."""
+        return with_plain_terms(self.robot, np.array(TILTED))
 
     @cached_property
     def friction(self) -> Index:
@@ -47,15 +54,15 @@ class FreeModel:
         names = [self.robot.standard_names[k] for k in self.columns]
         return np.flatnonzero([n[:2] in ('Fv', 'Fc') and n[2:].isdigit() for n in names])
 
-    def residuals(self, robot: Robot, s: Signals) -> tuple[Array, Array]:
+    def residuals(self, s: Signals, tree: Tree | None = None) -> tuple[Array, Array]:
         """(n,) rms of what is left of the torques, relative to their size, and chi."""
-        equations = self.equations(robot, s)
+        equations = self.equations(s, tree)
         _, left, chi = self._fitted(equations, s.valid_equations)
         return left, chi
 
-    def tried(self, robot: Robot, s: Signals) -> tuple[Array, Array, Array]:
+    def tried(self, s: Signals, tree: Tree | None = None) -> tuple[Array, Array, Array]:
         """(n,) residuals as above, (n,) those of the half that was not fitted, and chi."""
-        equations = self.equations(robot, s)
+        equations = self.equations(s, tree)
         weights, left, chi = self._fitted(equations, s.valid_equations)
         return left, self._held_out(equations, s, weights), chi
 
@@ -85,27 +92,44 @@ class FreeModel:
             left[half] = Y[half] - W[half] @ chi
         return np.asarray(np.sqrt((left**2).sum(axis=0) / s.valid_equations.sum(axis=0)) / size)
 
-    def equations(self, robot: Robot, s: Signals) -> tuple[Array, Array, Array]:
+    def equations(self, s: Signals, tree: Tree | None = None) -> tuple[Array, Array, Array]:
         """
         Return W (m, n, b), Y (m, n) and the sizes of the torques (n,), filtered and decimated.
 
         Rows of clipped torques and of joints at rest are zero.
+
+        :param s: the recording under a hypothesis; where that leaves the motion as it is, W is
+            the one of the recording.
+        :param tree: the robot under a hypothesis, None for the robot itself.
         """
-        W = dynamics.regressor(robot, s.q, s.dq, s.ddq, standard=True)[:, :, self.columns]
-        flat = W.reshape(len(W), -1)
-        acting = np.flatnonzero(np.abs(flat[::7]).max(axis=0))
-        everything = np.concatenate([flat[:, acting], s.tau], axis=1)
-        kept = np.concatenate(
-            [decimate(everything[a:b], EQUATION_DECIMATION)[2:-2] for a, b in s.pieces]
-        )
-        out = np.zeros((len(kept), flat.shape[1]))
-        out[:, acting] = kept[:, : len(acting)]
+        own = self._signals
+        as_it_is = tree is None and s.q is own.q and s.dq is own.dq and s.ddq is own.ddq
+        W = self._recorded if as_it_is else self._rows(s, tree)
         valid = s.valid_equations
-        Y = kept[:, len(acting) :]
+        Y = _thinned(s.tau, s)
         mean = (Y * valid).sum(axis=0) / valid.sum(axis=0)
         size = np.sqrt((((Y - mean) * valid) ** 2).sum(axis=0) / valid.sum(axis=0))
-        W = out.reshape(-1, s.n, W.shape[2]) * valid[:, :, None]
-        return W, Y * valid, np.maximum(size, 1e-12)
+        return W * valid[:, :, None], Y * valid, np.maximum(size, 1e-12)
+
+    @cached_property
+    def _recorded(self) -> Array:
+        """(m, n, b) rows of the recording as it is."""
+        return self._rows(self._signals, None)
+
+    def _rows(self, s: Signals, tree: Tree | None) -> Array:
+        """(m, n, b) rows of W, filtered and decimated."""
+        W = dynamics.regressor(self.robot, s.q, s.dq, s.ddq, standard=True, tree=tree)
+        flat = W[:, :, self.columns].reshape(len(W), -1)
+        acting = np.flatnonzero(np.abs(flat[::7]).max(axis=0))
+        kept = _thinned(flat[:, acting], s)
+        out = np.zeros((len(kept), flat.shape[1]))
+        out[:, acting] = kept
+        return out.reshape(-1, s.n, len(self.columns))
+
+
+def _thinned(x: Array, s: Signals) -> Array:
+    """Return the rows (m, c) of samples (M, c), filtered and decimated piece by piece."""
+    return np.concatenate([decimate(x[a:b], EQUATION_DECIMATION)[2:-2] for a, b in s.pieces])
 
 
 def ridge_solve(A: Array, y: Array, positive: Index) -> Array:

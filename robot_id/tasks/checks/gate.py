@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from robot_id.data import Dataset
+from robot_id.data.dataset import Dataset
 from robot_id.exceptions import RobotIdError, TimeLimitError
 from robot_id.progress import Progress, silent
 from robot_id.robot import Robot
-from robot_id.tasks.checks import check
+from robot_id.tasks.checks.case import Case
+from robot_id.tasks.checks.checking import check_case
 from robot_id.tasks.checks.finding import Finding
 from robot_id.tasks.verdict.verdict import Remark
 
@@ -20,14 +21,21 @@ FATAL = (
 )  # fmt: skip
 
 
-def detect(robot: Robot, dataset: Dataset, progress: Progress = silent) -> tuple[Finding, ...]:
-    """Return the findings of the check; none for a recording that it cannot judge."""
+def detect(
+    robot: Robot, dataset: Dataset, progress: Progress = silent
+) -> tuple[tuple[Finding, ...], Case]:
+    """
+    Return the findings of the check, none for a recording that it cannot judge, and its case.
+
+    What the check has computed stays with the case, for the verdict on a fit.
+    """
+    case = Case(robot, dataset.select(robot.joint_names))
     try:
-        return tuple(check(robot, dataset, progress))
+        return tuple(check_case(case, progress)), case
     except TimeLimitError:
         raise
     except RobotIdError:
-        return ()
+        return (), case
 
 
 def is_fatal(finding: Finding) -> bool:

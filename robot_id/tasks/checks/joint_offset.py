@@ -26,7 +26,7 @@ SMALLEST = np.deg2rad(8.0)
 
 def propose(case: Case) -> Iterator[Proposal]:
     """Scan the zero of each turning joint, and refine what gains."""
-    for j in np.flatnonzero(~case.slides):
+    for j in np.flatnonzero(~case.robot.prismatic):
         tried = [_at(case, int(j), float(offset)) for offset in COARSE]
         best = max(tried, key=lambda each: each.screened)
         if best.screened < 0.3 * THRESHOLD:

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id.dynamics.kernels.tree import Tree, tree_of
 from robot_id.robot import Robot
 from robot_id.tasks.checks.free_model import FreeModel
 from robot_id.tasks.checks.hypothesis import Hypothesis
@@ -70,10 +71,9 @@ class Models:
     def __init__(self, robot: Robot, signals: Signals) -> None:
         self.signals = signals
         self.robot = with_plain_terms(robot, robot.gravity)
-        self.free = FreeModel(self.robot)
+        self.free = FreeModel(self.robot, signals)
         inertia = prior_inertia(robot)
         self.prior = None if inertia is None else PriorModel(self.robot, inertia)
-        self._changed: dict[tuple[object, object], Robot] = {}
 
     @cached_property
     def nominal(self) -> Explanation:
@@ -82,12 +82,12 @@ class Models:
 
     def explain(self, hypothesis: Hypothesis) -> Explanation:
         """Fit both models under a hypothesis."""
-        s, robot = hypothesis.apply(self.signals), self._robot(hypothesis)
-        left, held_out, chi = self.free.tried(robot, s)
+        s, tree = hypothesis.apply(self.signals), self._tree(hypothesis)
+        left, held_out, chi = self.free.tried(s, tree)
         prior, scale, std = None, np.full(s.n, np.nan), np.full(s.n, np.inf)
         if self.prior is not None:
-            prior = np.maximum(self.prior.residuals(robot, s), FLOOR)
-            scale, std = self.prior.scales(robot, s)
+            prior = np.maximum(self.prior.residuals(s, tree), FLOOR)
+            scale, std = self.prior.scales(s, tree)
         left, held_out = np.maximum(left, FLOOR), np.maximum(held_out, FLOOR)
         return Explanation(left, held_out, prior, scale, std, chi, self.signals.moving)
 
@@ -105,24 +105,26 @@ class Models:
 
     def residuals(self, hypothesis: Hypothesis) -> Array:
         """(n,) relative residuals by the prior model, by the free one where there is no prior."""
-        s, robot = hypothesis.apply(self.signals), self._robot(hypothesis)
+        s, tree = hypothesis.apply(self.signals), self._tree(hypothesis)
         if self.prior is None:
-            return self.free.residuals(robot, s)[0]
-        return self.prior.residuals(robot, s)
+            return self.free.residuals(s, tree)[0]
+        return self.prior.residuals(s, tree)
 
     def best_residuals(self, hypothesis: Hypothesis) -> Array:
         """(n,) relative residuals by the prior model, by the free one where the prior is poor."""
         nominal = self.nominal
         if nominal.prior is not None and np.all(nominal.prior < ROUGH * nominal.free):
             return self.residuals(hypothesis)
-        return self.free.residuals(self._robot(hypothesis), hypothesis.apply(self.signals))[0]
+        return self.free.residuals(hypothesis.apply(self.signals), self._tree(hypothesis))[0]
 
-    def _robot(self, hypothesis: Hypothesis) -> Robot:
-        """Return the robot with the gravity and the lengths of a hypothesis."""
+    def _tree(self, hypothesis: Hypothesis) -> Tree | None:
+        """Return the robot with the gravity and the lengths of a hypothesis, None for as it is."""
         gravity, lengths = hypothesis.gravity, hypothesis.lengths
         if gravity is None and lengths is None:
-            return self.robot
-        if (gravity, lengths) not in self._changed:
-            g = self.robot.gravity if gravity is None else np.array(gravity)
-            self._changed[gravity, lengths] = with_plain_terms(self.robot, g, lengths)
-        return self._changed[gravity, lengths]
+            return None
+        tree = tree_of(self.robot)
+        if gravity is not None:
+            tree = tree._replace(gravity=np.array(gravity, float))
+        if lengths is not None:
+            tree = tree._replace(origin=tree.origin * np.array(lengths)[:, None])
+        return tree

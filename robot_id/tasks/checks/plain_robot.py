@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,18 +20,8 @@ SAME_SHARE, FEWEST = 0.6, 4
 TILTED = (3.3, -4.7, -7.9)
 
 
-def with_plain_terms(
-    robot: Robot, gravity: Array, lengths: tuple[float, ...] | None = None
-) -> Robot:
-    """
-    Return the robot with rotor, viscous, Coulomb and offset terms and another gravity.
-
-    :param lengths: (nb,) factors on the distances between the joints.
-    """
-    kinematics = robot.kinematics
-    if lengths is not None:
-        longer = kinematics.translation * np.array(lengths)[:, None]
-        kinematics = replace(kinematics, translation=longer)
+def with_plain_terms(robot: Robot, gravity: Array) -> Robot:
+    """Return the robot with rotor, viscous, Coulomb and offset terms and another gravity."""
     plain = ('viscous', 'coulomb', 'offset')
     joints = tuple(
         Joint(name=joint.name, gear_ratio=joint.gear_ratio, friction=plain, limits=joint.limits)
@@ -45,7 +34,7 @@ def with_plain_terms(
         'truth': {},
         'a_priori': {},
     }
-    return Robot(robot.description.model_copy(update=update), kinematics, robot.urdf)
+    return Robot(robot.description.model_copy(update=update), robot.kinematics, robot.urdf)
 
 
 def prior_inertia(robot: Robot) -> Array | None:

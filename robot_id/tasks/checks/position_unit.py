@@ -31,7 +31,7 @@ FINE = (1.15, 1.07, 1.03, 1.015)
 
 def propose(case: Case) -> Iterator[Proposal]:
     """Try other units of all turning, and of all sliding joints, and gears, where plausible."""
-    for flags, si in ((~case.slides, 'rad'), (case.slides, 'm')):
+    for flags, si in ((~case.robot.prismatic, 'rad'), (case.robot.prismatic, 'm')):
         if not flags.any():
             continue
         reach = float(np.ptp(case.signals.spread[0], axis=0)[flags].max())

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from robot_id import dynamics
 from robot_id.data.signals.decimation import decimate
+from robot_id.dynamics.kernels.tree import Tree
 from robot_id.robot import Robot
 from robot_id.tasks.checks.signals import EQUATION_DECIMATION, Signals
 
@@ -43,22 +44,22 @@ class PriorModel:
             positive = own and name[:2] in ('Ia', 'Fv', 'Fc')
             self.columns[terms.row[k]].append((name[:2], terms.direction[k], bool(positive)))
 
-    def residuals(self, robot: Robot, s: Signals) -> Array:
+    def residuals(self, s: Signals, tree: Tree | None = None) -> Array:
         """(n,) rms of what is left of the torques, relative to their size."""
-        A, Y, weights = self._equations(robot, s)
+        A, Y, weights = self._equations(s, tree)
         return np.array([_consistent(a, y, w) for (a, w), y in zip(zip(A, weights), Y)])
 
-    def scales(self, robot: Robot, s: Signals) -> tuple[Array, Array]:
+    def scales(self, s: Signals, tree: Tree | None = None) -> tuple[Array, Array]:
         """(n,) s_j without any sign imposed, and its deviation."""
-        A, Y, _ = self._equations(robot, s)
+        A, Y, _ = self._equations(s, tree)
         pairs = [_first(a, y) for a, y in zip(A, Y)]
         return np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])
 
     def _equations(
-        self, robot: Robot, s: Signals
+        self, s: Signals, tree: Tree | None
     ) -> tuple[list[Array], list[Array], list[NDArray[np.bool_]]]:
         """Return for each joint A (m, c), Y (m,) of unit size, and which columns are positive."""
-        rigid = dynamics.body_torques(robot, self.inertia, s.q, s.dq, s.ddq)
+        rigid = dynamics.body_torques(self.robot, self.inertia, s.q, s.dq, s.ddq, tree)
         parts, widths, signs = [], [], []
         for j, columns in enumerate(self.columns):
             values = [_term(stem, direction, s.dq, s.ddq) for stem, direction, _ in columns]

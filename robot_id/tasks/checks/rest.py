@@ -18,7 +18,7 @@ def detect(case: Case) -> tuple[list[Finding], Case]:
                 'rest',
                 case.names[j],
                 0.97,
-                f'it moves by {reach:.2g} {"m" if case.slides[j] else "rad"} at most '
+                f'it moves by {reach:.2g} {"m" if case.robot.prismatic[j] else "rad"} at most '
                 f'{float(np.abs(case.signals.dq[:, j]).max()):.2g} per s: the joint rests, and '
                 'its rotor inertia and friction cannot be found',
                 f"move it, or put '{case.names[j]}' under 'locked' of the robot file with its "

@@ -14,7 +14,6 @@ from robot_id.exceptions import RobotIdError
 from robot_id.regression.consistency import Fitter
 from robot_id.tasks.checks.case import Case
 from robot_id.tasks.checks.finding import Finding, Remedy
-from robot_id.tasks.checks.plain_robot import TILTED, with_plain_terms
 from robot_id.tasks.checks.trial import CLEAR
 
 Array = NDArray[np.float64]
@@ -56,13 +55,13 @@ def consistent_error(case: Case, sign: float) -> float:
     :param sign: of the torques.
     """
     models, s = case.models, case.signals
-    W, Y, size = models.free.equations(models.robot, s)
+    W, Y, size = models.free.equations(s)
     left = models.nominal.free
     weights = 1.0 / (size * np.clip(left, 0.02, 1.0))
     A, y = (W * weights[:, None]).reshape(-1, W.shape[2]), (sign * Y * weights).ravel()
     R = np.asarray(np.linalg.qr(np.column_stack([A, y]), mode='r'))
     b = W.shape[2]
-    fitter = Fitter(with_plain_terms(models.robot, np.array(TILTED)))
+    fitter = Fitter(models.free.tilted)
     chi = fitter.fit(R[: b + 1, :b], R[: b + 1, b]).chi
     rest = (sign * Y - W @ chi) / size
     counts = s.valid_equations.sum(axis=0)

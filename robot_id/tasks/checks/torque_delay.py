@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset
-from robot_id.data.signals.processing import Processing, torque_at_samples
+from robot_id.data.signals.processing import Processing
+from robot_id.data.signals.torque_delay import torque_at_samples
 from robot_id.regression.preprocessing.alignment import align
 from robot_id.regression.preprocessing.torque_delay import GONE, TimeOffset
 from robot_id.tasks.checks.case import (

@@ -79,7 +79,7 @@ def _density(case: Case, explanation: Explanation) -> tuple[str, float, float, f
     """
     robot, s = case.models.robot, case.signals
     g = float(np.linalg.norm(robot.gravity))
-    reach = np.where(case.slides, 0.0, _reaches(case))
+    reach = np.where(case.robot.prismatic, 0.0, _reaches(case))
     if g == 0.0 or not np.any(reach > SHORTEST):
         return None
     recorded = _gravity(case, explanation.chi, s.q[:: max(len(s.q) // POSTURES, 1)])
@@ -91,7 +91,7 @@ def _density(case: Case, explanation: Explanation) -> tuple[str, float, float, f
     j = int(np.argmax(np.where(known, moved, 0.0)))
     anywhere = np.random.default_rng(0).uniform(-np.pi, np.pi, (POSTURES, robot.n))
     sliding = np.mean(s.q, axis=0)
-    anywhere = np.where(case.slides, sliding, anywhere)
+    anywhere = np.where(case.robot.prismatic, sliding, anywhere)
     largest = np.abs(_gravity(case, explanation.chi, anywhere)[:, j]).max()
     volume = g * float(reach[j]) ** 3
     return case.names[j], float(reach[j]), float(moved[j]) / volume, float(largest) / volume

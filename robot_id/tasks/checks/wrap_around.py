@@ -17,7 +17,7 @@ def detect(case: Case) -> tuple[list[Finding], Case]:
     for repair in case.dataset.repairs:
         if repair.kind == 'wrap_around' and repair.joint in counts:
             counts[repair.joint] += repair.count
-    runs, turning = [], ~case.slides
+    runs, turning = [], ~case.robot.prismatic
     for run in case.dataset.runs:
         position, found = unwrap(run.position, turning)
         for name, count in zip(case.names, found):

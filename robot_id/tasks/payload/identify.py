@@ -242,7 +242,7 @@ def _findings(request: PayloadRequest, progress: Progress) -> list[str]:
     if request.unloaded is not None:
         named.insert(0, ('unloaded', request.unloaded))
     for k, (name, data) in enumerate(named):
-        for finding in detect(request.robot, data, part_of(progress, k / len(named), 1.0)):
+        for finding in detect(request.robot, data, part_of(progress, k / len(named), 1.0))[0]:
             line = f'{name} recording {data.source}: {finding.line()}'
             if finding.code in FATAL and finding.certainty >= CERTAIN:
                 raise DataError(f'{line}; correct it first, or skip the check with --no-check')

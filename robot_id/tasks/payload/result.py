@@ -171,6 +171,9 @@ class PayloadIdentification:
         """One line each."""
         return (*self.findings, *self.notes)
 
+    def __str__(self) -> str:
+        return '\n'.join([*self.lines(), *self.warnings])
+
     def lines(self) -> list[str]:
         """Return what to print."""
         found = [f'strategy {self.strategy}: {STRATEGIES[self.strategy]} ({self.reason})']

@@ -28,8 +28,8 @@ Array = NDArray[np.float64]
 FRICTIONLESS = 0.01
 # Gain (sum over the joints of log residual before / after) that torques without weight need.
 WEIGHTLESS = 1.0
-# What a spring leaves of a joint's residual on the half that it was not fitted to, at most, and
-# how far the stiffnesses of both halves may lie apart.
+# What a spring leaves of a joint's residual at most, and how far the stiffnesses of both halves of
+# the recording may lie apart.
 SPRUNG, ALIKE = 0.8, 1.5
 # Share of a joint's torque that a spring must have there: less is no matter for the model.
 MATERIAL = 0.03
@@ -65,13 +65,17 @@ def behind_the_gear(robot: Robot, result: Result, torque: Array, speed: Array) -
     )
 
 
-def contradictions(case: Case) -> list[Remark]:
-    """Return warnings that the error of a fit does not show, with their usual cause."""
+def contradictions(case: Case, recording: Recording) -> list[Remark]:
+    """
+    Return warnings that the error of a fit does not show, with their usual cause.
+
+    :param recording: as it was checked.
+    """
     robot, dataset = case.robot, case.dataset
     torque = np.concatenate([run.torque for run in dataset.runs])
     rms = np.sqrt(np.nanmean(torque**2, axis=0))
     found = [behind_the_gear(robot, case.result, rms, rms_speeds(dataset))]
-    found += in_the_torques(Recording(robot, dataset))
+    found += in_the_torques(recording)
     return [Remark('caution', text) for text in found if text]
 
 
@@ -105,34 +109,33 @@ def springs(recording: Recording) -> list[str]:
     """
     Return the joints with a torque that grows with their position.
 
-    Every joint gets a column k (q - mean), fitted to every other part of the recording and judged
-    on those between, both ways: what is present in both halves is not chance.
+    Every joint gets a column k (q - mean). What is present in both halves of the recording, each
+    with all of its motions, is not chance: there the stiffness is the slope of what the bodies
+    leave.
     """
     models, s = recording.models, recording.signals
-    W, Y, size = models.free.equations(models.robot, s)
+    W, Y, size = models.free.equations(s)
     plain = models.nominal.free
     q = np.concatenate([decimate(s.q[a:b], EQUATION_DECIMATION)[2:-2] for a, b in s.pieces])
     span = np.maximum(q.std(axis=0), 1e-9)
     m, n, b = W.shape
-    spring = np.zeros((m, n, n))
-    joints = np.arange(n)
-    spring[:, joints, joints] = (q - q.mean(axis=0)) / span * size * s.valid_equations
+    stretch = (q - q.mean(axis=0)) / span * size * s.valid_equations
+    spring = stretch[:, :, None] * np.eye(n)
     weights = 1.0 / (size * np.clip(plain, 0.02, 1.0))
+    rows, target = np.concatenate([W, spring], axis=2), (Y * weights).ravel()
+    left = []
+    for A in (W, rows):
+        x = ridge_solve((A * weights[:, None]).reshape(m * n, -1), target, models.free.friction)
+        left.append(np.sqrt(np.mean((Y - A @ x) ** 2, axis=0)))
+    ratio = left[1] / np.maximum(left[0], 1e-300)
+    part = np.sqrt(np.maximum(left[0] ** 2 - left[1] ** 2, 0.0)) / size
     odd = np.arange(m) * PARTS // m % 2 == 1
-    halves = [~odd, odd]
-    found = np.zeros((2, 2, n))  # rms on the other half, without and with springs
-    k = np.zeros((2, n))
-    for i, half in enumerate(halves):
-        for with_springs, A in enumerate((W, np.concatenate([W, spring], axis=2))):
-            rows = (A[half] * weights[:, None]).reshape(-1, A.shape[2])
-            x = ridge_solve(rows, (Y[half] * weights).ravel(), models.free.friction)
-            other = ~half
-            found[i, with_springs] = np.sqrt(np.mean((Y[other] - A[other] @ x) ** 2, axis=0))
-        k[i] = x[b:]
-    # The mean of both ways: one half may move too little to determine it.
-    ratio = np.sqrt(np.prod(found[:, 1] / np.maximum(found[:, 0], 1e-300), axis=0))
+    pull = stretch * (Y - W @ x[:b])
+    k = np.stack([
+        pull[half].sum(axis=0) / np.maximum((stretch[half] ** 2).sum(axis=0), 1e-300)
+        for half in (odd, ~odd)
+    ])  # fmt: skip
     agree = (k[0] * k[1] > 0.0) & (np.abs(k).max(axis=0) < ALIKE * np.abs(k).min(axis=0))
-    part = np.sqrt(np.maximum(found[:, 0] ** 2 - found[:, 1] ** 2, 0.0).mean(axis=0)) / size
     sprung = agree & (ratio < SPRUNG) & (part > MATERIAL) & s.moving
     return [
         f"joint '{recording.names[j]}': a spring of {k[:, j].mean() * size[j] / span[j]:.3g} per "

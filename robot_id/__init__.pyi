@@ -1,0 +1,41 @@
+# The public names of robot_id/__init__.py, for editors and type checkers.
+from robot_id.api.fit import Fit as Fit
+from robot_id.api.fit import compare as compare
+from robot_id.api.methods import Cdkf as Cdkf
+from robot_id.api.methods import Ckf as Ckf
+from robot_id.api.methods import Clie as Clie
+from robot_id.api.methods import Cloe as Cloe
+from robot_id.api.methods import Didim as Didim
+from robot_id.api.methods import Ekf as Ekf
+from robot_id.api.methods import IdimIrls as IdimIrls
+from robot_id.api.methods import IdimIv as IdimIv
+from robot_id.api.methods import IdimMl as IdimMl
+from robot_id.api.methods import IdimOls as IdimOls
+from robot_id.api.methods import IdimTls as IdimTls
+from robot_id.api.methods import IdimWls as IdimWls
+from robot_id.api.methods import Integral as Integral
+from robot_id.api.methods import Method as Method
+from robot_id.api.methods import Riv as Riv
+from robot_id.api.methods import Rls as Rls
+from robot_id.api.methods import SrEkf as SrEkf
+from robot_id.api.methods import Ukf as Ukf
+from robot_id.api.model import Model as Model
+from robot_id.api.parameters import Parameters as Parameters
+from robot_id.api.verbs import check as check
+from robot_id.api.verbs import excite as excite
+from robot_id.api.verbs import identify as identify
+from robot_id.api.verbs import identify_payload as identify_payload
+from robot_id.api.verbs import load as load
+from robot_id.api.verbs import load_fit as load_fit
+from robot_id.api.verbs import on_line as on_line
+from robot_id.api.verbs import simulate as simulate
+from robot_id.api.verbs import validate as validate
+from robot_id.data.dataset import Dataset as Dataset
+from robot_id.data.dataset import Run as Run
+from robot_id.exceptions import RobotIdError as RobotIdError
+from robot_id.excitation.design import Excitation as Excitation
+from robot_id.methods.listing import methods as methods
+from robot_id.robot.files.loading import load_robot as load_robot
+from robot_id.robot.robot import Robot as Robot
+
+__version__: str

@@ -1,0 +1,1 @@
+"""The public Python API; `import robot_id` offers these names."""

@@ -1,0 +1,325 @@
+"""What a person does with a robot and its recordings, one function each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import ArrayLike, NDArray
+
+from robot_id import data as room
+from robot_id import options as options_room
+from robot_id.api.fit import Fit
+from robot_id.api.methods import Method
+from robot_id.data.dataset import Dataset
+from robot_id.dynamics import Disturbances
+from robot_id.exceptions import OptionError, did_you_mean
+from robot_id.excitation.clearance import clearance_of
+from robot_id.excitation.design import Excitation, ExcitationOptions
+from robot_id.excitation.design import excite as design
+from robot_id.methods.model_file import load_result_or_model
+from robot_id.methods.parameters import parameters_for, robot_for
+from robot_id.methods.recursive.identifier import OnlineIdentifier
+from robot_id.methods.recursive.settings import OnlineSettings
+from robot_id.methods.result import Result
+from robot_id.methods.result_robot import robot_of
+from robot_id.progress import Progress, silent
+from robot_id.robot import Robot, load_robot
+from robot_id.robot.robot import Array
+from robot_id.tasks.checks import check as check_recording
+from robot_id.tasks.checks.finding import Findings
+from robot_id.tasks.identify import Request
+from robot_id.tasks.identify import identify as run
+from robot_id.tasks.measurements import Data, Recording, load_for
+from robot_id.tasks.payload import PayloadRequest, identify_payloads
+from robot_id.tasks.payload.attachment import at_link, at_pose, last_link
+from robot_id.tasks.payload.known import carrying, known_part
+from robot_id.tasks.payload.result import PayloadIdentification
+from robot_id.tasks.recording import record
+from robot_id.tasks.rehearsal import rehearsed
+from robot_id.tasks.validation import Validation
+from robot_id.trajectory import Reference, Trajectory
+from robot_id.trajectory.default import motion_of
+
+AnyRobot: TypeAlias = Robot | str | Path | pin.Model
+Motion: TypeAlias = Trajectory | Reference | Excitation | str | Path
+
+
+def load(
+    path: str | Path | Sequence[str | Path],
+    *,
+    robot: AnyRobot | None = None,
+    mapping: str | Path | room.Mapping | None = None,
+    joint_names: Sequence[str] | None = None,
+) -> Dataset:
+    """
+    Read recordings: rosbag2, .mcap, .db3, .csv, .csv.gz, .mat, .npz, .json; a list of them is one.
+
+    :param robot: whose joints are wanted, in its order.
+    :param mapping: which columns are what: a shipped name, a YAML file, or a Mapping.
+    :param joint_names: joints wanted, where no robot is given.
+    :raises DataError: naming the file and what is wrong; gaps split a run and are in `notes`.
+    """
+    return room.load(path, mapping, None if robot is None else load_robot(robot), joint_names)
+
+
+def check(
+    robot: AnyRobot,
+    data: Data,
+    *,
+    mapping: str | Path | None = None,
+    progress: Progress = silent,
+) -> Findings:
+    """Return what looks wrong with a recording before any fit: a table of findings."""
+    model = load_robot(robot)
+    return check_recording(model, load_for(model, data, mapping), progress)
+
+
+def identify(
+    robot: AnyRobot,
+    data: Data,
+    method: str | Method = 'idim_wls',
+    *,
+    friction: str | Sequence[str] | None = None,
+    physical: bool | None = None,
+    holdout: float | Recording | Sequence[Recording] = 0.2,
+    validate: Data | None = None,
+    check: bool = True,
+    mapping: str | Path | None = None,
+    progress: Progress = silent,
+    **options: Any,
+) -> Fit:
+    """
+    Identify the base parameters of a robot from measurements, and judge them.
+
+    :param robot: Robot, name, file or pinocchio.Model.
+    :param data: Dataset, file, or a list of them.
+    :param method: name (`methods()` lists them), or an object such as IdimWls(cutoff_hz=40).
+    :param friction: terms of all joints, 'auto' to choose by cross-validation; None takes those
+        of the robot file.
+    :param physical: True for the nearest physically consistent model; None decides by M(q).
+    :param holdout: fraction of the motion, or data, kept back to judge the fit; 0 for none.
+    :param validate: other data whose torques are predicted too.
+    :param check: look at the data before the fit.
+    :param options: of the method, such as cutoff_hz=40.
+    :raises RobotIdError: with the fields joint, key, value, bound.
+    """
+    model = load_robot(robot)
+    name, given = _method(method, options)
+    if physical is not None:
+        given['physical'] = physical
+    terms = friction if friction is None or isinstance(friction, str) else ','.join(friction)
+    request = Request(model, data, name, given, mapping, validate, holdout, terms, check)
+    found = run(request, progress)
+    return Fit(found.robot, found.result, found)
+
+
+def load_fit(path: str | Path, *, robot: AnyRobot | None = None) -> Fit:
+    """
+    Read a fit that `Fit.save` or `robot-id identify --json` wrote.
+
+    :param robot: None takes the one that the file names by path and hash; a line in `warnings`
+        says where its content has changed.
+    """
+    result = Result.load(path)
+    model = None if robot is None else load_robot(robot)
+    found, notes = robot_of(result, model, path)
+    result = replace(result, warnings=(*notes, *result.warnings))
+    return Fit(robot_for(found, result), result)
+
+
+def validate(fit: Fit, data: Data, **options: Any) -> Validation:
+    """Predict the torques of other data with a fit, see `Fit.validate`."""
+    return fit.validate(data, **options)
+
+
+def simulate(
+    robot: AnyRobot,
+    motion: Motion | None = None,
+    *,
+    seed: int = 0,
+    seconds: float | None = None,
+    cycles: int = 1,
+    parameters: Fit | ArrayLike | None = None,
+    payload: str | Sequence[float] | None = None,
+    tool: str | None = None,
+    noise: bool = True,
+    every: int = 1,
+    loop: str = 'default',
+) -> Dataset:
+    """
+    Return what a logger records while the simulated robot follows a motion in its own loop.
+
+    :param motion: trajectory, result of `excite`, name or file; None takes the robot file's, or a
+        random one of `seconds`.
+    :param seed: of the noise and of a random motion.
+    :param parameters: a fit or (b,) values; None takes the truth of the robot file.
+    :param payload: load of the arm: mass [kg], centre x, y, z [m], and maybe its inertia
+        xx, xy, xz, yy, yz, zz about the centre [kg.m2].
+    :param tool: link of the URDF that carries it; None takes the last one.
+    :param noise: False for exact positions and torques.
+    :param every: control samples per recorded one.
+    """
+    model = load_robot(robot)
+    if isinstance(parameters, Fit):
+        model = parameters.model.robot
+        chi: NDArray[np.float64] = parameters.model.parameters
+    else:
+        chi = model.truth() if parameters is None else np.asarray(parameters, float)
+    if payload is not None:
+        place = at_link(model, tool) if tool else last_link(model)
+        chi = carrying(model, chi, known_part(_numbers(payload), 'payload'), place)
+    chosen: Trajectory | Reference
+    if isinstance(motion, Excitation):
+        chosen = motion.trajectory
+    elif motion is None or isinstance(motion, str | Path):
+        chosen = motion_of(model, None if motion is None else str(motion), seconds, seed)
+    else:
+        chosen = motion
+    return record(
+        model, chosen, seed, loop=loop, parameters=chi, cycles=cycles, every=every,
+        disturbances=None if noise else Disturbances(),
+    )  # fmt: skip
+
+
+def excite(
+    robot: AnyRobot,
+    *,
+    seconds: float = 10.0,
+    budget_s: float = 60.0,
+    clearance_m: float | None = 0.02,
+    floor: bool = True,
+    rehearse: bool = True,
+    progress: Progress = silent,
+    **options: Any,
+) -> Excitation:
+    """
+    Find a motion that excites all parameters within the limits; `trajectory` is the motion.
+
+    :param seconds: its length.
+    :param budget_s: time for the search; `evaluations=` instead makes it repeatable.
+    :param clearance_m: smallest distance between links; None does not check collisions.
+    :param floor: whether there is one.
+    :param rehearse: simulate an identification for the predicted standard deviations.
+    :param options: of ExcitationOptions, such as criterion, order, fraction, purpose='payload'.
+    """
+    model = load_robot(robot)
+    known = options_room.options_of(ExcitationOptions)
+    for key in options:
+        if key not in known:
+            hint = did_you_mean(key, known)
+            raise OptionError(f"excite has no option '{key}': {hint}", key=key)
+    chosen = ExcitationOptions(seconds=seconds, budget_s=budget_s, **options)
+    clearance = None if clearance_m is None else clearance_of(model, clearance_m, floor)
+    found = design(model, chosen, clearance, progress)
+    return rehearsed(model, found) if rehearse else found
+
+
+def identify_payload(
+    robot: AnyRobot,
+    loaded: Data,
+    unloaded: Recording | None = None,
+    *,
+    arm: Fit | str | Path | None = None,
+    tool: str | Sequence[str] | None = None,
+    pose: str | Sequence[float] | None = None,
+    known: str | Sequence[float] | None = None,
+    strategy: str | None = None,
+    mapping: str | Path | None = None,
+    check: bool = True,
+    progress: Progress = silent,
+) -> PayloadIdentification:
+    """
+    Identify mass, centre and inertia of a load from recordings with and without it.
+
+    :param loaded: recording with the load; a list is one load each.
+    :param unloaded: recording without it; not needed with `arm`.
+    :param arm: fit of the arm without load, or its file.
+    :param tool: link of the URDF that carries the load and gives its frame; several for several.
+    :param pose: or a frame in that of the last link: x, y, z, roll, pitch, yaw.
+    :param known: part of the load that is known, subtracted: mass, x, y, z [, inertia].
+    :param strategy: subtract, known_arm or joint; None chooses by the data.
+    """
+    model = load_robot(robot)
+    if tool is not None and pose is not None:
+        raise OptionError('payload: give tool or pose, not both', key='pose')
+    tools = [tool] if isinstance(tool, str) else list(tool or ())
+    places = tuple(at_link(model, one) for one in tools)
+    if pose is not None:
+        places = (at_pose(model, _numbers(pose)),)
+    listed = [loaded] if isinstance(loaded, Dataset | str | Path) else list(loaded)
+    model_of_arm = (
+        arm.result
+        if isinstance(arm, Fit)
+        else None
+        if arm is None
+        else load_result_or_model(model, arm)
+    )
+    request = PayloadRequest(
+        model,
+        tuple(load_for(model, one, mapping) for one in listed),
+        None if unloaded is None else load_for(model, unloaded, mapping),
+        model_of_arm,
+        places,
+        known_part(_numbers(known)) if known is not None else None,
+        strategy,
+        check,
+    )
+    return identify_payloads(request, progress)
+
+
+def on_line(
+    robot: AnyRobot,
+    rate_hz: float,
+    method: str = 'rls',
+    *,
+    nominal: Fit | Mapping[str, float] | None = None,
+    **options: Any,
+) -> OnlineIdentifier:
+    """
+    Return an estimator for a running robot: `feed` samples, ask `estimate`, `status()` any time.
+
+    :param rate_hz: of the samples.
+    :param method: 'rls', 'riv' or 'integral'.
+    :param nominal: start values and sizes of the parameters, which supervision needs; None takes
+        the a priori values of the robot file where there are any.
+    :param options: of the method, such as memory, memory_s, supervision, max_std; without a
+        nominal model supervision is off.
+    """
+    model = load_robot(robot)
+    start: Array | None = None
+    if isinstance(nominal, Fit):
+        model = nominal.model.robot
+        start = parameters_for(model, nominal.result)
+    elif nominal is not None:
+        start = np.array([nominal[name] for name in model.base.names], float)
+    elif model.description.a_priori:
+        start = model.a_priori()
+    supervised = {'supervision': 'eigenvalue' if start is not None else 'none'}
+    settings = options_room.build(OnlineSettings, supervised | options, owner=method)
+    return settings.for_running_robot(model, rate_hz, method, start, start)
+
+
+def _method(method: str | Method, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the name of a method and its options."""
+    if isinstance(method, str):
+        return method, dict(given)
+    if not isinstance(method, Method):
+        raise OptionError(
+            f'method: a name or an object such as IdimWls() is needed, got {method!r}',
+            key='method',
+            value=method,
+        )
+    twice = [key for key in given if key in method.options]
+    if twice:
+        raise OptionError(f"option '{twice[0]}' is given twice", key=twice[0])
+    return method.name, method.options | dict(given)
+
+
+def _numbers(given: str | Sequence[float]) -> str:
+    """Return numbers as the text that the command line has for them."""
+    return given if isinstance(given, str) else ','.join(map(repr, map(float, given)))
