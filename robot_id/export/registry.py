@@ -87,8 +87,7 @@ def export(
         _refuse_unfit(result, source)
     write = servo_writer(kind) if result.method in TORQUE_FREE else module.write
     if not chosen.needs_robot:
-        request = Request(result, robot if isinstance(robot, str) else result.robot, source)
-        return write(request)
+        return write(Request(result, robot if isinstance(robot, str) else result.robot, source))
     model, notes = robot_of(result, robot, source)
     made = write(Request(result, _name(result, robot), source, model))
     return replace(made, notes=(*notes, *made.notes))

@@ -160,13 +160,11 @@ def identify(request: Request, progress: Progress = silent) -> Identification:
     progress(0.0, 'loading the robot')
     robot = load_robot(request.robot)
     progress(0.02, 'reading the recording')
-    without = request.method in registry.TORQUE_FREE
     dataset = load_for(robot, request.data, request.mapping, needs_torque=False)
-    if not without:
-        able = ', '.join(registry.TORQUE_FREE)
-        require_torque(dataset, f"method '{request.method}'", f'method {able}')
-    else:
+    if request.method in registry.TORQUE_FREE:
         return _torque_free(request, method, robot, dataset, part_of(progress, 0.05, 1.0))
+    able = ', '.join(registry.TORQUE_FREE)
+    require_torque(dataset, f"method '{request.method}'", f'method {able}')
     others = load_for(robot, request.others, request.mapping) if request.others else None
     seen, recording = detect(robot, dataset) if request.check else ((), Recording(robot, dataset))
     findings = tuple(finding.line() for finding in seen) or implausible(robot, dataset)

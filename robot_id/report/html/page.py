@@ -20,7 +20,7 @@ from robot_id.report.html.charts import correlation_of
 from robot_id.report.html.markup import number
 from robot_id.report.html.provenance import Provenance
 from robot_id.robot import Robot
-from robot_id.robot.parameters.units import units
+from robot_id.robot.parameters.units import torque_units
 from robot_id.tasks.validation import Validation
 
 TORQUES = (
@@ -79,7 +79,7 @@ def write_report(
     budget = series.BUDGET // len(predictions)
     numbers = {
         'sets': {
-            key: series.torque_series(prediction, units(robot, prediction.quantity), budget)
+            key: series.torque_series(prediction, _units(robot, prediction), budget)
             for key, prediction in predictions.items()
         },
         'names': _named_deviations(result),
@@ -127,6 +127,13 @@ def _head(
     ]
     box = f'<aside class="warnings">{markup.lines(warnings)}</aside>' if warnings else ''
     return f'<div class="cards">{"".join(cards)}</div>{box}'
+
+
+def _units(robot: Robot, prediction: Prediction) -> tuple[str, ...]:
+    units = tuple(torque_units(robot))
+    if prediction.quantity == 'torque':
+        return units
+    return tuple('m' if unit == 'N' else 'rad' for unit in units)
 
 
 def _page(title: str, head: str, parts: Sequence[str], numbers: dict[str, Any]) -> str:

@@ -58,11 +58,6 @@ def torque_units(robot: Robot) -> tuple[str, ...]:
     return tuple('N' if slides else 'N.m' for slides in robot.prismatic)
 
 
-def units(robot: Robot, quantity: str) -> tuple[str, ...]:
-    """Return the unit of each joint's 'torque' or 'position'."""
-    return torque_units(robot) if quantity == 'torque' else position_units(robot)
-
-
 def position_units(robot: Robot) -> tuple[str, ...]:
     """Return the unit of each joint's position."""
     return tuple('m' if slides else 'rad' for slides in robot.prismatic)

@@ -38,25 +38,18 @@ def check(robot: Robot, dataset: Dataset, progress: Progress = silent) -> Findin
 
     :param dataset: columns of the robot's joints, in any order.
     """
-    has_torque = dataset.has_torque
-    case = Case(robot, _with_zeros(dataset.select(robot.joint_names)))
-    return check_case(case, progress, has_torque)
+    return check_case(Case(robot, dataset.select(robot.joint_names)), progress)
 
 
-def check_case(case: Case, progress: Progress = silent, has_torque: bool = True) -> Findings:
-    """
-    Return what is wrong with a recording; what was computed for it stays with the case.
-
-    :param has_torque: torques were recorded; else those of the case are zeros, which none judges.
-    """
-    source = case.dataset.source
+def check_case(case: Case, progress: Progress = silent) -> Findings:
+    """Return what is wrong with a recording; what was computed for it stays with the case."""
+    source, has_torque = case.dataset.source, case.dataset.has_torque
+    case = case if has_torque else Case(case.robot, _with_zeros(case.dataset))
     findings: list[Finding] = []
     for detect in registry.CHANNELS if has_torque else registry.WITHOUT_TORQUE:
         found, case = detect(case)
         findings += found
     progress(0.2, 'checking')
-    if any(finding.code == 'zero_torque' and finding.joint is None for finding in findings):
-        return Findings(tuple(findings), source)
     poor: list[Finding] = []
     if not any(finding.code == 'rest' for finding in findings):
         poor = excitation.detect(case) if has_torque else []
@@ -99,6 +92,6 @@ def _by_the_torques(case: Case, poor: list[Finding]) -> list[Finding]:
     if poor and not certain:
         return poor
     findings = [best.finding(best)]
-    if best.code in ('joint_swap', 'joint_offset', 'gravity_direction', 'gravity_removed'):
+    if best.code in ('joint_swap', 'joint_offset', 'gravity_direction'):
         findings += torque_scale.detect(case, best.after)
     return findings + unexplained.detect(case, best.after)
