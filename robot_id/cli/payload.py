@@ -5,7 +5,14 @@ from __future__ import annotations
 import click
 
 from robot_id.cli.compiling import compile_first
-from robot_id.cli.console import check_writable, output, progress_bar, save, warn
+from robot_id.cli.console import (
+    check_writable,
+    command_line,
+    output,
+    progress_bar,
+    save,
+    warn,
+)
 from robot_id.cli.shared_options import mapping_option, robot_option
 from robot_id.exceptions import OptionError
 from robot_id.texts import LOAD_FORM, POSE_FORM, STRATEGIES
@@ -66,6 +73,7 @@ def command(
     """
     from robot_id.methods.model_file import load_result_or_model
     from robot_id.report.html.load_page import write_load_report
+    from robot_id.report.html.provenance import provenance
     from robot_id.report.tables import judged_unfit
     from robot_id.robot import load_robot
     from robot_id.tasks.measurements import implausible, load_for
@@ -105,4 +113,6 @@ def command(
     if json_file:
         save(found.save, json_file)
     if report_file:
-        save(lambda path: write_load_report(path, model, found), report_file)
+        read = (*loaded, *filter(None, (unloaded, params)))
+        source = provenance(command_line(), read)
+        save(lambda path: write_load_report(path, model, found, source), report_file)
