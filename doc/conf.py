@@ -28,6 +28,7 @@ sphinx_gallery_conf = {
     'filename_pattern': r'\.py$',
     'within_subsection_order': 'robot_id_tables.in_order_of_learning',
     'capture_repr': ('_repr_html_', '__repr__'),
+    'ignore_repr_types': r'matplotlib\.|list|tuple',
     'download_all_examples': False,
     'show_signature': False,
     'write_computation_times': False,
