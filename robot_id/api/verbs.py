@@ -263,9 +263,9 @@ def identify_payload(
     :param strategy: subtract, known_arm or joint; None chooses by the data.
     """
     model = load_robot(robot)
-    if tool is not None and pose is not None:
-        raise OptionError('payload: give tool or pose, not both', key='pose')
     tools = [tool] if isinstance(tool, str) else list(tool or ())
+    if tools and pose is not None:
+        raise OptionError('payload: give tool or pose, not both', key='pose')
     places = tuple(at_link(model, one) for one in tools)
     if pose is not None:
         places = (at_pose(model, _numbers(pose)),)
