@@ -160,6 +160,16 @@ def test_an_unsigned_current_is_named_as_such(robot: Robot, whole: Dataset) -> N
     )
 
 
+@pytest.mark.parametrize('j', [0, 2])
+def test_one_unsigned_current_is_named_as_such(robot: Robot, whole: Dataset, j: int) -> None:
+    run = whole.runs[0]
+    current = run.torque.copy()
+    current[:, j] = np.abs(current[:, j])
+    found = check(robot, replace(whole, runs=(replace(run, torque=current),)))
+    assert found.codes == ('unsigned_torque',)
+    assert next(iter(found)).joint == robot.joint_names[j]
+
+
 def test_a_quantised_torque_at_rest_is_not_saturated(robot: Robot, whole: Dataset) -> None:
     run = _rested(whole.runs[0], 5.0, 3.0)
     step = 0.15 * run.torque.std(axis=0)
