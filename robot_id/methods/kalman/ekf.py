@@ -186,7 +186,7 @@ class Ekf:
         started = time.perf_counter()
         dataset = dataset.select(robot.joint_names)
         resolved = resolve_for_filter(robot, dataset, self.coulomb_slope, self.processing)
-        slope, derived = resolved[0].slope, resolved[1]
+        slope, derived = resolved[0].row_slope, resolved[1]
         wls = self._least_squares(robot, dataset, slope, part_of(progress, 0.0, 0.1, 'start'))
         # A setting that was given is meant.
         given = (self.parameter_std, self.process_std)
@@ -232,7 +232,9 @@ class Ekf:
         history, tracks, moved, filtering = [], [], 0, 0.0
         chi = start.chi
         for k in range(self.passes):
-            kalman = self._filter(robot, step, chi, start.spread, alignment.slope, guard, setting)
+            kalman = self._filter(
+                robot, step, chi, start.spread, alignment.filter_slope, guard, setting
+            )
             share = 1.0 / self.passes
             part = part_of(progress, k * share, (k + 1) * share, f'pass {k + 1}')
             before = time.perf_counter()
@@ -253,7 +255,7 @@ class Ekf:
             history=tuple(history),
             iterations=self.passes,
             must_explain=True,
-            options={'coulomb_slope': alignment.slope},
+            options={'coulomb_slope': alignment.row_slope},
             warnings=careful + warnings_of(moved, nis, dataset, factor, covariance is None),
             extras={
                 'equations': kalman.samples * robot.n,

@@ -68,6 +68,11 @@ class Alignment:
         """Whether friction is known in detail: smooth, or all of it explained."""
         return self.slope is not None or (self.misfit is not None and self.misfit <= TRUSTED)
 
+    @property
+    def filter_slope(self) -> float | None:
+        """The slope in a filter that passes reversals step by step: None where they are hard."""
+        return None if self.row_slope == HARD_SLOPE else self.row_slope
+
     def apply(self, processing: Processing) -> tuple[Processing, dict[str, str]]:
         """Return a processing that corrects the offset, and the reason."""
         if not processing.offset_open:
