@@ -199,7 +199,8 @@ class LoopMethod(ABC):
         rest: Rest = 'unknown' if alignment.slope is None else 'known'
         rest = rest if self.compares_torques else 'keep'
         derived = resolve_for_loop(processing, dataset, robot, slope, measured, rest)
-        return ResolvedOptions(derived.processing, {**derived.reasons, **reasons})
+        reasons = {**derived.reasons, **reasons}
+        return ResolvedOptions(derived.processing, reasons, alignment.law_doubt)
 
     def _row_slope(self, alignment: Alignment, slope: float, known: bool) -> float | None:
         """Return alpha of the friction in the rows, that of a known plant if no law is seen."""

@@ -250,32 +250,36 @@ def estimate_offset(
     :param step: sampling time of the recording, s.
     :return: None where the rows were too many to keep, or no torque changes.
     """
-    solved = _solve(observation, kept, weights)
+    solved = fit_with_offset(observation, kept, weights)
     if solved is None:
         return None
     deviation = float(np.sqrt(least_squares_covariance(solved.G, solved.residual)[-1, -1]))
     return TimeOffset(solved.seconds, deviation, step, solved.misfit)
 
 
-def misfit_with_offset(
-    observation: Observation, kept: NDArray[np.bool_], weights: Array
-) -> float | None:
-    """Return the misfit (see TimeOffset) when the offset is estimated too, as above."""
-    solved = _solve(observation, kept, weights)
-    return None if solved is None else solved.misfit
-
-
 @dataclass(frozen=True)
-class _Solved:
-    """Rows and residual of each run, weighted, with the offset in s and the misfit."""
+class OffsetFit:
+    """
+    A fit with an offset.
+
+    :param G: for each run (M, n, p + 1) weighted rows, that of the offset last.
+    :param residual: for each run (M, n) weighted residuals.
+    :param chi: (b,) the parameters, zero where not kept.
+    :param seconds: the offset.
+    :param misfit: see TimeOffset.
+    """
 
     G: list[Array]
     residual: list[Array]
+    chi: Array
     seconds: float
     misfit: float
 
 
-def _solve(observation: Observation, kept: NDArray[np.bool_], weights: Array) -> _Solved | None:
+def fit_with_offset(
+    observation: Observation, kept: NDArray[np.bool_], weights: Array
+) -> OffsetFit | None:
+    """Fit parameters and offset by weighted least squares; arguments as above."""
     found = weighted_rows(observation, kept, weights)
     if found is None or not any(g[:, :, -1].any() for g in found[0]):
         return None
@@ -289,4 +293,6 @@ def _solve(observation: Observation, kept: NDArray[np.bool_], weights: Array) ->
     torque = np.linalg.norm(np.concatenate(Y), axis=0)
     shares = np.linalg.norm(np.concatenate(residual), axis=0)[torque > 0.0] / torque[torque > 0.0]
     misfit = float(np.exp(np.mean(np.log(np.maximum(shares, 1e-12)))))
-    return _Solved(G, residual, float(x[-1]), misfit)
+    chi = np.zeros(kept.size)
+    chi[kept] = x[:-1]
+    return OffsetFit(G, residual, chi, float(x[-1]), misfit)
