@@ -158,7 +158,7 @@ def make_objective(
     limits = motion_limits(robot, options.fraction, options.limits)
     family = make_family(options.kind, options.seconds, options.order)
     criterion = criterion_of(options.criterion)
-    notes: list[str] = []
+    notes = list(limits.notes)
     expected: Array | None = None
     parameter_weights = np.ones(len(robot.base))
     try:
@@ -172,13 +172,6 @@ def make_objective(
         if criterion.weighted:
             raise
         notes.append('no expected parameters: Phi is W, torques are not predicted')
-    if expected is None and not np.all(np.isfinite(limits.acceleration)):
-        j = int(np.flatnonzero(~np.isfinite(limits.acceleration))[0])
-        raise OptionError(
-            f"joint '{robot.joint_names[j]}' has no acceleration limit and its torque cannot be "
-            'predicted: give one of them',
-            joint=robot.joint_names[j],
-        )
     if not np.all(np.isfinite(limits.torque)):
         names = [n for n, t in zip(robot.joint_names, limits.torque) if not np.isfinite(t)]
         notes.append(f'no torque limit: {", ".join(names)}')

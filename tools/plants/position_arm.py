@@ -13,10 +13,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from plants.mujoco_recordings import Motion, add_gears, compile_model, reference
+from plants.mujoco_recordings import (
+    Motion,
+    add_gears,
+    compile_model,
+    harden_friction,
+    reference,
+)
 
 Array = NDArray[np.float64]
-CONTROL_S, SUBSTEPS = 0.002, 4
+# The plant's steps are short: damping and friction act at the end of each, so that inertias have
+# the damping times half a step too many.
+CONTROL_S, SUBSTEPS = 0.002, 10
 BANDWIDTH_HZ = 20.0
 EFFORTS = ('torque', 'current', 'gravity_free', 'unsigned', 'percent', 'zero')
 
@@ -79,6 +87,7 @@ def mechanics(settings: Settings) -> tuple[Any, Array]:
     rng = np.random.default_rng(settings.seed)
     motion = reference(model, Motion(8.0, 100.0), rng)
     M = add_gears(model, mujoco.MjData(model), motion, rng, settings.coulomb)
+    harden_friction(model)
     return model, M
 
 
@@ -112,13 +121,17 @@ class PositionArm:
         self.n = self.model.nv
         self._gain = np.random.default_rng([settings.seed, 2]).uniform(5.0, 20.0, self.n)
         self._step = 5e-5
-        self.data.qpos[:] = settings.position
-        mujoco.mj_forward(self.model, self.data)
-        self.tau = self.data.qfrc_bias.copy()
+        self.place(np.array(settings.position))
         scale = 3.0 * self.model.dof_frictionloss
         self._noise = settings.noise * np.maximum(scale, 0.05 * scale.max())
         self.rated = 20.0 * scale
         self._stuck: float | None = None
+
+    def place(self, position: Array) -> None:
+        """Stand still at a position (n,)."""
+        self.data.qpos[:], self.data.qvel[:] = position, 0.0
+        self._mujoco.mj_forward(self.model, self.data)
+        self.tau = self.data.qfrc_bias.copy()
 
     @property
     def gain(self) -> Array:
