@@ -65,7 +65,9 @@ def played(arm: PositionArm, motions: list[Trajectory], names: tuple[str, ...]) 
     return Dataset(names, tuple(runs), 'stock arm')
 
 
-def case(name: str, criterion: str, budget: float, seed: int) -> dict[str, Any]:
+def case(
+    name: str, criterion: str, budget: float, evaluations: int | None, seed: int
+) -> dict[str, Any]:
     """Return what one arm and criterion gave."""
     found: dict[str, Any] = {'arm': name, 'criterion': criterion, 'budget': budget, 'seed': seed}
     with tempfile.TemporaryDirectory() as folder:
@@ -74,7 +76,9 @@ def case(name: str, criterion: str, budget: float, seed: int) -> dict[str, Any]:
         begun = time.perf_counter()
         clearance = clearance_of(robot)
         found['preparation_s'] = time.perf_counter() - begun
-        options = ExcitationOptions(criterion=criterion, budget_s=budget, seed=seed)
+        options = ExcitationOptions(
+            criterion=criterion, budget_s=budget, evaluations=evaluations, seed=seed
+        )
         try:
             motion = excite(robot, options, clearance)
         except RobotIdError as error:
@@ -145,6 +149,7 @@ def main() -> None:
     parser.add_argument('--arms', default=','.join(ARMS))
     parser.add_argument('--criteria', default='weighted')
     parser.add_argument('--budget', type=float, default=20.0, help='of each search, s')
+    parser.add_argument('--evaluations', type=int, help='of each worker, instead of the budget')
     parser.add_argument('--seed', type=int, default=0)
     parser.add_argument('--out', type=Path, help='JSON lines, one for each case')
     args = parser.parse_args()
@@ -156,7 +161,7 @@ def main() -> None:
         for criterion in args.criteria.split(','):
             if (arm, criterion) in done:
                 continue
-            cases.append(case(arm, criterion, args.budget, args.seed))
+            cases.append(case(arm, criterion, args.budget, args.evaluations, args.seed))
             print(json.dumps(cases[-1], default=float), file=sys.stderr, flush=True)
             if args.out:
                 with args.out.open('a') as file:

@@ -79,16 +79,16 @@ class Settings:
         return replace(self, **json.loads(text))
 
 
-def mechanics(settings: Settings) -> tuple[Any, Array]:
-    """Return the MuJoCo model with rotors and friction, and (n,) the mean M_jj of its links."""
+def mechanics(settings: Settings) -> Any:
+    """Return the MuJoCo model with rotors and friction."""
     import mujoco
 
     model = compile_model(Path(settings.urdf), np.array(settings.gravity))
     rng = np.random.default_rng(settings.seed)
     motion = reference(model, Motion(8.0, 100.0), rng)
-    M = add_gears(model, mujoco.MjData(model), motion, rng, settings.coulomb)
+    add_gears(model, mujoco.MjData(model), motion, rng, settings.coulomb)
     harden_friction(model)
-    return model, M
+    return model
 
 
 @dataclass
@@ -103,7 +103,7 @@ class PositionArm:
     """
     The arm, one sample of its vendor's loop at a time.
 
-    tau = (M_jj + Ia) (ddq_r + 2 w (dq_r - dq) + w^2 (q_r - q)) + gravity and Coriolis, friction
+    tau = M(q) (ddq_r + 2 w (dq_r - dq) + w^2 (q_r - q)) + gravity and Coriolis, friction
     not compensated: it follows well, with small errors that robot_id cannot predict.
 
     :ivar q: (n,) position in encoder steps, `effort` (n,) what it publishes.
@@ -113,10 +113,10 @@ class PositionArm:
         import mujoco
 
         self._mujoco, self.settings = mujoco, settings
-        self.model, M = mechanics(settings)
+        self.model = mechanics(settings)
         self.model.opt.timestep = CONTROL_S / SUBSTEPS
         self.data = mujoco.MjData(self.model)
-        self._inertia = M + self.model.dof_armature
+        self._inertia = np.zeros((self.model.nv, self.model.nv))
         self._rng = np.random.default_rng([settings.seed, 1])
         self.n = self.model.nv
         self._gain = np.random.default_rng([settings.seed, 2]).uniform(5.0, 20.0, self.n)
@@ -154,7 +154,8 @@ class PositionArm:
         data, w = self.data, 2 * np.pi * BANDWIDTH_HZ
         self._mujoco.mj_forward(self.model, data)
         a = ddq_r + 2 * w * (dq_r - data.qvel) + w**2 * (q_r - data.qpos)
-        self.tau = self._inertia * a + data.qfrc_bias
+        self._mujoco.mj_fullM(self.model, data, self._inertia)
+        self.tau = self._inertia @ a + data.qfrc_bias
         data.qfrc_applied[:] = self.tau
         if stuck and self._stuck is None:
             self._stuck = float(data.qpos[0])
