@@ -1,5 +1,5 @@
 """
-A rehearsal: predicted deviations of an identification, and the verdict on it, from a simulated one.
+A rehearsal: the deviations that an identification will report, and its verdict, by simulation.
 
 White torque noise alone makes a prediction that is too good where it is small: quantised and noisy
 positions make errors of the derivatives, friction is not quite sign(dq), the loop is sampled. So
