@@ -212,6 +212,8 @@ def excite(
     clearance_m: float | None = 0.02,
     floor: bool = True,
     rehearse: bool = True,
+    after: Data | None = None,
+    mapping: str | Path | None = None,
     progress: Progress = silent,
     **options: Any,
 ) -> Excitation:
@@ -222,7 +224,9 @@ def excite(
     :param budget_s: time for the search; `evaluations=` instead makes it repeatable.
     :param clearance_m: smallest distance between links; None does not check collisions.
     :param floor: whether there is one.
-    :param rehearse: simulate an identification for the predicted standard deviations.
+    :param rehearse: simulate an identification for standard deviations and verdict.
+    :param after: recordings that one has: the motion is best together with them.
+    :param mapping: of these recordings.
     :param options: of ExcitationOptions, such as criterion, order, fraction, purpose='payload'.
     """
     model = load_robot(robot)
@@ -233,7 +237,8 @@ def excite(
             raise OptionError(f"excite has no option '{key}': {hint}", key=key)
     chosen = ExcitationOptions(seconds=seconds, budget_s=budget_s, **options)
     clearance = None if clearance_m is None else clearance_of(model, clearance_m, floor)
-    found = design(model, chosen, clearance, progress)
+    known = None if after is None else load_for(model, after, mapping, needs_torque=False)
+    found = design(model, chosen, clearance, progress, known)
     return rehearsed(model, found) if rehearse else found
 
 
