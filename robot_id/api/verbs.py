@@ -78,7 +78,7 @@ def check(
 ) -> Findings:
     """Return what looks wrong with a recording before any fit: a table of findings."""
     model = load_robot(robot)
-    return check_recording(model, load_for(model, data, mapping), progress)
+    return check_recording(model, load_for(model, data, mapping, needs_torque=False), progress)
 
 
 def identify(
