@@ -57,8 +57,12 @@ class Guard:
 
     async def _let_in(self, scope: Scope, send: Any) -> None:
         cookie = f'{self.cookie}={self.token}; HttpOnly; SameSite=Strict; Path=/'
-        headers = [(b'location', scope['path'].encode()), (b'set-cookie', cookie.encode()),
-                   (b'cache-control', b'no-store'), (b'referrer-policy', b'no-referrer')]  # fmt: skip
+        headers = [
+            (b'location', scope['path'].encode()),
+            (b'set-cookie', cookie.encode()),
+            (b'cache-control', b'no-store'),
+            (b'referrer-policy', b'no-referrer'),
+        ]
         await send({'type': 'http.response.start', 'status': 303, 'headers': headers})
         await send({'type': 'http.response.body', 'body': b''})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 from nicegui import ui
 
@@ -27,7 +28,7 @@ PANELS = {
 def build(workspace: Workspace) -> None:
     """Build the page of one tab of the browser; all tabs show the same workspace."""
     ui.colors(primary='#2f5d8a')
-    panels = dict(PANELS) | ({'Live': LivePanel} if ros_is_there() else {})
+    panels: dict[str, Any] = dict(PANELS) | ({'Live': LivePanel} if ros_is_there() else {})
     with ui.header().classes('items-center gap-6 py-1'):
         ui.label('robot-id studio').classes('text-lg')
         ui.label(str(workspace.folder)).classes('text-sm opacity-80 truncate')

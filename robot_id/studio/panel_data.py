@@ -170,7 +170,13 @@ class DataPanel:
         assert self.guess is not None
         each = self.guess.assignments[k]
         content = '' if value == NOTHING else value
-        changed = replace(each, **{key: content}, doubt='', reason='chosen by hand')
+        changed = replace(each, doubt='', reason='chosen by hand')
+        if key == 'channel':
+            changed = replace(changed, channel=content)
+        elif key == 'joint':
+            changed = replace(changed, joint=content)
+        else:
+            changed = replace(changed, unit=content)
         before, after = self.guess.assignments[:k], self.guess.assignments[k + 1 :]
         doubts = {name: why for name, why in self.guess.doubts.items() if name != changed.channel}
         self.guess = replace(self.guess, assignments=(*before, changed, *after), doubts=doubts)

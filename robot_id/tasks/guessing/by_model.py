@@ -1,8 +1,8 @@
 """
 Torques held against the robot's own inertias: side of the gear, unit, sign.
 
-tau_j = s_j tau_rigid_j(q, dq, ddq) + Ia_j ddq_j + Fv_j dq_j + Fc_j sign(dq_j) + Off_j: the s_j tell
-what one recorded unit is in N.m, as far as the inertias of the URDF are right.
+tau_j = s_j tau_rigid_j(q, dq, ddq) + Ia_j ddq_j + Fv_j dq_j + Fc_j sign(dq_j) + Off_j: the s_j
+tell what one recorded unit is in N.m, as far as the inertias of the URDF are right.
 """
 
 from __future__ import annotations
@@ -87,4 +87,4 @@ def _mean(x: Array, half: int) -> Array:
 def _left(A: Array, y: Array) -> tuple[float, Array]:
     """Return the mean square of what is left of y, and the solution."""
     solution = np.linalg.lstsq(A, y, rcond=None)[0]
-    return float(np.mean((y - A @ solution) ** 2)), solution
+    return float(np.mean((y - A @ solution) ** 2)), np.asarray(solution, float)

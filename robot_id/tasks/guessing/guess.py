@@ -15,7 +15,7 @@ from robot_id.data import units
 from robot_id.exceptions import DataError, DescriptionError
 from robot_id.robot import Robot, load_robot
 from robot_id.tasks.guessing import evidence
-from robot_id.tasks.guessing.by_model import against_model
+from robot_id.tasks.guessing.by_model import ByModel, against_model
 from robot_id.tasks.guessing.columns import Column, columns_of
 from robot_id.tasks.guessing.folder import JointFiles, joint_files
 from robot_id.tasks.guessing.grouping import Group, named_groups, unnamed_groups
@@ -266,7 +266,7 @@ def _time_unit(clock: int | None, names: Sequence[Name]) -> str:
 
 def _compared(
     robot: Robot, joints: Joints, ordered: dict[str, Group], sizes: Sizes, time: Array
-) -> object:
+) -> ByModel | None:
     """Return the torques against the model, in recorded units; None where it cannot be done."""
     if 'position' in sizes.doubts or 'time' in sizes.doubts or sizes.time_factor is None:
         return None

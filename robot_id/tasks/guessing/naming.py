@@ -72,10 +72,8 @@ def name_of(text: str, joints: Sequence[str]) -> Name:
     quantity = _quantity(words, roles)
     if unit and quantity and unit not in FITTING.get(quantity, {unit}):
         unit, words = '', _words(whole)
-    if quantity == 'position' and words[-1:] == ['d'] and len(words) > 1:
-        roles.append('reference')  # q_d: the desired one
-    if quantity == 'velocity' and len(words) > 1 and words[-1] == 'd':
-        roles.append('reference')
+    if 'd' in words[1:] and quantity in ('position', 'velocity', 'acceleration', 'torque'):
+        roles.append('reference')  # q_d, dq_d: the desired ones
     numbers = [word for word in words if word.isdigit()]
     own = joint or (numbers[0] if numbers else '')
     known = {*QUANTITY, *ROLE, *SIDE}

@@ -42,7 +42,7 @@ QUANTITIES: dict[str, str] = {
         'temp temperature temperatures temperatur temperatura teplota 温度 температура 온도'
     ),
     'other': (
-        'tcp cart cartesian pose ee tool flange status state mode flag di do io digital wrench ft '
+        'tcp cart cartesian pose ee tool flange status mode flag di do io digital wrench ft '
         'quat quaternion roll pitch yaw imu safety force3d ext external extern gravity grav model '
         'est estimated disturbance power leistung payload x y z fx fy fz mx my mz gripperstate '
         'override program line checksum crc battery 状态'
