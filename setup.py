@@ -64,6 +64,7 @@ setup(
                 'frames',
                 'xacro',
                 'campaign',
+                'studio',
             )
         },
         'test': requirements('develop'),

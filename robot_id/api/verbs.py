@@ -34,6 +34,8 @@ from robot_id.robot import Robot, load_robot
 from robot_id.robot.robot import Array
 from robot_id.tasks.checks import check as check_recording
 from robot_id.tasks.checks.finding import Findings
+from robot_id.tasks.guessing.guess import Guess
+from robot_id.tasks.guessing.guess import guess as guess_columns
 from robot_id.tasks.identify import Request
 from robot_id.tasks.identify import identify as run
 from robot_id.tasks.measurements import Data, Recording, load_for
@@ -67,6 +69,16 @@ def load(
     :raises DataError: naming the file and what is wrong; gaps split a run and are in `notes`.
     """
     return room.load(path, mapping, None if robot is None else load_robot(robot), joint_names)
+
+
+def guess(robot: Robot | str | Path, path: str | Path) -> Guess:
+    """
+    Return what the columns of an unknown recording are, each with its reason and its doubt.
+
+    :param robot: Robot, name, file or URDF.
+    :param path: a table, or a folder with a table for each joint.
+    """
+    return guess_columns(robot, path)
 
 
 def check(
