@@ -26,6 +26,7 @@ _NAMES = {
     'check': 'robot_id.api.verbs',
     'compare': 'robot_id.api.fit',
     'excite': 'robot_id.api.verbs',
+    'guess': 'robot_id.api.verbs',
     'identify': 'robot_id.api.verbs',
     'identify_payload': 'robot_id.api.verbs',
     'load': 'robot_id.api.verbs',

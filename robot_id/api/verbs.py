@@ -34,6 +34,8 @@ from robot_id.robot import Robot, load_robot
 from robot_id.robot.robot import Array
 from robot_id.tasks.checks import check as check_recording
 from robot_id.tasks.checks.finding import Findings
+from robot_id.tasks.guessing.guess import Guess
+from robot_id.tasks.guessing.guess import guess as guess_columns
 from robot_id.tasks.identify import Request
 from robot_id.tasks.identify import identify as run
 from robot_id.tasks.measurements import Data, Recording, load_for
@@ -69,6 +71,16 @@ def load(
     return room.load(path, mapping, None if robot is None else load_robot(robot), joint_names)
 
 
+def guess(robot: Robot | str | Path, path: str | Path) -> Guess:
+    """
+    Return what the columns of an unknown recording are, each with its reason and its doubt.
+
+    :param robot: Robot, name, file or URDF.
+    :param path: a table, or a folder with a table for each joint.
+    """
+    return guess_columns(robot, path)
+
+
 def check(
     robot: AnyRobot,
     data: Data,
@@ -78,7 +90,7 @@ def check(
 ) -> Findings:
     """Return what looks wrong with a recording before any fit: a table of findings."""
     model = load_robot(robot)
-    return check_recording(model, load_for(model, data, mapping), progress)
+    return check_recording(model, load_for(model, data, mapping, needs_torque=False), progress)
 
 
 def identify(
@@ -212,6 +224,8 @@ def excite(
     clearance_m: float | None = 0.02,
     floor: bool = True,
     rehearse: bool = True,
+    after: Data | None = None,
+    mapping: str | Path | None = None,
     progress: Progress = silent,
     **options: Any,
 ) -> Excitation:
@@ -222,7 +236,9 @@ def excite(
     :param budget_s: time for the search; `evaluations=` instead makes it repeatable.
     :param clearance_m: smallest distance between links; None does not check collisions.
     :param floor: whether there is one.
-    :param rehearse: simulate an identification for the predicted standard deviations.
+    :param rehearse: simulate an identification for standard deviations and verdict.
+    :param after: recordings that one has: the motion is best together with them.
+    :param mapping: of these recordings.
     :param options: of ExcitationOptions, such as criterion, order, fraction, purpose='payload'.
     """
     model = load_robot(robot)
@@ -233,7 +249,8 @@ def excite(
             raise OptionError(f"excite has no option '{key}': {hint}", key=key)
     chosen = ExcitationOptions(seconds=seconds, budget_s=budget_s, **options)
     clearance = None if clearance_m is None else clearance_of(model, clearance_m, floor)
-    found = design(model, chosen, clearance, progress)
+    known = None if after is None else load_for(model, after, mapping, needs_torque=False)
+    found = design(model, chosen, clearance, progress, known)
     return rehearsed(model, found) if rehearse else found
 
 

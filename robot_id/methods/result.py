@@ -224,7 +224,7 @@ class Result:
             ),
             options=form.options,
             warnings=tuple(form.warnings),
-            extras=form.extras,
+            extras=form.extras.model_dump(exclude_unset=True),
             standard_parameters=(
                 tuple(p.model_dump(exclude_unset=True) for p in standard) if standard else None
             ),

@@ -187,6 +187,7 @@ def build_robot(description: RobotDescription, folder: Path) -> Robot:
         urdf = folder / description.urdf
         if not os.path.isfile(urdf):
             raise DescriptionError(f"urdf: no file '{description.urdf}' ({urdf})")
+        urdf = expand(urdf, {}) if is_xacro(urdf) else urdf
         kinematics = from_urdf(urdf, description.locked, names, description.snap)
         if names:
             kinematics = _order(urdf, kinematics, names)
