@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import savgol_filter
 
 from robot_id.data.dataset import Dataset
 from robot_id.methods.torque_free.problem import Problem, servo_runs
@@ -72,6 +71,8 @@ def horizon_errors(
 
     A state in the middle of a run is that of a parabola through the samples around it.
     """
+    from scipy.signal import savgol_filter
+
     table: list[dict[str, Any]] = []
     for horizon in HORIZONS:
         pieces, states = [], []
