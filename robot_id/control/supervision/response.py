@@ -25,7 +25,7 @@ HARMONICS = 3
 LONGEST_DELAY_S, DELAYED = 0.03, 0.5
 # Share of the variation of the torque that a term must have for its factor to be told: the
 # geometric mean of the term as the model has it and as it is fitted.
-LEAST_TERM = 0.25
+LEAST_TERM = 0.35
 
 
 @dataclass(frozen=True)
