@@ -142,6 +142,16 @@ class FindingForm(_Form):
     fix: Line
 
 
+class SuggestionForm(_Form):
+    """One way to a better result."""
+
+    code: Label
+    joint: Label | None = None
+    text: Line
+    before_percent: Positive | None = None
+    after_percent: Positive | None = None
+
+
 class ConstantForm(_Form):
     """One constant of a friction term."""
 
@@ -199,6 +209,7 @@ class ResultForm(_Form):
     reasons: list[Line] = []
     holdout_error_percent: Positive | None = None
     findings: list[FindingForm] = []
+    suggestions: list[SuggestionForm] = []
     friction: FrictionForm = FrictionForm()
     robot_file: RobotFileForm | None = None
 
