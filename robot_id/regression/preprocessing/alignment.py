@@ -220,7 +220,8 @@ def _law_of_motion(rows: Observation, slope: float) -> tuple[float, Array | None
     equations = sum(np.count_nonzero(rho) for rho in found[best].residual)
     apart = equations / ALIKE_ROWS * np.log(found[other].misfit / found[best].misfit)
     doubt = np.sqrt(1.0 / (1.0 + np.exp(min(apart, 700.0)))) * (found[other].chi - found[best].chi)
-    shown = ', '.join(f'{_words(s)}: {100 * fit.misfit:.4g} %' for s, fit in found.items())
+    named = {s: _words(None if s == HARD_SLOPE else s) for s in found}
+    shown = ', '.join(f'{named[s]}: {100 * fit.misfit:.4g} %' for s, fit in found.items())
     return best, doubt, shown
 
 
@@ -253,4 +254,4 @@ def _known_slopes(robot: Robot) -> list[float]:
 
 
 def _words(slope: float | None) -> str:
-    return 'sign(dq)' if slope in (None, HARD_SLOPE) else f'slope {slope:g}'
+    return 'sign(dq)' if slope is None else f'slope {slope:g}'
