@@ -19,6 +19,7 @@ from robot_id.excitation import CRITERION_TEXTS, FAMILIES
 if TYPE_CHECKING:
     from robot_id.excitation import design as excitation
     from robot_id.excitation.clearance import Clearance
+    from robot_id.robot import Robot
     from robot_id.trajectory import Trajectory
 
 KERNELS = (
@@ -183,7 +184,7 @@ def command(
         found = excitation.excite(model, options, clearance, progress, after)
         progress(1.0, 'simulating an identification')
         found = rehearsed(model, found)
-    _report(found)
+    _report(model, found)
     if places:
         _write_motion(_with_ways(found, stand, clearance), rate, model.joint_names, places)
     if json_file:
@@ -245,12 +246,12 @@ def _with_ways(
     return whole
 
 
-def _report(found: excitation.Excitation) -> None:
+def _report(robot: Robot, found: excitation.Excitation) -> None:
     from robot_id.report.excitation import criterion_table, expected_table, not_excited
 
     console = output()
     print_whole(console, criterion_table(found))
-    print_whole(console, expected_table(found))
+    print_whole(console, expected_table(robot, found))
     console.print(
         f'{len(found.deviations.identified())} of {len(found.deviations.names)} parameters below '
         f'10 %; {found.search.evaluations} evaluations in {found.search.elapsed_s:.1f} s'

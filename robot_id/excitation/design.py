@@ -88,7 +88,7 @@ class Rehearsal:
     reasons: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Excitation:
     """
     The motion and how exciting it is.
@@ -120,6 +120,14 @@ class Excitation:
     def trajectory(self) -> Trajectory:
         """The motion."""
         return self.search.trajectory
+
+    def __repr__(self) -> str:
+        known = len(self.deviations.identified())
+        return (
+            f'Excitation({self.robot}: {self.trajectory.kind}, {self.trajectory.duration:g} s, '
+            f'condition number {self.search.figures["condition"]:.3g}, {known} of '
+            f'{len(self.deviations.names)} parameters below 10 %)'
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form (non-finite numbers become null)."""

@@ -115,6 +115,12 @@ def load_robot(
     :param xacro_args: arguments of a xacro.
     :raises DescriptionError: naming the file, the key or the joint.
     """
+    if lock is not None and not isinstance(lock, Mapping):
+        raise DescriptionError(
+            f"lock: a position for each joint is needed, such as {{'finger': 0.0}}, got {lock!r}",
+            key='lock',
+            value=lock,
+        )
     if isinstance(robot, Robot):
         if lock:
             raise DescriptionError(f'{robot.name}: lock joints where the robot is loaded')
