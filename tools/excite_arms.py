@@ -91,12 +91,18 @@ def case(
         return found | identified(robot, arm.urdf, motion.trajectory, seed)
 
 
-def identified(robot: Robot, urdf: Path, motion: Trajectory, seed: int) -> dict[str, Any]:
+def identified(
+    robot: Robot,
+    urdf: Path,
+    motion: Trajectory,
+    seed: int,
+    speeds: tuple[float, ...] = SPEEDS,
+) -> dict[str, Any]:
     """Return check, verdict and errors of an identification from the ladder of speeds."""
     names = robot.joint_names
     start = tuple(motion.sample(0.0)[0].tolist())
     plant = PositionArm(Settings(str(urdf), start, names, seed=seed))
-    data = played(plant, [TimeScaled(motion, speed) for speed in SPEEDS], names)
+    data = played(plant, [TimeScaled(motion, speed) for speed in speeds], names)
     other = random_trajectory(robot.limits, 6.0, seed=seed + 100, share=0.5)
     try:
         done = identify(Request(robot, data, 'idim_wls', others=played(plant, [other], names)))
