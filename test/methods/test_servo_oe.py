@@ -9,6 +9,7 @@ from robot_id.data.dataset import Dataset, Run
 from robot_id.exceptions import DataError, OptionError
 from robot_id.export.registry import export
 from robot_id.methods import registry
+from robot_id.methods.result import Result
 from robot_id.robot import load_robot
 from robot_id.tasks.identify import Request, identify
 
@@ -64,12 +65,25 @@ def test_the_truth_is_within_the_intervals_and_every_door_works(tmp_path):
     result.save(path)
     text = json.loads(path.read_text())
     assert text['method'] == 'servo_oe'
+    result = Result.load(path)  # no limit is null in the file
     mujoco = pytest.importorskip('mujoco')
     made = export('mjcf', result, path, str(tmp_path / 'pendulum.urdf'))
     model = mujoco.MjModel.from_xml_string(made.text)
     assert model.dof_armature[0] == pytest.approx(result['armature.j'])
     assert model.dof_frictionloss[0] == pytest.approx(result['coulomb.j'])
     assert model.actuator_gainprm[0, 0] == pytest.approx(3.0)
+    # MuJoCo under the recorded commands, given late, moves as the recording does.
+    run, bias, moved = data.runs[0], result['bias.j'], []
+    model.opt.timestep = 0.0005
+    state = mujoco.MjData(model)
+    state.qpos[0] = run.position[0, 0] - bias
+    for k in range(len(run)):
+        moved.append(state.qpos[0] + bias)
+        for step in range(20):
+            at = max(int((0.01 * k + 0.0005 * step - result['delay']) / 0.01 + 1e-6), 0)
+            state.ctrl[0] = run.reference_position[at, 0] - bias
+            mujoco.mj_step(model, state)
+    assert np.mean(np.abs(np.array(moved) - run.position[:, 0])) < 5e-3
     assert 'armature' in export('joints', result, path, str(tmp_path / 'pendulum.urdf')).text
     with pytest.raises(DataError, match='base parameters'):
         export('c', result, path, str(tmp_path / 'pendulum.urdf'))
