@@ -21,7 +21,14 @@ class Studio:
 
     def __init__(self, folder):
         self.folder = folder
-        command = [sys.executable, '-m', 'robot_id.cli.main', 'studio', str(folder), '--no-browser']
+        command = [
+            sys.executable,
+            '-m',
+            'robot_id.cli.main',
+            'studio',
+            str(folder),
+            '--no-browser',
+        ]
         # As a user starts it: the library serves otherwise within pytest.
         own = {key: value for key, value in os.environ.items() if not key.startswith('PYTEST')}
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=own)
@@ -111,7 +118,9 @@ class Page:
         self.page.locator('.q-tab', has_text=name).first.click()
 
     def press(self, name):
-        self.page.get_by_role('button', name=name, exact=True).locator('visible=true').first.click()
+        self.page.get_by_role('button', name=name, exact=True).locator(
+            'visible=true'
+        ).first.click()
 
     def choose(self, label, option):
         """Choose an option of a field."""

@@ -66,6 +66,13 @@ def test_the_whole_way_on_emps(studio, open_page, emps, tmp_path):
     page.sees('samples')
     page.page.locator('.nicegui-echart canvas').first.wait_for()
     page.page.locator('.nicegui-scene canvas').first.wait_for()
+    chart = page.page.locator('.nicegui-echart canvas').first
+    chart.hover(position={'x': 500, 'y': 140})
+    page.page.wait_for_timeout(500)
+    chart.hover(position={'x': 400, 'y': 140})
+    page.page.get_by_text('0.00 s', exact=True).wait_for(state='detached')
+    page.page.mouse.wheel(0, -600)
+    page.sees('of 6 s')
     page.press('Check')
     page.sees('findings')
     page.picture('look')

@@ -130,6 +130,7 @@ def test_grippers_are_locked(tmp_path):
         ('Ist-Strom A4', ('current', 'actual', '4')),
         ('关节3目标位置', ('position', 'reference', '3')),
         ('vitesse mesurée 1', ('velocity', 'actual', '1')),
+        ('Moment_A4', ('torque', '', '4')),
         ('tau_ext_5', ('other', '', '5')),
         ('target_qd_0', ('velocity', 'reference', '0')),
     ],
@@ -137,6 +138,7 @@ def test_grippers_are_locked(tmp_path):
 def test_names(name, expected):
     found = name_of(name, ())
     assert (found.quantity, found.role, found.joint) == expected
+    assert not found.unit
 
 
 def test_what_nothing_tells_is_marked(tmp_path, recording):

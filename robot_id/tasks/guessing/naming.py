@@ -124,6 +124,8 @@ def _without_unit(text: str) -> tuple[str, str]:
         for mark in ('_in_', ' in ', '_', ' ', '-', '.', '/'):
             if flat.endswith(mark + ending) and len(flat) > len(mark + ending):
                 start = len(flat) - len(mark + ending)
+                if len(ending) == 1 and plain(text)[len(flat) : len(flat) + 1].isdigit():
+                    continue  # A1 is an axis, not an ampere
                 return text[:start] + ' ' + text[len(flat) :], UNITS[ending]
     return text, ''
 
