@@ -29,7 +29,9 @@ def build(workspace: Workspace) -> None:
     ui.colors(primary='#2f5d8a')
     with ui.header().classes('items-center gap-6 py-1'):
         ui.label('robot-id studio').classes('text-lg')
-        ui.label(str(workspace.folder)).classes('text-sm opacity-80 truncate')
+        ui.label(workspace.folder.name).classes('text-sm opacity-80 truncate').tooltip(
+            str(workspace.folder)
+        )
         status = ui.label().classes('text-sm ml-auto')
     with ui.tabs().classes('w-full').props('dense align=left outside-arrows') as tabs:
         for name in PANELS:

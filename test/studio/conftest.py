@@ -53,12 +53,20 @@ class Studio:
 
 
 @pytest.fixture
-def studio(tmp_path):
-    """Return a function that starts a studio on a folder."""
+def folder(tmp_path):
+    """Return the folder of the studio."""
+    made = tmp_path / 'my_robot'
+    made.mkdir()
+    return made
+
+
+@pytest.fixture
+def studio(folder):
+    """Return a function that starts a studio on the folder."""
     pytest.importorskip('nicegui', reason='the studio needs nicegui')
     started = []
 
-    def start(folder=tmp_path):
+    def start():
         started.append(Studio(folder))
         wait_until_it_listens(started[-1].address)
         return started[-1]

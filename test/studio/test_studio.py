@@ -53,9 +53,9 @@ def test_only_the_token_and_this_origin_open_the_page(studio):
     assert running.end() in (0, 130, -signal.SIGINT)
 
 
-def test_the_whole_way_on_emps(studio, open_page, emps, tmp_path):
+def test_the_whole_way_on_emps(studio, open_page, emps, folder):
     """Robot, recording, look, check, fit, details, compare, export, report."""
-    save(emps, tmp_path / 'run.csv')
+    save(emps, folder / 'run.csv')
     running = studio()
     page = open_page(running.url)
     page.choose('URDF or robot file', 'emps')
@@ -84,7 +84,7 @@ def test_the_whole_way_on_emps(studio, open_page, emps, tmp_path):
     page.page.locator('.q-table tbody tr').first.click()
     page.sees('condition number')
     page.picture('fit')
-    fits = sorted((tmp_path / 'studio').glob('identify-*.json'))
+    fits = sorted((folder / 'studio').glob('identify-*.json'))
     assert [json.loads(path.read_text())['robot'] for path in fits] == ['emps', 'emps']
     page.tab('Compare')
     for fit in fits:
@@ -104,14 +104,14 @@ def test_the_whole_way_on_emps(studio, open_page, emps, tmp_path):
     assert 'Traceback' not in running.errors()
 
 
-def test_foreign_columns_of_a_seven_joint_arm(studio, open_page, tmp_path):
+def test_foreign_columns_of_a_seven_joint_arm(studio, open_page, folder):
     """A table that the reader refuses is shown column by column, corrected, written and used."""
     from plants.mujoco_arms import chain_urdf, robots_folder
     from plants.table_layouts import motion, torques
 
     if robots_folder() is None:
         pytest.skip('example-robot-data is not installed')
-    urdf = chain_urdf('panda', tmp_path / 'arm.urdf')
+    urdf = chain_urdf('panda', folder / 'arm.urdf')
     robot = rid.load_robot(urdf)
     rng = np.random.default_rng(4)
     time = np.arange(2000) / 250.0
@@ -120,7 +120,7 @@ def test_foreign_columns_of_a_seven_joint_arm(studio, open_page, tmp_path):
     names = ['Zeit_ms', *(f'Winkel_A{j}[deg]' for j in range(1, 8)),
              *(f'Moment_A{j}' for j in range(1, 8))]  # fmt: skip
     rows = np.column_stack([1e3 * time, np.rad2deg(q), tau])
-    np.savetxt(tmp_path / 'log.csv', rows, delimiter=';', header=';'.join(names), comments='')
+    np.savetxt(folder / 'log.csv', rows, delimiter=';', header=';'.join(names), comments='')
     running = studio()
     page = open_page(running.url, 800)
     page.choose('URDF or robot file', urdf.name)
@@ -134,17 +134,15 @@ def test_foreign_columns_of_a_seven_joint_arm(studio, open_page, tmp_path):
     page.tab('Look')
     page.sees('2000 samples')
     page.picture('look_800')
-    written = rid.load(
-        tmp_path / 'log.csv', robot=robot, mapping=str(tmp_path / 'log.mapping.yaml')
-    )
+    written = rid.load(folder / 'log.csv', robot=robot, mapping=str(folder / 'log.mapping.yaml'))
     np.testing.assert_allclose(written.runs[0].position, q, atol=1e-6)
     assert not page.problems
 
 
-def test_a_wrong_file_a_killed_worker_and_two_tabs(studio, open_page, emps, tmp_path):
+def test_a_wrong_file_a_killed_worker_and_two_tabs(studio, open_page, emps, folder):
     """Mistakes are one line on the page; what one tab does, the other shows."""
-    save(emps, tmp_path / 'run.csv')
-    (tmp_path / 'broken.csv').write_text('time,position\n1,abc\n2,def\n')
+    save(emps, folder / 'run.csv')
+    (folder / 'broken.csv').write_text('time,position\n1,abc\n2,def\n')
     running = studio()
     first, second = open_page(running.url), open_page(running.url)
     first.choose('URDF or robot file', 'emps')
