@@ -45,7 +45,13 @@ setup(
     version='0.1.0',
     packages=find_packages(include=[NAME, f'{NAME}.*']),
     package_data={
-        NAME: ['py.typed', 'api/*.pyi', 'report/html/report.css', 'report/html/report.js']
+        NAME: [
+            'py.typed',
+            'api/*.pyi',
+            'report/html/report.css',
+            'report/html/report.js',
+            'export/controller/templates/**/*',
+        ]
     },
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),

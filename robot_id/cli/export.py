@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 )
 @click.option('--robot', help='Robot file or URDF; default: the one that the result names.')
 @click.option(
-    '--out', metavar='FILE', help='Write to a file (c: a folder) instead of the terminal.'
+    '--out',
+    metavar='FILE',
+    help='Write to a file (c, controller, python: a folder) instead of the terminal.',
 )
 @click.option(
     '--force', is_flag=True, help='Export for a controller despite its verdict, or without one.'
@@ -46,7 +48,7 @@ def command(result_file: str, kind: str, robot: str | None, out: str | None, for
     from robot_id.methods.result import Result
     from robot_id.report.tables import judged_unfit
 
-    if kind != 'c':
+    if not FORMATS[kind].folder:
         check_writable(out)
     source = Path(result_file)
     result = Result.load(source)

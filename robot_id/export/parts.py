@@ -47,8 +47,8 @@ class Exported:
     :param others: more files beside it, by the ending that takes the place of its own ('.h').
     :param folder: the files of a format that is a folder, by name; then there is no text.
     :param notes: what the format cannot hold, one line each.
-    :param check: reads the finished file back and returns one line on how well it agrees, or
-        raises; None if there is nothing to compare.
+    :param check: takes the text of the finished file, of a folder its path, reads it back and
+        returns one line on how well it agrees, or raises; None if there is nothing to compare.
     """
 
     text: str

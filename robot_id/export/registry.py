@@ -28,12 +28,14 @@ class Format:
     :param needs_robot: the Robot must be loaded; else its name alone will do.
     :param moves_robots: a controller starts from it: a result with the verdict do_not_use, or
         without one, is refused.
+    :param folder: it is a folder of files.
     """
 
     writer: str
     help: str
     needs_robot: bool = True
     moves_robots: bool = False
+    folder: bool = False
 
 
 FORMATS: dict[str, Format] = {
@@ -50,7 +52,22 @@ FORMATS: dict[str, Format] = {
         'ros2_control', 'the URDF with a ros2_control tag, and its controllers', moves_robots=True
     ),
     'c': Format(
-        'c_code', 'the model as C99 for a controller, into a folder (--out DIR)', moves_robots=True
+        'c_code',
+        'the model as C99 for a controller, into a folder (--out DIR)',
+        moves_robots=True,
+        folder=True,
+    ),
+    'controller': Format(
+        'controller',
+        'a ros2_control controller in C++ with the model, an ament_cmake package, into a folder',
+        moves_robots=True,
+        folder=True,
+    ),
+    'python': Format(
+        'python_package',
+        'the model as a Python package that needs nothing but numpy, into a folder',
+        moves_robots=True,
+        folder=True,
     ),
     'joints': Format(
         'joints_file', 'armature, friction, gains, delay and bias of every joint (servo_oe)'

@@ -8,6 +8,7 @@ within the limits, p = J w^2, d = 2 zeta w J, and the viscous friction fed forwa
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robot_id.control.gains import loop_inertia
 from robot_id.export import urdf_file
@@ -18,6 +19,7 @@ from robot_id.export.xml_text import Edits, parse
 from robot_id.robot import Robot
 from robot_id.texts import comment, xml_attribute
 
+Array = NDArray[np.float64]
 TAG = 'ros2_control'
 # Without a loop in the robot file: slow and well damped.
 _BANDWIDTH, _DAMPING, _RATE = 2.0 * np.pi * 2.0, 1.0, 500.0
@@ -65,13 +67,22 @@ def tag_lines(robot: Robot) -> list[str]:
     return [*lines, f'</{TAG}>']
 
 
+def loop_settings(robot: Robot) -> tuple[Array, Array, float, str]:
+    """Return (n,) bandwidths [rad/s], (n,) damping, rate [Hz], and their origin in words."""
+    loops = robot.description.loops
+    loop = loops.get('default') or next(iter(loops.values()), None)
+    if loop is None:
+        n = robot.n
+        return np.full(n, _BANDWIDTH), np.full(n, _DAMPING), _RATE, '2 Hz, zeta 1'
+    wn = np.broadcast_to(np.array(loop.bandwidth, float), robot.n)
+    zeta = np.broadcast_to(np.array(loop.damping, float), robot.n)
+    return wn, zeta, loop.rate_hz, 'as in the loop of the robot file'
+
+
 def controllers(bodies: Bodies) -> str:
     """Return the parameters of the controller manager and of two controllers of efforts."""
     robot, held = bodies.robot, held_drives(bodies)
-    loops = robot.description.loops
-    loop = loops.get('default') or next(iter(loops.values()), None)
-    wn = np.full(robot.n, _BANDWIDTH) if loop is None else np.array(loop.bandwidth, float)
-    zeta = np.full(robot.n, _DAMPING) if loop is None else np.array(loop.damping, float)
+    wn, zeta, rate, source = loop_settings(robot)
     J = loop_inertia(robot, robot.base.from_standard(bodies.x))
     names = robot.joint_names
     gains = {
@@ -87,7 +98,7 @@ def controllers(bodies: Bodies) -> str:
     content = {
         'controller_manager': {
             'ros__parameters': {
-                'update_rate': round(_RATE if loop is None else loop.rate_hz),
+                'update_rate': round(rate),
                 'joint_state_broadcaster': {
                     'type': 'joint_state_broadcaster/JointStateBroadcaster'
                 },
@@ -108,7 +119,6 @@ def controllers(bodies: Bodies) -> str:
             }
         },
     }
-    source = 'as in the loop of the robot file' if loop is not None else '2 Hz, zeta 1'
     head = (
         f'# Controllers of {comment(robot.name)}.\n'
         '# effort_controller takes the commands of ctc_controller.\n'

@@ -50,7 +50,7 @@ def write_exported(made: Exported, out: Path, save: Save = put) -> list[str]:
     """
     if made.folder:
         _write_folder(made.folder, out, save)
-        return []
+        return [] if made.check is None else [made.check(str(out))]
     lines: list[str] = []
 
     def write(draft: Path) -> None:
@@ -74,9 +74,10 @@ def beside(made: Exported, out: Path) -> dict[Path, str]:
 
 
 def _write_folder(contents: dict[str, str], folder: Path, save: Save) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f'{folder}: cannot be used as a folder: {error.strerror}') from error
     for name, content in contents.items():
+        place = (folder / name).parent
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DataError(f'{place}: cannot be used as a folder: {error.strerror}') from error
         save(partial(files.write_text, text=content), folder / name)

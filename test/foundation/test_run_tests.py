@@ -25,7 +25,7 @@ FINE = 'def test_fine():\n    pass\n'
 def run(folder, *arguments, **files):
     for name, text in files.items():
         (folder / f'test_{name}.py').write_text(text)
-    # Plugins of a sourced ROS are left out, as in setup.cfg: a new pytest refuses them.
+    # Plugins of a sourced ROS are left out, as in pyproject.toml: a new pytest refuses them.
     plugins = '-p no:launch_testing -p no:launch_ros -p no:launch_pytest'
     (folder / 'pytest.ini').write_text(
         f'[pytest]\naddopts = {plugins}\nmarkers =\n    real_processes: needs time\n'
