@@ -102,6 +102,22 @@ def test_lists_in_a_json_log(tmp_path, recording):
     np.testing.assert_allclose(load(path, mapping, load_robot(TX40)).runs[0].position, q)
 
 
+@pytest.mark.parametrize('quote', ['"', ''])
+def test_lists_in_the_cells_of_a_csv(tmp_path, recording, quote):
+    _, time, q, _, tau = recording
+    rows = [
+        f'{t:.9g},{quote}{[float(v) for v in a]}{quote},{quote}{[float(v) for v in b]}{quote}'
+        for t, a, b in zip(time, q, tau)
+    ]
+    path = tmp_path / 'log.csv'
+    path.write_text('\n'.join(['timestamp,joint_positions,joint_torques', *rows]) + '\n')
+    found = guess(TX40, path)
+    _, mapping = write(found, tmp_path)
+    run = load(path, mapping, load_robot(TX40)).runs[0]
+    np.testing.assert_allclose(run.position, q, atol=1e-9)
+    np.testing.assert_allclose(run.torque, tau, atol=1e-9)
+
+
 def test_grippers_are_locked(tmp_path):
     from plants.mujoco_arms import robots_folder
 
