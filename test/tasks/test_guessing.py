@@ -174,6 +174,15 @@ def test_unsigned_currents_are_marked(tmp_path, recording):
     assert 'torque' in guess(TX40, path).not_sure
 
 
+def test_the_motor_side_is_marked(tmp_path, recording):
+    """A name with both words, axis and motor, is of the motor; nothing tells its gear ratio."""
+    _, time, q, dq, tau = recording
+    names = ['t', *numbered('axis{}_motor_position'), *numbered('axis{}_motor_speed'),
+             *numbered('axis{}_motor_torque [Nm]')]  # fmt: skip
+    path = table(tmp_path / 'm.csv', names, [time, q, dq, tau])
+    assert {'position', 'velocity'} <= set(guess(TX40, path).not_sure)
+
+
 def test_a_table_of_something_else_is_refused(tmp_path):
     rng = np.random.default_rng(0)
     path = table(tmp_path / 'x.csv', ['name', 'price'], [rng.normal(size=50), rng.normal(size=50)])

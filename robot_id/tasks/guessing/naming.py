@@ -80,7 +80,8 @@ def name_of(text: str, joints: Sequence[str]) -> Name:
     rest = tuple(word for word in words if word not in known and not word.isdigit())
     role = next((each for each in ('error', 'reference', 'actual') if each in roles), '')
     template = '_'.join(['#', *words] if joint else words) + f'|{unit}'
-    return Name(text, quantity, role, next(iter(sides), ''), unit, own, rest, template)
+    side = 'motor' if 'motor' in sides else next(iter(sides), '')  # axis 3 motor position
+    return Name(text, quantity, role, side, unit, own, rest, template)
 
 
 def _quantity(words: list[str], roles: list[str]) -> str:
