@@ -70,6 +70,7 @@ setup(
                 'frames',
                 'xacro',
                 'campaign',
+                'studio',
             )
         },
         'test': requirements('develop'),

@@ -18,8 +18,23 @@ extensions = [
     'sphinx.ext.mathjax',
     # MathJax beside the pages: equations are typeset without a network.
     'sphinx-mathjax-offline',
+    'sphinx_gallery.gen_gallery',
     'robot_id_tables',
 ]
+# Runs examples/*.py that have changed and draws their pages (-D plot_gallery=0: without running).
+sphinx_gallery_conf = {
+    'examples_dirs': ['../examples'],
+    'gallery_dirs': ['examples'],
+    'filename_pattern': r'\.py$',
+    'within_subsection_order': 'robot_id_tables.in_order_of_learning',
+    'capture_repr': ('_repr_html_', '__repr__'),
+    'ignore_repr_types': r'matplotlib\.|list|tuple',
+    'download_all_examples': False,
+    'show_signature': False,
+    'write_computation_times': False,
+    'min_reported_time': float('inf'),
+    'reset_modules': ('matplotlib',),
+}
 html_theme = 'furo'
 html_title = 'robot_id'
 html_static_path = ['_static']

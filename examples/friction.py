@@ -1,3 +1,4 @@
+# %% [markdown]
 """
 Friction against velocity
 =========================

@@ -1,3 +1,4 @@
+# %% [markdown]
 """
 A physically consistent model for MuJoCo
 ========================================

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import yaml
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import EmitEvent, ExecuteProcess, OpaqueFunction, RegisterEventHandler
 from launch.event_handlers import OnProcessExit
@@ -48,6 +49,12 @@ def _start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         ('--namespace', 'namespace'),
     ):
         line += [option, given[name]] if given[name] else []
+    if given['lock']:
+        # Those of a URDF that has a file are locked by then: these are for the topic.
+        locked = yaml.safe_load(given['lock'])
+        if not isinstance(locked, dict):
+            raise RuntimeError(f"lock:={given['lock']} is not '{{joint: position}}'")
+        line += [word for name, at in locked.items() for word in ('--lock', f'{name}={at}')]
     line += ['--sim'] if given.on('sim') else []
     line += ['--dry-run'] if given.on('dry_run') else []
     # What a person is asked for comes from the terminal of the launch.

@@ -7,6 +7,7 @@ The names of `__all__` are the public Python API; each is imported when it is fi
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any
 
 __version__ = '0.1.0'
@@ -25,6 +26,7 @@ _NAMES = {
     'check': 'robot_id.api.verbs',
     'compare': 'robot_id.api.fit',
     'excite': 'robot_id.api.verbs',
+    'guess': 'robot_id.api.verbs',
     'identify': 'robot_id.api.verbs',
     'identify_payload': 'robot_id.api.verbs',
     'load': 'robot_id.api.verbs',
@@ -49,7 +51,10 @@ __all__ = ['__version__', *sorted(_NAMES)]
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used."""
     if name not in _NAMES:
-        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+        # With name and obj Python names the nearest one that is there.
+        raise AttributeError(
+            f'module {__name__!r} has no attribute {name!r}', name=name, obj=sys.modules[__name__]
+        )
     found = getattr(importlib.import_module(_NAMES[name]), name)
     globals()[name] = found
     return found

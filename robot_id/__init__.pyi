@@ -24,6 +24,7 @@ from robot_id.api.model import Model as Model
 from robot_id.api.parameters import Parameters as Parameters
 from robot_id.api.verbs import check as check
 from robot_id.api.verbs import excite as excite
+from robot_id.api.verbs import guess as guess
 from robot_id.api.verbs import identify as identify
 from robot_id.api.verbs import identify_payload as identify_payload
 from robot_id.api.verbs import load as load

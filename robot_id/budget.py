@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import re
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 from robot_id.exceptions import DataError, OptionError, TimeLimitError
 from robot_id.progress import Progress
@@ -129,7 +131,14 @@ def time_limit(seconds: float | None) -> Iterator[None]:
         over = True
         raise _Alarm
 
-    before = signal.signal(signal.SIGALRM, ring)
+    complain = sys.unraisablehook
+
+    def lost(unraisable: Any) -> None:
+        """A callback of C code, such as the compiler's, swallows the alarm: it rings again."""
+        if not isinstance(unraisable.exc_value, _Alarm):
+            complain(unraisable)
+
+    before, sys.unraisablehook = signal.signal(signal.SIGALRM, ring), lost
     signal.setitimer(signal.ITIMER_REAL, min(seconds, LONGEST_S), 1.0)
     try:
         yield
@@ -140,3 +149,4 @@ def time_limit(seconds: float | None) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
+        sys.unraisablehook = complain

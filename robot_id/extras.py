@@ -15,6 +15,7 @@ EXTRAS = {
     'clarabel': 'physical',
     'xacro': 'xacro',
     'pandas': 'frames',
+    'nicegui': 'studio',
     'dask': 'campaign',
     'distributed': 'campaign',
     'pyarrow': 'campaign',
@@ -26,6 +27,7 @@ PACKAGES = {
     'physical': ['clarabel'],
     'xacro': ['xacro'],
     'frames': ['pandas'],
+    'studio': ['nicegui'],
     'campaign': ['dask', 'distributed', 'pyarrow'],
 }
 

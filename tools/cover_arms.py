@@ -1,9 +1,12 @@
 """
-Measure how often 95 % intervals hold the truth on arms that MuJoCo simulates.
+Measure how often 95 % intervals hold the truth on plants that are not ours.
 
     python -m tools.cover_arms --arms ur5,panda,z1 --seeds 4 --method idim_wls --method idim_iv
+    python -m tools.cover_arms --arms hard --seeds 20 --method didim
 
 Each recording is drawn from the seed alone: mount, motion, rotors, friction, encoders and noise.
+`hard` are random arms with hard friction (plants/hard_arm.py; 2 to 5 joints, 6 to 30 s, 100 Hz to
+1 kHz, every other one with its reference), all others are simulated by MuJoCo.
 MuJoCo's friction gives way softly around rest, which no friction law of ours says; what it costs
 is seen with `--frictionless`.
 """
@@ -21,6 +24,7 @@ from numpy.typing import NDArray
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / 'tools')]
 
+from plants import hard_arm  # noqa: E402
 from plants.mujoco_arms import ARMS, make_arm  # noqa: E402
 from plants.mujoco_recordings import Motion  # noqa: E402
 from plants.mujoco_truth import true_parameters, truthful  # noqa: E402
@@ -32,6 +36,9 @@ from robot_id.robot import load_robot  # noqa: E402
 Array = NDArray[np.float64]
 # Parameters count whose deviation is below this share of their estimate.
 KNOWN = 0.2
+HARD = 'hard'
+# Kinds of parameters; all others are inertial.
+KINDS = ('Fc', 'Fv', 'Ia')
 
 
 def errors(
@@ -40,10 +47,15 @@ def errors(
     """Return for each method the errors of the parameters that it knows, in deviations."""
     rng, found = np.random.default_rng([seed, 77]), {}
     with tempfile.TemporaryDirectory() as folder:
-        made = make_arm(arm, Path(folder), rng)
-        dataset, model = truthful(made, rng, motion, 0.0 if frictionless else 1.0)
-        robot = load_robot(made.robot_file)
-        truth = true_parameters(robot, model, rng)
+        if arm == HARD:
+            hard = hard_arm.make(Path(folder), seed, with_reference=bool(seed % 2))
+            robot, dataset = load_robot(hard.robot_file), hard.dataset
+            truth = hard.truth(robot)
+        else:
+            made = make_arm(arm, Path(folder), rng)
+            dataset, model = truthful(made, rng, motion, 0.0 if frictionless else 1.0)
+            robot = load_robot(made.robot_file)
+            truth = true_parameters(robot, model, rng)
         for method in methods:
             try:
                 result = registry.create(method, {}).estimate(robot, dataset)
@@ -66,7 +78,7 @@ def line(label: str, z: Array) -> str:
 def main() -> None:
     """Measure, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
-    parser.add_argument('--arms', default='ur5,panda,z1', help=f'of {", ".join(ARMS)}')
+    parser.add_argument('--arms', default='ur5,panda,z1', help=f'of {HARD}, {", ".join(ARMS)}')
     parser.add_argument('--seeds', type=int, default=4)
     parser.add_argument('--first', type=int, default=0, help='the first seed')
     parser.add_argument('--method', action='append', help='several with several --method')
@@ -76,10 +88,14 @@ def main() -> None:
     args = parser.parse_args()
     methods, motion = args.method or ['idim_wls'], Motion(args.seconds, args.rate)
     all_of: dict[tuple[str, str], list[float]] = {}
+    kinds: dict[tuple[str, str], list[float]] = {}
     for arm in args.arms.split(','):
         for seed in range(args.first, args.first + args.seeds):
             for method, z in errors(arm, seed, methods, motion, args.frictionless).items():
                 all_of.setdefault((arm, method), []).extend(z.values())
+                for name, value in z.items():
+                    kind = name[:2] if name[:2] in KINDS else 'inertial'
+                    kinds.setdefault((method, kind), []).append(value)
                 far = {name: round(value, 1) for name, value in z.items() if abs(value) > 3.0}
                 print(arm, seed, method, far or '', file=sys.stderr, flush=True)
     print('| arm, method | parameters | covered % | rms error / deviation |')
@@ -90,6 +106,8 @@ def main() -> None:
         together = [value for key, z in all_of.items() if key[1] == method for value in z]
         if together:
             print(line(f'all, {method}', np.array(together)))
+    for (method, kind), z in sorted(kinds.items()):
+        print(line(f'{kind}, {method}', np.array(z)))
 
 
 if __name__ == '__main__':

@@ -93,6 +93,18 @@ def _plain(text: Any) -> str:
     return ' '.join(quoted.split()) or '\\ '
 
 
+EXAMPLES = (
+    'first_identification', 'own_arrays_and_csv', 'friction', 'excitation', 'payload',
+    'compare_methods', 'model_to_mujoco', 'on_line', 'learning_control', 'monte_carlo_on_dask',
+)  # fmt: skip
+
+
+def in_order_of_learning(name: str) -> int:
+    """Return the place of an example; one that is not in the list comes last."""
+    stem = name.removesuffix('.py')
+    return EXAMPLES.index(stem) if stem in EXAMPLES else len(EXAMPLES)
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Register the directives."""
     app.add_directive('command-help', CommandHelp)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from robot_id.api.model import Model
 from robot_id.api.parameters import HEADS, Parameters
 from robot_id.data.dataset import Dataset
-from robot_id.exceptions import DataError
+from robot_id.exceptions import DataError, RobotIdError
 from robot_id.export.registry import FORMATS, export
 from robot_id.export.writing import format_of, put, write_exported
 from robot_id.methods.result import Result
@@ -185,15 +185,19 @@ class Fit:
         dataset = self.dataset(data)
         named = dataset.source.split(', ') if files is None else files
         read = [part for part in named if Path(part).exists()]
-        write_report(
-            path,
-            self.robot,
-            dataset,
-            self.result,
-            self.prediction(data),
-            provenance(command or ('robot_id.identify', self.method), read),
-            self.validation,
-            self.findings,
+        put(
+            lambda draft: write_report(
+                draft,
+                self.robot,
+                dataset,
+                self.result,
+                self.prediction(data),
+                provenance(command or ('robot_id.identify', self.method), read),
+                self.validation,
+                self.findings,
+                self._downloads(),
+            ),
+            Path(path),
         )
 
     def export(
@@ -218,6 +222,19 @@ class Fit:
     def save(self, path: str | Path) -> None:
         """Write the JSON file, with path and hash of the robot; `load_fit` reads it."""
         put(self.result.save, Path(path))
+
+    def _downloads(self) -> dict[str, str]:
+        """Return the files that the report offers; no URDF of a model that must not be used."""
+        found = {}
+        for kind in ('csv', 'urdf'):
+            try:
+                made = export(kind, self.result, Path('this fit'), self.robot)
+                if made.check is not None:
+                    made.check(made.text)
+            except RobotIdError:
+                continue
+            found[f'{self.robot.name}.{kind}'] = made.text
+        return found
 
     @property
     def _title(self) -> str:
@@ -257,6 +274,12 @@ def compare(*fits: Fit, labels: Sequence[str] | None = None) -> Comparison:
 
     :param labels: one for each; None takes the methods, or numbers.
     """
+    for one in fits:
+        if not isinstance(one, Fit):
+            raise DataError(
+                f'compare: a fit is needed, got {type(one).__name__}; load_fit reads a file',
+                key='fits',
+            )
     if len(fits) < 2:
         raise DataError('compare: two fits at least are needed', key='fits', value=len(fits))
     names = list(labels) if labels else [f'fit {k + 1}' for k in range(len(fits))]

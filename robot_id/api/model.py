@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from robot_id import dynamics
 from robot_id.data.dataset import Run
 from robot_id.data.signals.derivatives import differentiate
-from robot_id.data.signals.processing import resolve
+from robot_id.data.signals.processing import resolve, usable
 from robot_id.exceptions import DataError
 from robot_id.methods.parameters import parameters_for, robot_for
 from robot_id.methods.result import Result
@@ -71,7 +71,8 @@ class Model:
         """
         Return the (N, n) torques of measured positions, filtered as the fit did.
 
-        :param time: (N,) seconds, uniform; a gap is refused, since no filter may cross it.
+        :param time: (N,) seconds, uniform; a gap is refused, since no filter may cross it, and so
+            is a motion that ends before the filters have settled.
         :param q: (N, n) measured positions; (N,) for one joint.
         """
         (positions,) = self._states(q=_column(q, self.robot.n))
@@ -85,13 +86,11 @@ class Model:
                 'needed',
                 key='time',
             )
-        for name, values in (('time', stamps), ('q', positions)):
-            if not np.isfinite(values).all():
-                row = int(np.argwhere(~np.isfinite(values))[0][0])
-                raise DataError(f'{name} is not finite in row {row + 1}', key=name, value=row)
+        _finite('time', stamps)
         run = Run(stamps, positions, np.zeros_like(positions))
-        processing = Conditions.of(self._result, run.rate).processing
-        x, dx, ddx = differentiate(run, resolve(processing, run.rate))
+        processing = resolve(Conditions.of(self._result, run.rate).processing, run.rate)
+        usable(run, processing)
+        x, dx, ddx = differentiate(run, processing)
         return dynamics.inverse_dynamics(
             self.robot, self.parameters, x, dx, ddx, self.coulomb_slope
         )
@@ -113,6 +112,7 @@ class Model:
                     value=x.shape,
                     bound=self.robot.n,
                 )
+            _finite(name, x)
             found.append(x)
         shapes = {x.shape for x in found}
         if len(shapes) > 1:
@@ -121,6 +121,13 @@ class Model:
 
     def __repr__(self) -> str:
         return f'Model({self.robot.name!r}, n={self.robot.n}, by {self._result.method})'
+
+
+def _finite(name: str, values: Array) -> None:
+    """Refuse values that are not numbers, naming the first row."""
+    if not np.isfinite(values).all():
+        row = int(np.argwhere(~np.isfinite(values))[0][0])
+        raise DataError(f'{name} is not finite in row {row + 1}', key=name, value=row)
 
 
 def _column(values: ArrayLike, n: int) -> ArrayLike:

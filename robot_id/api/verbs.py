@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from numbers import Real
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -17,7 +18,7 @@ from robot_id.api.fit import Fit
 from robot_id.api.methods import Method
 from robot_id.data.dataset import Dataset
 from robot_id.dynamics import Disturbances
-from robot_id.exceptions import OptionError, did_you_mean
+from robot_id.exceptions import DataError, OptionError, did_you_mean
 from robot_id.excitation.clearance import clearance_of
 from robot_id.excitation.design import Excitation, ExcitationOptions
 from robot_id.excitation.design import excite as design
@@ -25,6 +26,7 @@ from robot_id.methods.model_file import load_result_or_model
 from robot_id.methods.parameters import parameters_for, robot_for
 from robot_id.methods.recursive.identifier import OnlineIdentifier
 from robot_id.methods.recursive.settings import OnlineSettings
+from robot_id.methods.registry import TORQUE_FREE
 from robot_id.methods.result import Result
 from robot_id.methods.result_robot import robot_of
 from robot_id.progress import Progress, silent
@@ -32,6 +34,8 @@ from robot_id.robot import Robot, load_robot
 from robot_id.robot.robot import Array
 from robot_id.tasks.checks import check as check_recording
 from robot_id.tasks.checks.finding import Findings
+from robot_id.tasks.guessing.guess import Guess
+from robot_id.tasks.guessing.guess import guess as guess_columns
 from robot_id.tasks.identify import Request
 from robot_id.tasks.identify import identify as run
 from robot_id.tasks.measurements import Data, Recording, load_for
@@ -67,6 +71,16 @@ def load(
     return room.load(path, mapping, None if robot is None else load_robot(robot), joint_names)
 
 
+def guess(robot: Robot | str | Path, path: str | Path) -> Guess:
+    """
+    Return what the columns of an unknown recording are, each with its reason and its doubt.
+
+    :param robot: Robot, name, file or URDF.
+    :param path: a table, or a folder with a table for each joint.
+    """
+    return guess_columns(robot, path)
+
+
 def check(
     robot: AnyRobot,
     data: Data,
@@ -76,7 +90,7 @@ def check(
 ) -> Findings:
     """Return what looks wrong with a recording before any fit: a table of findings."""
     model = load_robot(robot)
-    return check_recording(model, load_for(model, data, mapping), progress)
+    return check_recording(model, load_for(model, data, mapping, needs_torque=False), progress)
 
 
 def identify(
@@ -112,7 +126,7 @@ def identify(
     name, given = _method(method, options)
     if physical is not None:
         given['physical'] = physical
-    terms = friction if friction is None or isinstance(friction, str) else ','.join(friction)
+    terms = _terms(friction)
     request = Request(model, data, name, given, mapping, validate, holdout, terms, check)
     found = run(request, progress)
     return Fit(found.robot, found.result, found)
@@ -129,11 +143,19 @@ def load_fit(path: str | Path, *, robot: AnyRobot | None = None) -> Fit:
     model = None if robot is None else load_robot(robot)
     found, notes = robot_of(result, model, path)
     result = replace(result, warnings=(*notes, *result.warnings))
-    return Fit(robot_for(found, result), result)
+    own = robot_for(found, result)
+    if result.method not in TORQUE_FREE:
+        parameters_for(own, result)
+    return Fit(own, result)
 
 
 def validate(fit: Fit, data: Data, **options: Any) -> Validation:
     """Predict the torques of other data with a fit, see `Fit.validate`."""
+    if not isinstance(fit, Fit):
+        raise DataError(
+            f'validate: a fit is needed, got {type(fit).__name__}; load_fit reads a file',
+            key='fit',
+        )
     return fit.validate(data, **options)
 
 
@@ -169,7 +191,7 @@ def simulate(
         model = parameters.model.robot
         chi: NDArray[np.float64] = parameters.model.parameters
     else:
-        chi = model.truth() if parameters is None else np.asarray(parameters, float)
+        chi = model.truth() if parameters is None else _values(model, parameters)
     if payload is not None:
         place = at_link(model, tool) if tool else last_link(model)
         chi = carrying(model, chi, known_part(_numbers(payload), 'payload'), place)
@@ -178,8 +200,16 @@ def simulate(
         chosen = motion.trajectory
     elif motion is None or isinstance(motion, str | Path):
         chosen = motion_of(model, None if motion is None else str(motion), seconds, seed)
-    else:
+    elif isinstance(motion, Trajectory | Reference):
         chosen = motion
+    else:
+        raise OptionError(
+            'motion: a trajectory, a result of excite, a name or a file is needed, got '
+            f'{type(motion).__name__}',
+            key='motion',
+        )
+    if every < 1:
+        raise OptionError(f'every: 1 or more is needed, got {every}', key='every', value=every)
     return record(
         model, chosen, seed, loop=loop, parameters=chi, cycles=cycles, every=every,
         disturbances=None if noise else Disturbances(),
@@ -194,6 +224,8 @@ def excite(
     clearance_m: float | None = 0.02,
     floor: bool = True,
     rehearse: bool = True,
+    after: Data | None = None,
+    mapping: str | Path | None = None,
     progress: Progress = silent,
     **options: Any,
 ) -> Excitation:
@@ -204,7 +236,9 @@ def excite(
     :param budget_s: time for the search; `evaluations=` instead makes it repeatable.
     :param clearance_m: smallest distance between links; None does not check collisions.
     :param floor: whether there is one.
-    :param rehearse: simulate an identification for the predicted standard deviations.
+    :param rehearse: simulate an identification for standard deviations and verdict.
+    :param after: recordings that one has: the motion is best together with them.
+    :param mapping: of these recordings.
     :param options: of ExcitationOptions, such as criterion, order, fraction, purpose='payload'.
     """
     model = load_robot(robot)
@@ -215,7 +249,8 @@ def excite(
             raise OptionError(f"excite has no option '{key}': {hint}", key=key)
     chosen = ExcitationOptions(seconds=seconds, budget_s=budget_s, **options)
     clearance = None if clearance_m is None else clearance_of(model, clearance_m, floor)
-    found = design(model, chosen, clearance, progress)
+    known = None if after is None else load_for(model, after, mapping, needs_torque=False)
+    found = design(model, chosen, clearance, progress, known)
     return rehearsed(model, found) if rehearse else found
 
 
@@ -245,9 +280,9 @@ def identify_payload(
     :param strategy: subtract, known_arm or joint; None chooses by the data.
     """
     model = load_robot(robot)
-    if tool is not None and pose is not None:
-        raise OptionError('payload: give tool or pose, not both', key='pose')
     tools = [tool] if isinstance(tool, str) else list(tool or ())
+    if tools and pose is not None:
+        raise OptionError('payload: give tool or pose, not both', key='pose')
     places = tuple(at_link(model, one) for one in tools)
     if pose is not None:
         places = (at_pose(model, _numbers(pose)),)
@@ -296,9 +331,11 @@ def on_line(
         model = nominal.model.robot
         start = parameters_for(model, nominal.result)
     elif nominal is not None:
-        start = np.array([nominal[name] for name in model.base.names], float)
+        start = _values(model, _in_order(model, nominal))
     elif model.description.a_priori:
         start = model.a_priori()
+    if not isinstance(rate_hz, Real):
+        raise OptionError(f'rate_hz: {rate_hz!r} is not a number', key='rate_hz', value=rate_hz)
     supervised = {'supervision': 'eigenvalue' if start is not None else 'none'}
     settings = options_room.build(OnlineSettings, supervised | options, owner=method)
     return settings.for_running_robot(model, rate_hz, method, start, start)
@@ -318,6 +355,53 @@ def _method(method: str | Method, given: Mapping[str, Any]) -> tuple[str, dict[s
     if twice:
         raise OptionError(f"option '{twice[0]}' is given twice", key=twice[0])
     return method.name, method.options | dict(given)
+
+
+def _terms(friction: str | Sequence[str] | None) -> str | None:
+    """Return friction terms as the text that the command line has for them."""
+    if friction is None or isinstance(friction, str):
+        return friction
+    if not isinstance(friction, Sequence) or not all(isinstance(one, str) for one in friction):
+        raise OptionError(
+            f"friction: 'auto' or names of terms are needed, got {friction!r}",
+            key='friction',
+            value=friction,
+        )
+    return ','.join(friction)
+
+
+def _in_order(robot: Robot, given: Mapping[str, float]) -> list[float]:
+    """Return values by name in the order of the base parameters."""
+    for name in given:
+        if name not in robot.base.names:
+            hint = did_you_mean(name, robot.base.names)
+            raise OptionError(f"{robot.name}: no parameter '{name}', {hint}", key=name)
+    missing = [name for name in robot.base.names if name not in given]
+    if missing:
+        raise OptionError(
+            f"{robot.name}: a value of '{missing[0]}' is needed besides", key=missing[0]
+        )
+    return [given[name] for name in robot.base.names]
+
+
+def _values(robot: Robot, given: ArrayLike) -> Array:
+    """(b,) finite values of the base parameters."""
+    b = len(robot.base)
+    try:
+        found = np.asarray(given, float)
+    except (TypeError, ValueError) as error:
+        raise OptionError(
+            f'parameters: not an array of numbers ({error})', key='parameters'
+        ) from error
+    if found.shape != (b,) or not np.isfinite(found).all():
+        raise OptionError(
+            f'parameters: {b} finite values are needed ({", ".join(robot.base.names[:3])} ...), '
+            f'got shape {found.shape}',
+            key='parameters',
+            value=found.shape,
+            bound=b,
+        )
+    return found
 
 
 def _numbers(given: str | Sequence[float]) -> str:

@@ -135,6 +135,21 @@ def check_writable(*paths: str | Path | None, inputs: Iterable[str | Path | None
                 )
 
 
+def command_line() -> list[str]:
+    """Return the words of the running command: what was set, defaults left out."""
+    context = click.get_current_context()
+    words = ['robot-id', context.info_name or '']
+    for option in context.command.params:
+        value = context.params.get(option.name or '')
+        if value == option.default or not value:
+            continue
+        named = isinstance(option, click.Option)
+        for one in value if isinstance(value, tuple) else (value,):
+            words += [option.opts[0]] if named else []
+            words += [] if one is True else [str(one)]
+    return words
+
+
 def check_folder(path: str | Path) -> None:
     """Refuse a folder that is none, or that cannot be made, before the work begins."""
     folder = Path(path).absolute()

@@ -7,6 +7,7 @@ import click
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import (
     check_writable,
+    command_line,
     end_unusable,
     output,
     progress_bar,
@@ -52,6 +53,7 @@ def command(
     mistake in the input.
     """
     from robot_id.report.html.load_page import write_gain_report
+    from robot_id.report.html.provenance import provenance
     from robot_id.robot import load_robot
     from robot_id.robot.files.drive_gains import write_drive_gains
     from robot_id.tasks.checks.gate import detect, is_fatal
@@ -84,7 +86,8 @@ def command(
     if json_file:
         save(found.save, json_file)
     if report_file:
-        save(lambda path: write_gain_report(path, model, found), report_file)
+        source = provenance(command_line(), paths)
+        save(lambda path: write_gain_report(path, model, found, source), report_file)
     if robot_file:
         gains = dict(zip(found.joint_names, found.written))
         save(lambda path: write_drive_gains(robot, gains, path), robot_file)

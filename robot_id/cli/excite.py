@@ -19,6 +19,7 @@ from robot_id.excitation import CRITERION_TEXTS, FAMILIES
 if TYPE_CHECKING:
     from robot_id.excitation import design as excitation
     from robot_id.excitation.clearance import Clearance
+    from robot_id.robot import Robot
     from robot_id.trajectory import Trajectory
 
 KERNELS = (
@@ -91,6 +92,14 @@ LARGEST_MARGIN_M = 100.0
     metavar='S[,S...]',
     help='Torque noise in N.m or N, to predict standard deviations.',
 )
+@click.option(
+    '--after',
+    'recordings',
+    multiple=True,
+    metavar='DATA',
+    help='Recordings that you have: the motion is best together with them.',
+)
+@click.option('--mapping', help='Mapping of the recordings of --after.')
 @click.option('--margin', default=0.02, show_default=True, help='Smallest clearance in m.')
 @click.option('--no-clearance', is_flag=True, help='Do not check collisions.')
 @click.option('--no-floor', is_flag=True, help='Do not check collisions with the floor.')
@@ -127,6 +136,8 @@ def command(
     limits: tuple[str, ...],
     joint_weights: str | None,
     torque_noise: str | None,
+    recordings: tuple[str, ...],
+    mapping: str | None,
     margin: float,
     no_clearance: bool,
     no_floor: bool,
@@ -143,6 +154,7 @@ def command(
     from robot_id.excitation import design as excitation
     from robot_id.excitation.clearance import clearance_of
     from robot_id.robot import load_robot
+    from robot_id.tasks.measurements import load_for
     from robot_id.tasks.rehearsal import rehearsed
 
     places = _places(out, force, json_file, picture)
@@ -165,13 +177,14 @@ def command(
         rate_hz=rate,
         purpose=purpose,
     )
+    after = load_for(model, recordings, mapping, needs_torque=False) if recordings else None
     clearance = None if no_clearance else clearance_of(model, _margin(margin), not no_floor)
     compile_first(*KERNELS)
     with progress_bar() as progress:
-        found = excitation.excite(model, options, clearance, progress)
+        found = excitation.excite(model, options, clearance, progress, after)
         progress(1.0, 'simulating an identification')
         found = rehearsed(model, found)
-    _report(found)
+    _report(model, found)
     if places:
         _write_motion(_with_ways(found, stand, clearance), rate, model.joint_names, places)
     if json_file:
@@ -233,12 +246,12 @@ def _with_ways(
     return whole
 
 
-def _report(found: excitation.Excitation) -> None:
+def _report(robot: Robot, found: excitation.Excitation) -> None:
     from robot_id.report.excitation import criterion_table, expected_table, not_excited
 
     console = output()
     print_whole(console, criterion_table(found))
-    print_whole(console, expected_table(found))
+    print_whole(console, expected_table(robot, found))
     console.print(
         f'{len(found.deviations.identified())} of {len(found.deviations.names)} parameters below '
         f'10 %; {found.search.evaluations} evaluations in {found.search.elapsed_s:.1f} s'
@@ -247,6 +260,9 @@ def _report(found: excitation.Excitation) -> None:
     )
     warn(not_excited(found.deviations))
     warn([note for note in found.notes if note.startswith('not optimised')])
+    if found.rehearsal is not None and found.rehearsal.verdict != 'usable':
+        reasons = found.rehearsal.reasons or ('',)
+        warn([f'rehearsal: {found.rehearsal.verdict}: {reason}' for reason in reasons])
     for note in found.notes:
         console.print(f'note: {note}', markup=False, soft_wrap=True)
     if found.search.interrupted:

@@ -10,6 +10,7 @@ from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import (
     alarm,
     check_writable,
+    command_line,
     details,
     end_unusable,
     output,
@@ -108,7 +109,7 @@ def command(
         for path in plot_prediction(fit.prediction(), plot_directory, title):
             output().print(f'picture: {path}', markup=False, soft_wrap=True)
     if report_file:
-        words = _command_line(click.get_current_context())
+        words = command_line()
         read = (*paths, *others)
         save(lambda path: fit.report(path, command=words, files=read), report_file)
         output().print(f'report: {report_file}', markup=False, soft_wrap=True)
@@ -158,15 +159,3 @@ def _holdout(text: str) -> float | tuple[str, ...]:
         return float(text)
     except ValueError:
         return (text,)
-
-
-def _command_line(context: click.Context) -> list[str]:
-    """Return the command line that gives this result: what was set, defaults left out."""
-    words = ['robot-id', 'identify']
-    for option in context.command.params:
-        value = context.params.get(option.name or '')
-        if value == option.default or not value:
-            continue
-        for one in value if isinstance(value, tuple) else (value,):
-            words += [option.opts[0], str(one)]
-    return words

@@ -26,6 +26,7 @@ from robot_id.extras import missing_extra  # noqa: E402
 # One line per verb: its name and its help; the module robot_id.cli.<name> holds `command` (a
 # hyphen in the name is an underscore in the module).
 VERBS: dict[str, str] = {
+    'init': 'Guess the columns of a recording; write its mapping and a robot file.',
     'robots': 'List the robots, or describe one: kinematics, limits, base parameters.',
     'simulate': 'Simulate a robot in closed loop and record it.',
     'methods': 'List the identification methods and their options.',
@@ -38,6 +39,7 @@ VERBS: dict[str, str] = {
     'drive-gains': 'Find the gains of all drives with a load of known mass.',
     'compare': 'Compare results of several methods or recordings.',
     'export': 'Write the parameters of a result for other programs.',
+    'studio': 'Open a local page: look at recordings, fit, compare, export.',
     'campaign': 'Run every method under many conditions and report which does well where.',
     'reproduce': "Compute the papers' tables and print them beside the printed ones.",
     'bench': 'Measure the speed, as ratios within one run.',

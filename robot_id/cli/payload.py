@@ -5,7 +5,14 @@ from __future__ import annotations
 import click
 
 from robot_id.cli.compiling import compile_first
-from robot_id.cli.console import check_writable, output, progress_bar, save, warn
+from robot_id.cli.console import (
+    check_writable,
+    command_line,
+    output,
+    progress_bar,
+    save,
+    warn,
+)
 from robot_id.cli.shared_options import mapping_option, robot_option
 from robot_id.exceptions import OptionError
 from robot_id.texts import LOAD_FORM, POSE_FORM, STRATEGIES
@@ -64,14 +71,13 @@ def command(
 
     Recordings with a sure finding that they are of another robot are refused (exit code 2).
     """
+    from robot_id.api.verbs import identify_payload
     from robot_id.methods.model_file import load_result_or_model
     from robot_id.report.html.load_page import write_load_report
+    from robot_id.report.html.provenance import provenance
     from robot_id.report.tables import judged_unfit
     from robot_id.robot import load_robot
     from robot_id.tasks.measurements import implausible, load_for
-    from robot_id.tasks.payload import PayloadRequest, identify_payloads
-    from robot_id.tasks.payload.attachment import at_link, at_pose
-    from robot_id.tasks.payload.known import known_part
 
     check_writable(json_file, report_file)
     if tools and pose is not None:
@@ -79,30 +85,33 @@ def command(
     if unloaded is None and params is None:
         raise OptionError('payload: give --unloaded, a recording without load, or --params')
     model = load_robot(robot)
-    frames = (at_pose(model, pose),) if pose else tuple(at_link(model, tool) for tool in tools)
-    with_load = tuple(load_for(model, [path], mapping) for path in loaded)
+    with_load = [load_for(model, [path], mapping) for path in loaded]
     without = load_for(model, [unloaded], mapping) if unloaded else None
-    request = PayloadRequest(
-        model,
-        with_load,
-        without,
-        load_result_or_model(model, params) if params else None,
-        frames,
-        known_part(known) if known else None,
-        strategy,
-        not no_check,
-    )
+    arm = load_result_or_model(model, params) if params else None
     compile_first('regressor')
     with progress_bar() as progress:
-        found = identify_payloads(request, progress)
+        found = identify_payload(
+            model,
+            with_load,
+            without,
+            arm=params,
+            tool=tools,
+            pose=pose,
+            known=known,
+            strategy=strategy,
+            check=not no_check,
+            progress=progress,
+        )
     console = output()
     for line in found.lines():
         console.print(line, markup=False, soft_wrap=True)
-    recordings = (*with_load, *([without] if without else []))
-    warn(judged_unfit(params, request.arm) if params and request.arm else ())
+    recordings = [*with_load, *([without] if without else [])]
+    warn(judged_unfit(params, arm) if params and arm else ())
     warn(found.warnings)
     warn(line for data in recordings for line in implausible(model, data))
     if json_file:
         save(found.save, json_file)
     if report_file:
-        save(lambda path: write_load_report(path, model, found), report_file)
+        read = (*loaded, *filter(None, (unloaded, params)))
+        source = provenance(command_line(), read)
+        save(lambda path: write_load_report(path, model, found, source), report_file)

@@ -13,6 +13,7 @@ import click
 import numpy as np
 import yaml
 
+from robot_id import files
 from robot_id.cli.console import output
 from robot_id.cli.shared_options import robot_option
 from robot_id.exceptions import DataError, OptionError
@@ -21,12 +22,19 @@ from robot_id.trajectory import TimeScaled, Trajectory, waypoints
 from robot_id.trajectory.default import motion_of
 from robot_id.trajectory.reference_generator import check_limits
 
+# Name of a robot that stands for the topic robot_description.
+TOPIC = 'topic'
+PICTURE = 'motion.png'
 # s that the logger gets to close its file.
 CLOSE_S = 10.0
 
 
 @click.command()
 @robot_option
+@click.option(
+    '--lock', 'locks', multiple=True, metavar='JOINT=POSITION',
+    help='Joint of a URDF that does not move, such as that of a gripper, rad or m.',
+)  # fmt: skip
 @click.option(
     '--motion', help='Motion: a file of `robot-id excite`; left out, excite finds one first.'
 )
@@ -53,9 +61,11 @@ CLOSE_S = 10.0
 @click.option('--method', default='idim_wls', show_default=True, help='Of --identify.')
 @click.option('--namespace', default='', help='Namespace of the robot.')
 @click.option('--sim', is_flag=True, help='The robot is simulated: nothing is asked.')
+@click.option('--no-clearance', is_flag=True, help='Do not check collisions.')
 @click.option('--dry-run', is_flag=True, help='Show what would be played, and move nothing.')
 def command(
     robot: str,
+    locks: tuple[str, ...],
     motion: str | None,
     budget: float,
     folder: str,
@@ -67,22 +77,27 @@ def command(
     method: str,
     namespace: str,
     sim: bool,
+    no_clearance: bool,
     dry_run: bool,
 ) -> None:
     """
     Play a motion through a joint_trajectory_controller, slow first, and record it.
 
-    Each speed is recorded and checked before the next is asked for. Ctrl-C brakes the robot. With
-    --identify the exit code is that of `robot-id identify`.
+    The robot `topic` is that of the topic robot_description. Each speed is recorded and checked
+    before the next is asked for. Ctrl-C brakes the robot. With --identify the exit code is that of
+    `robot-id identify`.
     """
     shares = _speeds(speeds)
+    place = Path(folder)
+    robot = _robot(robot, _locks(locks), place, namespace)
     model = load_robot(robot)
     if motion is None:
-        motion = _excited(robot, Path(folder), budget)
+        motion = _excited(robot, place, budget, no_clearance)
     trajectory = motion_of(model, motion)
     check_limits(model, trajectory)
     _show(model, trajectory, shares)
     if dry_run:
+        _draw(model, trajectory, place)
         return
     parameters = {
         'robot': _path(robot),
@@ -92,12 +107,13 @@ def command(
         'controller': controller,
         'interface': interface,
         'once': True,
+        **({'clearance_m': 0.0} if no_clearance else {}),
         'sim': sim,
         'armed': not sim,
     }
     made = _play(parameters, shares, namespace)
     if identifies:
-        _identify(robot, made, mapping, method, Path(folder))
+        _identify(robot, made, mapping, method, place)
 
 
 def _play(parameters: dict[str, object], shares: list[float], namespace: str) -> list[Path]:
@@ -128,14 +144,64 @@ def _play(parameters: dict[str, object], shares: list[float], namespace: str) ->
     return made
 
 
-def _excited(robot: str, folder: Path, budget: float) -> str:
+def _robot(robot: str, locks: dict[str, float], place: Path, namespace: str) -> str:
+    """Return a robot of a file or of the topic, with its locked joints in a robot file."""
+    if robot == TOPIC:
+        place.mkdir(parents=True, exist_ok=True)
+        urdf = place / 'robot.urdf'
+        words = ['-m', 'robot_id.ros.robot_description', str(urdf)]
+        if subprocess.run([sys.executable, *words, *_in(namespace)], check=False).returncode:
+            raise DataError('the robot was not found: the line above says why')
+        robot = str(urdf)
+    if not locks:
+        return robot
+    if robot.endswith(('.yaml', '.yml')) or not os.path.exists(robot):
+        raise OptionError(
+            f"--lock is for a URDF; robot '{robot}' has its own file: write 'locked' there"
+        )
+    place.mkdir(parents=True, exist_ok=True)
+    file = place / 'robot.yaml'
+    name = Path(robot).name.partition('.')[0]
+    content = {'name': name, 'urdf': _path(robot), 'locked': locks}
+    files.write_text(file, yaml.safe_dump(content))
+    return str(file)
+
+
+def _locks(given: tuple[str, ...]) -> dict[str, float]:
+    """Return the positions of the locked joints."""
+    found = {}
+    for text in given:
+        joint, _, value = text.partition('=')
+        try:
+            found[joint.strip()] = float(value)
+        except ValueError:
+            raise OptionError(
+                f"--lock '{text}': write JOINT=POSITION, such as gripper=0.0"
+            ) from None
+    return found
+
+
+def _excited(robot: str, place: Path, budget: float, no_clearance: bool) -> str:
     """Find a motion, and return its file."""
-    folder.mkdir(parents=True, exist_ok=True)
-    csv = folder / 'motion.csv'
+    place.mkdir(parents=True, exist_ok=True)
+    csv = place / 'motion.csv'
+    more = ['--no-clearance'] if no_clearance else []
     if _verb('excite', '--robot', robot, '--budget', f'{budget:g}', '--out', str(csv),
-             '--plot', str(folder / 'motion.png')):  # fmt: skip
+             '--plot', str(place / PICTURE), *more):  # fmt: skip
         raise DataError('no motion was found: the lines above say why')
     return str(csv.with_suffix('.yaml'))
+
+
+def _draw(robot: Robot, trajectory: Trajectory, place: Path) -> None:
+    """Draw a motion with the limits of the robot, where that is not done already."""
+    from robot_id.trajectory.limits import motion_limits
+    from robot_id.trajectory.plot import plot_motion
+
+    picture = place / PICTURE
+    if not picture.exists():
+        place.mkdir(parents=True, exist_ok=True)
+        plot_motion(trajectory, motion_limits(robot), picture, robot.name)
+    output().print(f'motion and limits: {picture}', markup=False, soft_wrap=True)
 
 
 def _identify(robot: str, data: list[Path], mapping: str, method: str, folder: Path) -> None:
@@ -195,14 +261,19 @@ def _start(
     name: str, parameters: dict[str, object], namespace: str, place: Path
 ) -> subprocess.Popen[bytes]:
     """Start a node with those parameters that it has."""
-    known = {'data_logger': ('data_directory', 'mapping')}.get(name, tuple(parameters))
+    logged = {'data_logger': ('data_directory', 'mapping', 'controller')}
+    known = logged.get(name, tuple(parameters))
     content = {key: value for key, value in parameters.items() if key in known and value != ''}
     file = place / f'{name}.yaml'
     file.write_text(yaml.safe_dump({'/**': {'ros__parameters': content}}))
-    more = ['-r', f'__ns:=/{namespace.strip("/")}'] if namespace else []
-    line = [_executable(name), '--ros-args', '--params-file', str(file), *more]
+    line = [_executable(name), *_in(namespace), '--params-file', str(file)]
     # A process group of its own: Ctrl-C reaches the player first, and the logger after it.
     return subprocess.Popen(line, start_new_session=name == 'data_logger')
+
+
+def _in(namespace: str) -> list[str]:
+    """Return the arguments of ROS for a namespace."""
+    return ['--ros-args', *(['-r', f'__ns:=/{namespace.strip("/")}'] if namespace else [])]
 
 
 def _executable(name: str) -> str:

@@ -80,10 +80,11 @@ def _list(console: Console) -> list[dict[str, Any]]:
 
 
 def _describe(console: Console, robot: Robot, found: dict[str, Any]) -> None:
-    console.print(f'{robot.name}: {found["description"] or "no description"}', markup=False)
+    head = f'{robot.name}: {found["description"] or "no description"}'
+    console.print(head, markup=False, soft_wrap=True)
     gravity = ', '.join(f'{g:g}' for g in found['gravity'])
     console.print(f'gravity [{gravity}] m/s^2', markup=False)
-    print_whole(console, _joints(found))
+    print_whole(console, _joints(robot, found))
     print_whole(console, _kinematics(found))
     if found['mimics']:
         for mimic in found['mimics']:
@@ -95,7 +96,7 @@ def _describe(console: Console, robot: Robot, found: dict[str, Any]) -> None:
         console.print(f'motor speeds = [{rows}] * joint speeds', markup=False, soft_wrap=True)
     if found['loops']:
         print_whole(console, _loops(found))
-    console.print(_parameters(robot, found))
+    print_whole(console, _parameters(robot, found))
 
 
 def _operations(robot: Robot, counts: dict[str, dict[str, dict[str, int]]]) -> Table:
@@ -109,15 +110,19 @@ def _operations(robot: Robot, counts: dict[str, dict[str, dict[str, int]]]) -> T
     return table
 
 
-def _joints(found: dict[str, Any]) -> Table:
-    table = Table(title='joints and limits (SI units; - if not given)')
+def _joints(robot: Robot, found: dict[str, Any]) -> Table:
+    from robot_id.robot.parameters.units import position_units, torque_units
+
+    table = Table(title='joints and limits (- if not given)')
     for header in ('joint', 'type', 'lower', 'upper', 'velocity', 'acceleration', 'torque'):
         table.add_column(header, justify='left' if header in ('joint', 'type') else 'right')
     table.add_column('rotor')
     table.add_column('friction')
-    for joint in found['joints']:
+    for joint, unit, force in zip(found['joints'], position_units(robot), torque_units(robot)):
+        units = {'velocity': f'{unit}/s', 'acceleration': f'{unit}/s2', 'torque': force}
         limits = (
-            _number(joint[key]) for key in ('lower', 'upper', 'velocity', 'acceleration', 'torque')
+            with_unit(joint[key], units.get(key, unit))
+            for key in ('lower', 'upper', 'velocity', 'acceleration', 'torque')
         )
         friction = ' '.join(joint['friction']) or '-'
         table.add_row(joint['name'], joint['type'], *limits, joint['rotor_inertia'], friction)
@@ -126,7 +131,8 @@ def _joints(found: dict[str, Any]) -> Table:
 
 def _kinematics(found: dict[str, Any]) -> Table:
     if found['mdh']:
-        table = Table('joint', 'alpha', 'd', 'theta', 'r', title='modified Denavit-Hartenberg')
+        heads = ('joint', 'alpha (rad)', 'd (m)', 'theta (rad)', 'r (m)')
+        table = Table(*heads, title='modified Denavit-Hartenberg')
         for joint, row in zip(found['joints'], found['mdh']):
             variable = 'r' if row['type'] == 'prismatic' else 'theta'
             cells = (
@@ -158,20 +164,24 @@ def _loops(found: dict[str, Any]) -> Table:
 
 
 def _parameters(robot: Robot, found: dict[str, Any]) -> Table:
+    from robot_id.robot.parameters.units import units_of
+
     entries = found['base_parameters']
     title = f'{len(entries)} base parameters of {len(robot.standard_names)} standard ones'
     table = Table('name', 'grouping', title=title)
     known = any(entry['truth'] is not None for entry in entries)
     if known:
         table.add_column('truth', justify='right')
-    for entry in entries:
+    table.add_column('unit')
+    for entry, unit in zip(entries, units_of(robot)):
         row = [entry['name'], entry['grouping'].split(' = ', 1)[1]]
-        table.add_row(*row, *([f'{entry["truth"]:.6g}'] if known else []))
+        table.add_row(*row, *([f'{entry["truth"]:.6g}'] if known else []), unit)
     return table
 
 
-def _number(value: float | None) -> str:
-    return '-' if value is None or math.isinf(value) else f'{value:.5g}'
+def with_unit(value: float | None, unit: str) -> str:
+    """Return a limit with its unit, '-' where there is none."""
+    return '-' if value is None or math.isinf(value) else f'{value:.5g} {unit}'
 
 
 def _vector(values: list[float]) -> str:

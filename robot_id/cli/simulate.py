@@ -75,6 +75,7 @@ def command(
     from robot_id.dynamics import Disturbances
     from robot_id.methods.parameters import load_for_robot
     from robot_id.robot import load_robot
+    from robot_id.robot.parameters.units import position_units, torque_units
     from robot_id.tasks import dataset_of, perform
     from robot_id.tasks.payload.attachment import at_link, last_link
     from robot_id.tasks.payload.known import carrying, known_part
@@ -112,11 +113,12 @@ def command(
         f'{len(dataset)} samples -> {path}',
         soft_wrap=True,
     )
-    for name, values in summary['joints'].items():
+    units = zip(position_units(model), torque_units(model))
+    for (name, values), (unit, force) in zip(summary['joints'].items(), units):
         line = (
-            f'  {name}: speed {values["velocity"]:.3g}, '
-            f'acceleration {values["acceleration"]:.3g}, torque {values["torque"]:.3g}, '
-            f'tracking error {values["tracking_error"]:.2g}'
+            f'  {name}: speed {values["velocity"]:.3g} {unit}/s, acceleration '
+            f'{values["acceleration"]:.3g} {unit}/s2, torque {values["torque"]:.3g} {force}, '
+            f'tracking error {values["tracking_error"]:.2g} {unit}'
         )
         console.print(line, markup=False, soft_wrap=True)
     warn(summary['warnings'])

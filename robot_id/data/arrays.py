@@ -67,7 +67,7 @@ def cleaned(pieces: Sequence[Raw], rate: float | None, notes: list[str], source:
     repairs: list[Repair] = []
     for raw in pieces:
         found, done = clean(checked(raw, notes, rate), rate, repairs)
-        runs += found
+        runs += [replace(run, name=run.name or raw.source) for run in found]
         notes += done
     runs = at_one_rate(runs, source, notes)
     return Dataset(pieces[0].joint_names, tuple(runs), source, tuple(notes), tuple(repairs))
@@ -80,6 +80,10 @@ def dataset_of_frame(
     source: str,
 ) -> Dataset:
     """Return the Dataset of a data frame; see `Dataset.from_dataframe`."""
+    if not hasattr(frame, 'columns'):
+        raise DataError(
+            f'{source}: a pandas data frame is needed, got {type(frame).__name__}', key='frame'
+        )
     header = [str(name) for name in frame.columns]
     numeric = [header[k] for k, kind in enumerate(frame.dtypes) if kind.kind in 'fiub']
     try:
@@ -103,7 +107,11 @@ def join(sets: Sequence[Dataset]) -> Dataset:
         raise DataError('no data given')
     first = sets[0]
     others = [each.select(first.joint_names) for each in sets[1:]]
-    runs = [run for each in (first, *others) for run in each.runs]
+    runs = [
+        run if run.name else replace(run, name=each.source)
+        for each in (first, *others)
+        for run in each.runs
+    ]
     source = ', '.join(each.source for each in sets)
     notes = [note for each in sets for note in each.notes]
     runs = at_one_rate(runs, source, notes)

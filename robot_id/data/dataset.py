@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 MOST_OFF = 0.5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run(UniformTime):
     """
     One uninterrupted, uniformly sampled recording of N samples and n joints.
@@ -45,6 +45,7 @@ class Run(UniformTime):
     :param gain: (N, n) gains of the position loops as they were set, or None.
     :param supply: (N, n) voltages of the drives, V, or None.
     :param enabled: (N, n) 1 where a drive is on, 0 where its motor turns freely, or None.
+    :param name: of the recording that it is, or is a part of; '' where it has none.
     """
 
     time: Array
@@ -59,6 +60,7 @@ class Run(UniformTime):
     gain: Array | None = None
     supply: Array | None = None
     enabled: Array | None = None
+    name: str = ''
 
     def __post_init__(self) -> None:
         N = self.time.shape[0]
@@ -78,17 +80,20 @@ class Run(UniformTime):
             raise DataError(f'position must be (N, n), got shape {self.position.shape}')
         if self.torque is None:
             object.__setattr__(self, 'torque', np.empty((N, 0)))
-        for each in fields(self):
-            values = getattr(self, each.name)
-            if values is None or each.name == 'time':
-                continue
-            if each.name == 'torque' and values.shape == (N, 0):
+        for name, values in self.channels().items():
+            if name == 'torque' and values.shape == (N, 0):
                 continue
             if values.shape != self.position.shape or values.shape[0] != N:
                 raise DataError(
-                    f'{each.name} has shape {values.shape}, time has {N} samples and position '
+                    f'{name} has shape {values.shape}, time has {N} samples and position '
                     f'{self.position.shape}: all must have equal lengths'
                 )
+
+    @classmethod
+    def of(cls, time: Array, channels: Mapping[str, Array]) -> Run:
+        """Return the run of channels by field name, as `channels` gives them."""
+        given: dict[str, Any] = dict(channels)
+        return cls(time, **given)
 
     @cached_property
     def kept(self) -> Kept:
@@ -100,14 +105,36 @@ class Run(UniformTime):
         """Whether torques were recorded."""
         return self.torque.shape[1] > 0
 
+    def channels(self) -> dict[str, Array]:
+        """Return what was recorded, (N, n) each, by field name, without the time."""
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            name: values
+            for name, values in given.items()
+            if isinstance(values, np.ndarray) and name != 'time'
+        }
+
+    def changed(self, time: Array, change: Callable[[str, Array], Array]) -> Run:
+        """
+        Return the run at other times.
+
+        :param change: gives the new values of a channel from its name and its values.
+        """
+        new: dict[str, Any] = {
+            name: change(name, values) for name, values in self.channels().items()
+        }
+        return replace(self, time=time, **new)
+
     def rows(self, first: int, last: int) -> Run:
         """Return samples first to last (exclusive) as a separate run."""
-        cut = {
-            f.name: getattr(self, f.name)[first:last]
-            for f in fields(self)
-            if getattr(self, f.name) is not None
-        }
-        return replace(self, **cut)
+        return self.changed(self.time[first:last], lambda _, values: values[first:last])
+
+    def __repr__(self) -> str:
+        named = f'{self.name}: ' if self.name else ''
+        return (
+            f'Run({named}{len(self)} samples at {self.rate:.6g} Hz, {self.duration:.4g} s; '
+            f'{", ".join(self.channels())})'
+        )
 
 
 @dataclass(frozen=True)
@@ -284,16 +311,8 @@ class Dataset:
             return self
         index = [self.joint_names.index(name) for name in joint_names]
 
-        def pick(run: Run) -> Run:
-            return replace(
-                run,
-                **{
-                    f.name: getattr(run, f.name)[:, index]
-                    for f in fields(run)
-                    if f.name != 'time'
-                    and getattr(run, f.name) is not None
-                    and (f.name != 'torque' or run.has_torque)
-                },
-            )
+        def pick(_: str, values: Array) -> Array:
+            return values[:, index] if values.shape[1] else values
 
-        return replace(self, joint_names=joint_names, runs=tuple(map(pick, self.runs)))
+        runs = tuple(run.changed(run.time, pick) for run in self.runs)
+        return replace(self, joint_names=joint_names, runs=runs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -12,8 +13,11 @@ import pinocchio as pin
 from robot_id.exceptions import DescriptionError, did_you_mean
 from robot_id.robot import Robot
 from robot_id.robot.files.description import Obstacle
+from robot_id.texts import one_line
 from robot_id.trajectory.trajectory import Array
 
+# Cells of the grid for a mesh without a hull, along its largest side.
+CELLS = 64
 # Half the length of a slab that stands for a floor or a wall, m.
 SLAB = 20.0
 FLOOR = 'floor'
@@ -44,9 +48,38 @@ def load_geometry(urdf: Path) -> tuple[pin.Model, pin.GeometryModel]:
         ) from error
     for thing in geometry.geometryObjects:
         if isinstance(thing.geometry, coal.BVHModelBase):
-            thing.geometry.buildConvexHull(True, 'Qt')
-            thing.geometry = thing.geometry.convex
+            thing.geometry = convex_hull(np.asarray(thing.geometry.vertices()), thing.name)
     return model, geometry
+
+
+def convex_hull(vertices: Array, name: str) -> coal.ConvexBase:
+    """
+    Return a convex shape that holds vertices (N, 3): their hull.
+
+    A hull that coal does not take (a vertex with more than 255 neighbours, a flat mesh) becomes
+    that of the cells of a grid in which they lie, CELLS to the largest side.
+
+    :param name: of the shape, for errors.
+    """
+    with contextlib.suppress(RuntimeError):
+        return _hull(vertices)
+    cell = np.ptp(vertices, axis=0).max() / CELLS
+    corners = np.stack(np.meshgrid(*3 * [(0.0, 1.0)]), axis=-1).reshape(-1, 3)
+    grid = (np.floor(vertices / cell)[:, None] + corners).reshape(-1, 3)
+    try:
+        return _hull(np.unique(grid, axis=0) * cell)
+    except RuntimeError as error:
+        raise DescriptionError(
+            f"no hull around the mesh of '{name}' ({one_line(error)}); without it collisions are "
+            'not checked (--no-clearance)',
+            code='unreadable_geometry',
+        ) from error
+
+
+def _hull(points: Array) -> coal.ConvexBase:
+    found = coal.StdVec_Vec3s()
+    found.extend(list(points))
+    return coal.ConvexBase.convexHull(found, True, 'Qt')
 
 
 def add_floor(geometry: pin.GeometryModel, gravity: Array) -> str:

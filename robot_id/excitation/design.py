@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
 from robot_id.blas_threads import one_blas_thread
+from robot_id.data.dataset import Dataset
 from robot_id.exceptions import DescriptionError, OptionError
 from robot_id.excitation.clearance import Clearance
 from robot_id.excitation.criteria import CRITERIA, criterion_of
@@ -17,6 +18,7 @@ from robot_id.excitation.family import make_family
 from robot_id.excitation.load import deviations_for, load_columns
 from robot_id.excitation.objective import Figures, Objective
 from robot_id.excitation.parameter_weights import expected_values, weights_of_parameters
+from robot_id.excitation.recorded import Recorded, recorded
 from robot_id.excitation.search import SearchResult, search
 from robot_id.json_numbers import finite_or_none
 from robot_id.progress import Progress, silent
@@ -74,6 +76,19 @@ class ExcitationOptions:
 
 
 @dataclass(frozen=True)
+class Rehearsal:
+    """
+    The judgement on a simulated identification.
+
+    :param verdict: usable, caution or do_not_use.
+    :param reasons: one line each.
+    """
+
+    verdict: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, repr=False)
 class Excitation:
     """
     The motion and how exciting it is.
@@ -83,6 +98,9 @@ class Excitation:
     :param clearance_m: smallest distance between links or to the floor, None where not checked.
     :param notes: one line for each assumption and each check that could not be made.
     :param prediction: where the deviations come from: 'torque noise' alone, or a 'rehearsal'.
+    :param after_s: seconds of the recordings that the motion adds to; figures and deviations are
+        those of both together.
+    :param rehearsal: verdict on the rehearsal and its reasons, None where there was none.
     """
 
     robot: str
@@ -95,11 +113,21 @@ class Excitation:
     clearance_m: float | None
     notes: tuple[str, ...]
     prediction: str = 'torque noise'
+    after_s: float = 0.0
+    rehearsal: Rehearsal | None = None
 
     @property
     def trajectory(self) -> Trajectory:
         """The motion."""
         return self.search.trajectory
+
+    def __repr__(self) -> str:
+        known = len(self.deviations.identified())
+        return (
+            f'Excitation({self.robot}: {self.trajectory.kind}, {self.trajectory.duration:g} s, '
+            f'condition number {self.search.figures["condition"]:.3g}, {known} of '
+            f'{len(self.deviations.names)} parameters below 10 %)'
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form (non-finite numbers become null)."""
@@ -122,6 +150,8 @@ class Excitation:
             'interrupted': found.interrupted,
             'torque_std': self.torque_std.tolist(),
             'prediction': self.prediction,
+            'after_s': self.after_s,
+            'rehearsal': None if self.rehearsal is None else asdict(self.rehearsal),
             'parameters': [
                 {
                     'name': name,
@@ -152,13 +182,16 @@ class Excitation:
 
 
 def make_objective(
-    robot: Robot, options: ExcitationOptions, clearance: Clearance | None = None
+    robot: Robot,
+    options: ExcitationOptions,
+    clearance: Clearance | None = None,
+    known: Recorded | None = None,
 ) -> tuple[Objective, list[str]]:
     """Return the objective of the search, and notes on what it assumes."""
     limits = motion_limits(robot, options.fraction, options.limits)
     family = make_family(options.kind, options.seconds, options.order)
     criterion = criterion_of(options.criterion)
-    notes: list[str] = []
+    notes = list(limits.notes)
     expected: Array | None = None
     parameter_weights = np.ones(len(robot.base))
     try:
@@ -172,13 +205,6 @@ def make_objective(
         if criterion.weighted:
             raise
         notes.append('no expected parameters: Phi is W, torques are not predicted')
-    if expected is None and not np.all(np.isfinite(limits.acceleration)):
-        j = int(np.flatnonzero(~np.isfinite(limits.acceleration))[0])
-        raise OptionError(
-            f"joint '{robot.joint_names[j]}' has no acceleration limit and its torque cannot be "
-            'predicted: give one of them',
-            joint=robot.joint_names[j],
-        )
     if not np.all(np.isfinite(limits.torque)):
         names = [n for n, t in zip(robot.joint_names, limits.torque) if not np.isfinite(t)]
         notes.append(f'no torque limit: {", ".join(names)}')
@@ -201,6 +227,7 @@ def make_objective(
         clearance,
         samples=_samples(robot, options, family.size),
         columns=columns,
+        known=known,
     )
     return objective, notes
 
@@ -211,14 +238,23 @@ def excite(
     options: ExcitationOptions | None = None,
     clearance: Clearance | None = None,
     progress: Progress = silent,
+    after: Dataset | None = None,
 ) -> Excitation:
     """
     Find an exciting motion within the robot's limits and predict what it will identify.
 
     :param clearance: of the links, or None to leave collisions unchecked (which is then noted).
+    :param after: recordings that one has: the motion is best together with them.
     """
     options = options or ExcitationOptions()
-    objective, notes = make_objective(robot, options, clearance)
+    known = None
+    if after is not None:
+        known = recorded(after.select(robot.joint_names), robot.limits.velocity)
+    objective, notes = make_objective(robot, options, clearance, known)
+    if known is not None:
+        notes.append(
+            f'all figures are those of {known.seconds:.3g} s of recordings and the motion'
+        )
     noise, source = _torque_noise(robot, options.torque_std, objective.limits)
     notes.append(source)
     found = search(
@@ -249,10 +285,11 @@ def excite(
         options,
         objective.limits,
         found,
-        deviations_for(options.purpose, robot, reference, noise, objective.expected),
+        deviations_for(options.purpose, robot, reference, noise, objective.expected, known),
         noise,
         distance,
         tuple(notes),
+        after_s=0.0 if known is None else known.seconds,
     )
 
 

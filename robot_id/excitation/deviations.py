@@ -9,6 +9,7 @@ import scipy.linalg
 
 from robot_id import dynamics
 from robot_id.exceptions import OptionError
+from robot_id.excitation.recorded import Recorded
 from robot_id.robot import Robot
 from robot_id.trajectory.reference import Reference
 from robot_id.trajectory.trajectory import Array
@@ -47,6 +48,7 @@ def predict_deviations(
     expected: Array | None = None,
     coulomb_slope: float | None = None,
     columns: Array | None = None,
+    known: Recorded | None = None,
 ) -> Deviations:
     """
     Predict sigma of weighted least squares: C = (W^T G^T G W)^-1, G = diag(1/sigma_j).
@@ -59,13 +61,17 @@ def predict_deviations(
     :param expected: (b,) values for the percentages, or None.
     :param columns: (b, p) combinations of the parameters to find, None for all of them; then
         `expected` is (p,), and the names are numbers.
+    :param known: recordings that are identified together with the motion, sampled as it is.
     """
     noise = np.broadcast_to(np.asarray(torque_std, float), (robot.n,))
     if not np.all(np.isfinite(noise)) or np.any(noise <= 0.0):
         raise OptionError(f'the torque noise must be positive, got {np.min(noise):g}')
-    W = dynamics.regressor(
-        robot, reference.position, reference.velocity, reference.acceleration, coulomb_slope
-    )
+    motion = np.stack([reference.position, reference.velocity, reference.acceleration])
+    parts = [dynamics.regressor(robot, *motion, coulomb_slope)]
+    for x, step in () if known is None else zip(known.states, known.steps):
+        rows = dynamics.regressor(robot, *np.swapaxes(x, 1, 2), coulomb_slope)
+        parts.append(rows * np.sqrt(step / reference.step))
+    W = np.concatenate(parts)
     names = robot.base.names
     if columns is not None:
         W, names = W @ columns, tuple(str(k) for k in range(columns.shape[1]))

@@ -13,6 +13,7 @@ import scipy.linalg
 
 from robot_id.exceptions import DescriptionError
 from robot_id.excitation.deviations import Deviations, predict_deviations
+from robot_id.excitation.recorded import Recorded
 from robot_id.robot import Robot
 from robot_id.robot.friction.columns import friction_parameters
 from robot_id.robot.parameters.inertia import INERTIAL
@@ -43,11 +44,19 @@ class LoadColumns:
     sizes: Array
     loads: int
 
-    def predict(self, robot: Robot, reference: Reference, torque_std: Array) -> Deviations:
+    def predict(
+        self,
+        robot: Robot,
+        reference: Reference,
+        torque_std: Array,
+        known: Recorded | None = None,
+    ) -> Deviations:
         """Return the deviations of the load's parameters on a motion."""
-        known = predict_deviations(robot, reference, torque_std, self.sizes, columns=self.C)
+        found = predict_deviations(
+            robot, reference, torque_std, self.sizes, columns=self.C, known=known
+        )
         k = self.loads
-        return Deviations(self.names[:k], known.expected[:k], known.std[:k])
+        return Deviations(self.names[:k], found.expected[:k], found.std[:k])
 
 
 def load_columns(robot: Robot, friction_sizes: Array) -> LoadColumns:
@@ -71,9 +80,15 @@ def load_columns(robot: Robot, friction_sizes: Array) -> LoadColumns:
 
 
 def deviations_for(
-    purpose: str, robot: Robot, reference: Reference, torque_std: Array, expected: Array | None
+    purpose: str,
+    robot: Robot,
+    reference: Reference,
+    torque_std: Array,
+    expected: Array | None,
+    known: Recorded | None = None,
 ) -> Deviations:
     """Return the predicted deviations of the arm, or of a load (see `ExcitationOptions`)."""
     if purpose != 'payload':
-        return predict_deviations(robot, reference, torque_std, expected)
-    return load_columns(robot, np.ones(len(robot.base))).predict(robot, reference, torque_std)
+        return predict_deviations(robot, reference, torque_std, expected, known=known)
+    columns = load_columns(robot, np.ones(len(robot.base)))
+    return columns.predict(robot, reference, torque_std, known)

@@ -15,6 +15,7 @@ from robot_id.excitation.criteria import CRITERIA, criterion_of
 from robot_id.excitation.family import Family
 from robot_id.excitation.feasible import Gauge
 from robot_id.excitation.limit_kernels import torque_penalty
+from robot_id.excitation.recorded import Recorded
 from robot_id.excitation.weighted_rows import WeightedRows
 from robot_id.robot import Robot
 from robot_id.trajectory.limits import MotionLimits
@@ -59,6 +60,7 @@ class Objective:
     :param samples: number of samples in the decimated regressor.
     :param columns: (b, p) combinations of the parameters that the motion is for; None for all.
         Then `parameter_weights` is (p,).
+    :param known: recordings whose rows stand beside those of every motion.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class Objective:
         clearance: Clearance | None = None,
         samples: int = 150,
         columns: Array | None = None,
+        known: Recorded | None = None,
     ) -> None:
         self.robot, self.family, self.limits = robot, family, limits
         self.criterion = criterion_of(criterion)
@@ -82,6 +85,8 @@ class Objective:
         if self.criterion.weighted:
             weights = parameter_weights
         self.rows = WeightedRows(self.acting, joint_weights, weights, columns)
+        if known is not None:
+            self.rows.add_known(known.states, known.steps, family.basis.duration)
         self.expected = expected
         self.clearance = clearance
         self.samples = samples

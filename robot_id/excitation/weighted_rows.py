@@ -9,6 +9,8 @@ costs a fraction of the factor of all rows side by side.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -45,6 +47,20 @@ class WeightedRows:
         self._steps = _steps(places)
         self._scale = np.concatenate([g * weights[own] for g, own in zip(joint_weights, seen)])
         self._places = np.concatenate(places)
+        self._known: Array | None = None
+
+    def add_known(self, states: Iterable[Array], steps: Iterable[float], seconds: float) -> None:
+        """
+        Let every factor hold the rows of recordings too, a second of them as one of the motion.
+
+        :param states: (3, n, N) of each recording.
+        :param steps: seconds from one of its states to the next.
+        :param seconds: length of the motion.
+        """
+        parts = [
+            self.factor(self.acting(x)) * np.sqrt(step / seconds) for x, step in zip(states, steps)
+        ]
+        self._known = np.asarray(np.linalg.qr(np.concatenate(parts), mode='r'))
 
     def factor(self, rows: Array) -> Array:
         """
@@ -52,12 +68,16 @@ class WeightedRows:
 
         :param rows: (A, N) acting entries of W.
         """
+        samples = rows.shape[1]
         if self.combinations is not None:
             parts = zip(self.combinations, self.acting.parts(rows))
             rows = np.concatenate([C.T @ part for C, part in parts])
         p = len(self.weights)
         R = np.zeros((p, p))
         factor_of_rows(rows, self._scale, *self._steps, R)
+        if self._known is not None:
+            both = np.concatenate([R, np.sqrt(samples) * self._known])
+            R = np.asarray(np.linalg.qr(both, mode='r'))
         return R
 
     def pull_back(self, rows: Array, inward: Array) -> Array:

@@ -77,6 +77,14 @@ def confined(found: Outcome, robot: Robot, fitter: Fitter | None = None) -> Outc
     return replace(found, chi=fit.chi, consistent=Consistent(fit, chi, found.covariance))
 
 
+def _with_doubt(method: Any, derived: ResolvedOptions, covariance: Array) -> Array:
+    """(b, b) covariance with the doubt about the law of friction."""
+    doubt = derived.law_doubt
+    if doubt is None or getattr(method, 'deviations', 'classical') == 'classical':
+        return covariance
+    return covariance + np.outer(doubt, doubt)
+
+
 def essential(found: Outcome) -> NDArray[np.bool_]:
     """(b,) parameters that a selection kept; without one, whose 95 % interval leaves out zero."""
     if found.kept is not None and not found.kept.all():
@@ -119,7 +127,7 @@ def assemble(
         method=method.name,
         names=tuple(robot.base.names),
         values=found.chi,
-        covariance=found.covariance,
+        covariance=_with_doubt(method, derived, found.covariance),
         essential=essential(found),
         relative_error_percent=error,
         relative_error_percent_per_joint=100.0 * rho / np.where(norms > 0.0, norms, np.nan),

@@ -11,9 +11,12 @@ from robot_id import options
 from robot_id.data.dataset import Dataset
 from robot_id.exceptions import OptionError, did_you_mean
 from robot_id.methods.result import Result
+from robot_id.methods.torque_free import TORQUE_FREE
 from robot_id.progress import Progress, silent
 from robot_id.robot import Robot
 
+__all__ = ['METHODS', 'TORQUE_FREE', 'Method', 'create', 'full_name', 'method_class', 'names',
+           'summary', 'with_torques']  # fmt: skip
 # name: 'module:class', imported only when it is used.
 METHODS: dict[str, str] = {
     'idim_ols': 'robot_id.methods.idim.idim_ols:IdimOls',
@@ -35,8 +38,6 @@ METHODS: dict[str, str] = {
     'integral': 'robot_id.methods.recursive.integral:Integral',
     'servo_oe': 'robot_id.methods.torque_free.servo_oe:ServoOe',
 }
-# Methods that need no torques, but commands.
-TORQUE_FREE = ('servo_oe',)
 
 
 class Method(Protocol):

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id import files
+from robot_id.exceptions import DataError, shorten
 from robot_id.json_numbers import finite_or_none
 from robot_id.methods.result_form import SCHEMA, Level, covariance_of, parse_form, read_json
 from robot_id.progress import IterationText
@@ -191,6 +192,10 @@ class Result:
     @classmethod
     def load(cls, path: str | Path) -> Result:
         """Read a result that was saved before; refuse anything else in one line."""
+        if not isinstance(path, str | Path):
+            raise DataError(
+                f'the path of a result file is needed, got {shorten(repr(path))}', key='path'
+            )
         return cls.from_dict(read_json(Path(path)), source=str(path))
 
     @classmethod
@@ -219,7 +224,7 @@ class Result:
             ),
             options=form.options,
             warnings=tuple(form.warnings),
-            extras=form.extras,
+            extras=form.extras.model_dump(exclude_unset=True),
             standard_parameters=(
                 tuple(p.model_dump(exclude_unset=True) for p in standard) if standard else None
             ),

@@ -13,30 +13,30 @@ from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-    model_validator,
-)
+from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from robot_id import budget, renamed
 from robot_id.exceptions import DataError, shorten
+from robot_id.methods.extras_form import ExtrasForm, ServoExtrasForm
+from robot_id.methods.form_types import (
+    Count,
+    Deviation,
+    Form,
+    Label,
+    Line,
+    Number,
+    Positive,
+    Tree,
+    Value,
+    Variance,
+)
+from robot_id.methods.torque_free import TORQUE_FREE
 from robot_id.robot.files.names import Name
-from robot_id.texts import LONGEST_LINE, LONGEST_NAME, is_line
 
 SCHEMA = 1
 Level = Literal['usable', 'caution', 'do_not_use']
 LEVELS: tuple[Level, ...] = get_args(Level)
 MOST_PARAMETERS = 5000
-_MOST_COUNTED = 1 << 53
-# No parameter of a robot is larger, and no standard deviation says less.
-_LARGEST, _WIDEST = 1e15, 1e30
-# Of tables and lists in one another.
-_DEEPEST = 20
 # Rounding of a covariance that was computed and written with 64 bits: the asymmetry of an entry
 # relative to both standard deviations, and the smallest eigenvalue of the correlations, each.
 ASYMMETRY, NEGATIVE = 1e-6, 1e-6
@@ -44,64 +44,7 @@ ASYMMETRY, NEGATIVE = 1e-6, 1e-6
 Array = NDArray[np.float64]
 
 
-def _number(value: Any) -> Any:
-    """Refuse whole numbers that no float holds, before they are converted."""
-    if isinstance(value, int) and value.bit_length() > 1000:
-        raise ValueError('is not a finite number')
-    return value
-
-
-def _line(text: str) -> str:
-    if not is_line(text):
-        raise ValueError(f'must be one line of at most {LONGEST_LINE} printable characters')
-    return text
-
-
-def _label(text: str) -> str:
-    if not is_line(text, LONGEST_NAME):
-        raise ValueError(f'must be at most {LONGEST_NAME} printable characters')
-    return text
-
-
-def _plain(value: Any, depth: int = 0) -> Any:
-    """Refuse a tree that is deep, or holds texts or numbers that a result does not hold."""
-    if depth > _DEEPEST:
-        raise ValueError('is nested too deeply')
-    if isinstance(value, str):
-        _line(value)
-    elif isinstance(value, (int, float)):
-        if not np.isfinite(float(_number(value))):
-            raise ValueError('is not a finite number')
-    elif isinstance(value, list):
-        for item in value:
-            _plain(item, depth + 1)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            if not is_line(key, LONGEST_NAME):
-                raise ValueError(f'a key must have at most {LONGEST_NAME} printable characters')
-            _plain(item, depth + 1)
-    return value
-
-
-_Float = Annotated[float, BeforeValidator(_number)]
-Number = Annotated[_Float, Field(allow_inf_nan=False)]
-Value = Annotated[_Float, Field(ge=-_LARGEST, le=_LARGEST, allow_inf_nan=False)]
-Deviation = Annotated[_Float, Field(ge=0.0, le=_WIDEST, allow_inf_nan=False)]
-Variance = Annotated[_Float, Field(ge=-(_WIDEST**2), le=_WIDEST**2, allow_inf_nan=False)]
-Positive = Annotated[_Float, Field(ge=0.0, allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=0, le=_MOST_COUNTED)]
-Label = Annotated[str, AfterValidator(_label)]
-Line = Annotated[str, AfterValidator(_line)]
-Tree = Annotated[dict[str, Any], AfterValidator(_plain)]
-
-
-class _Form(BaseModel):
-    """Types are not converted; keys of later versions are let through."""
-
-    model_config = ConfigDict(extra='ignore', strict=True, frozen=True)
-
-
-class ParameterForm(_Form):
+class ParameterForm(Form):
     """One parameter; null stands for a standard deviation that is not known."""
 
     name: Name
@@ -111,7 +54,7 @@ class ParameterForm(_Form):
     essential: bool = True
 
 
-class StepForm(_Form):
+class StepForm(Form):
     """One iteration."""
 
     parameters: list[Number | None]
@@ -119,7 +62,7 @@ class StepForm(_Form):
     step: Number = 1.0
 
 
-class StandardForm(_Form):
+class StandardForm(Form):
     """One standard parameter of a physically consistent result."""
 
     model_config = ConfigDict(extra='allow')
@@ -132,7 +75,7 @@ class StandardForm(_Form):
     prior_share: Number | None = None
 
 
-class FindingForm(_Form):
+class FindingForm(Form):
     """One finding of the check."""
 
     code: Label
@@ -142,7 +85,7 @@ class FindingForm(_Form):
     fix: Line
 
 
-class ConstantForm(_Form):
+class ConstantForm(Form):
     """One constant of a friction term."""
 
     name: Label
@@ -152,30 +95,24 @@ class ConstantForm(_Form):
     std: Deviation | None = None
 
 
-class FrictionForm(_Form):
+class FrictionForm(Form):
     """The friction terms of each joint, by name, and how they were chosen."""
 
-    terms: dict[Name, list[Label]] = {}
-    constants: list[ConstantForm] = []
+    terms: dict[Name, list[Label]] = Field(default_factory=dict)
+    constants: list[ConstantForm] = Field(default_factory=list)
     selection: Tree | None = None
 
 
-class RobotFileForm(_Form):
+class RobotFileForm(Form):
     """Where the robot was loaded from."""
 
     path: Line
     sha256: Annotated[str, Field(pattern='^[0-9a-f]{64}$')]
-    locked: dict[Name, Number] = {}
-    xacro_args: dict[Label, Line] = {}
+    locked: dict[Name, Number] = Field(default_factory=dict)
+    xacro_args: dict[Label, Line] = Field(default_factory=dict)
 
 
-class ExtrasForm(_Form):
-    """Values of one method; what a reader of a file uses is typed."""
-
-    rate_hz: Annotated[float, Field(gt=0.0, le=1e9)] | None = None
-
-
-class ResultForm(_Form):
+class ResultForm(Form):
     """A whole result file."""
 
     robot: Label = ''
@@ -183,22 +120,22 @@ class ResultForm(_Form):
     parameters: Annotated[list[ParameterForm], Field(min_length=1, max_length=MOST_PARAMETERS)]
     covariance: list[list[Variance | None]] | None = None
     relative_error_percent: Positive | None = None
-    relative_error_percent_per_joint: list[Positive | None] = []
+    relative_error_percent_per_joint: list[Positive | None] = Field(default_factory=list)
     condition_number: Positive | None = None
     iterations: Count = 1
     simulations: Count = 0
     elapsed_s: Positive | None = None
     converged: bool = True
-    history: list[StepForm] = []
-    options: Tree = {}
-    warnings: list[Line] = []
-    extras: Tree = {}
+    history: list[StepForm] = Field(default_factory=list)
+    options: Tree = Field(default_factory=dict)
+    warnings: list[Line] = Field(default_factory=list)
+    extras: ExtrasForm = ExtrasForm()
     standard_parameters: list[StandardForm] | None = None
     physical: Tree | None = None
     verdict: Level | None = None
-    reasons: list[Line] = []
+    reasons: list[Line] = Field(default_factory=list)
     holdout_error_percent: Positive | None = None
-    findings: list[FindingForm] = []
+    findings: list[FindingForm] = Field(default_factory=list)
     friction: FrictionForm = FrictionForm()
     robot_file: RobotFileForm | None = None
 
@@ -219,12 +156,17 @@ class ResultForm(_Form):
                 raise ValueError(
                     f'history.{number} has {len(step.parameters)} values for {b} parameters'
                 )
-        ExtrasForm.model_validate(self.extras)
         if self.covariance:
             if [len(row) for row in self.covariance] != [b] * b:
                 raise ValueError(f'covariance must be {b} x {b}, one row for each parameter')
             check_covariance(covariance_of(self))
         return self
+
+
+class ServoResultForm(ResultForm):
+    """The file of a method that needs no torques."""
+
+    extras: ServoExtrasForm
 
 
 def covariance_of(form: ResultForm) -> Array:
@@ -289,7 +231,8 @@ def parse_form(data: Any, source: str) -> ResultForm:
             bound=name.new,
         )
     try:
-        return ResultForm.model_validate(data)
+        kind = ServoResultForm if data.get('method') in TORQUE_FREE else ResultForm
+        return kind.model_validate(data)
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
         key = '.'.join(str(part) for part in problem['loc'])

@@ -108,7 +108,7 @@ class CommissionAction:
             goal.canceled()
         elif bad:
             result.error_code = ErrorCode.REFUSED
-            result.error_string = f"joint '{bad[0].joint}': {bad[0].text}"
+            result.error_string = work.reason
             goal.abort()
         else:
             goal.succeed()

@@ -74,6 +74,8 @@ class Supervision:
             return True
         if not rate.feed(ns):
             return False
+        if rate.jitter:
+            self._node.warning(rate.jitter)
         if not rate.right:
             joint = control.controller.robot.joint_names[0]
             control.refuse(Trip(Kind.RATE, joint, rate.seen_hz, rate.wanted_hz))
@@ -106,6 +108,7 @@ class Supervision:
         starting = supervisor.starting if self._rate else np.zeros_like(supervisor.agreed)
         values: dict[str, Any] = {
             'seen_rate_hz': self._rate.seen_hz if self._rate else 0.0,
+            'stamp_jitter_s': self._rate.jitter_s if self._rate else 0.0,
             'measured_velocity': self._names(control.velocity.used),
             'soft_start': self._names(starting),
             'violation': 'none',

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
@@ -13,10 +15,12 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_id.data.io.bags.logging_thread import BagThread, Limits
+from robot_id.data.io.bags.mcap_writer import Channel
 from robot_id.data.io.bags.types import channel
 from robot_id.exceptions import OptionError, RobotIdError
 from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.data_directory import DATA_DIRECTORY, shortened
+from robot_id.ros.definitions import definition, type_name
 from robot_id.ros.diagnostics import ERROR, OK, WARN, Report
 from robot_id.ros.driver_mapping import topics_of
 from robot_id.ros.durations import to_duration, to_seconds
@@ -26,6 +30,7 @@ from robot_id.ros.parameter_table import MAPPING, Row
 from robot_id.ros.qos import LATCHED, SERVICE
 from robot_id.ros.refusal import Refusal, code_of
 from robot_id.ros.stamps import to_stamp
+from robot_id.ros.trajectory_client import control_messages
 from robot_id_msgs.msg import ErrorCode, RecordingStatus
 from robot_id_msgs.srv import StartRecording, StopRecording
 
@@ -35,6 +40,8 @@ TOPICS = (
     ('reference', JointTrajectory, 'trajectory_msgs/msg/JointTrajectory'),
     ('effort_commands', Float64MultiArray, 'std_msgs/msg/Float64MultiArray'),
 )
+# Where a joint_trajectory_controller tells its reference: `desired` or, newer, `reference`.
+STATE_TOPIC = 'controller_state'
 NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,99}')
 CONNECT_S = 1.0
 WATCH_S = 0.2
@@ -42,6 +49,8 @@ WATCH_S = 0.2
 TABLE = (
     DATA_DIRECTORY,
     MAPPING,
+    Row('controller', 'joint_trajectory_controller', 'Controller whose ~/controller_state is '
+        'recorded too, where it is published and control_msgs is installed.'),
     Row('flush_period_s', 0.5, 'Time between two writes to disk; a crash loses at most this [s].',
         0.05, 1.0),
     Row('minimum_free_mb', 200.0, 'Free disk space that a recording needs to start and to go on '
@@ -111,13 +120,18 @@ class DataLogger(NodeBase, Node):
             limits = Limits(
                 duration_s, int(settings['minimum_free_mb'] * 1e6), settings['flush_period_s']
             )
+            heard = [
+                (topic, kind, channel('', text)) for topic, (_, kind, text)
+                in zip(self._topics, TOPICS)
+            ]  # fmt: skip
+            heard += self._controller_states()
             self._listeners = [
                 Listener(self, kind, topic, self._taker(number), settings['queue_depth'])
-                for number, (topic, (_, kind, _)) in enumerate(zip(self._topics, TOPICS))
+                for number, (topic, kind, _) in enumerate(heard)
             ]
             channels = [
-                channel(listener.topic, text)
-                for listener, (_, _, text) in zip(self._listeners, TOPICS)
+                replace(plain, topic=listener.topic)
+                for listener, (_, _, plain) in zip(self._listeners, heard)
             ]
             bag = BagThread(path, channels, limits)
         except OSError as error:
@@ -130,6 +144,15 @@ class DataLogger(NodeBase, Node):
         self._publish()
         self.event('recording', bag=path.name, publishers=found)
         return path.name
+
+    def _controller_states(self) -> list[tuple[str, Any, Channel]]:
+        """Return topic, type and channel of the states of the controller, where it tells them."""
+        topic = f'{self.settings["controller"]}/{STATE_TOPIC}'
+        kinds = control_messages()
+        if kinds is None or not self.count_publishers(topic):
+            return []
+        kind = kinds[1]
+        return [(topic, kind, Channel('', type_name(kind), definition(kind)))]
 
     def _checked(self, name: str) -> str:
         if not NAME.fullmatch(name) or '..' in name:

@@ -19,69 +19,30 @@ from std_srvs.srv import Trigger
 
 from robot_id.exceptions import OptionError, RobotIdError
 from robot_id.excitation.clearance import Clearance, clearance_of
+from robot_id.nodes.player_parameters import TABLE
 from robot_id.ros.asking import Failed, ask
 from robot_id.ros.base import SPIN_S, NodeBase, end, run
-from robot_id.ros.data_directory import DATA_DIRECTORY
 from robot_id.ros.diagnostics import OK, WARN, Report
 from robot_id.ros.durations import to_duration
 from robot_id.ros.joint_states import MeasuredTorques
 from robot_id.ros.messages import WrongState
-from robot_id.ros.parameter_table import MAPPING, ROBOT, Row
 from robot_id.ros.qos import SERVICE
 from robot_id.ros.refusal import Refusal, code_of
 from robot_id.ros.trajectory_client import TrajectoryClient
+from robot_id.tasks.playing.follower import SETTLE_S, Follower, Stop
 from robot_id.tasks.playing.judge import judge
 from robot_id.tasks.playing.plan import Plan, make_plan
 from robot_id.tasks.playing.watch import Bounds, Watch
 from robot_id.trajectory.default import motion_of
-from robot_id.trajectory.waypoints import waypoints
+from robot_id.trajectory.waypoints import Waypoints, waypoints
 from robot_id_msgs.action import Play
 from robot_id_msgs.msg import ErrorCode, PlayedSpeed
 from robot_id_msgs.srv import StartRecording, StopRecording
 
 Array = NDArray[np.float64]
-# s from sending a stop until its first point is due. The controller itself leads from where its
-# reference is to that point: what is not known of that place is spread over this time.
-LEAD_S = 0.2
-# s that a robot may need to settle after the last point.
-SETTLE_S = 1.0
 # s between two looks of the thread that plays.
 LOOK_S = 0.02
 FEEDBACK_S = 0.1
-
-TABLE = (
-    ROBOT,
-    MAPPING,
-    DATA_DIRECTORY,
-    Row('trajectory', '', 'Motion to play: a file of `robot-id excite`, or a standard motion.'),
-    Row('controller', 'joint_trajectory_controller', 'Name of the controller of the robot.'),
-    Row('interface', 'auto', 'How trajectories reach the controller; auto: by the action '
-        'FollowJointTrajectory where control_msgs is installed.',
-        choices=('auto', 'action', 'topic')),
-    Row('point_rate_hz', 0.0, 'Rate of the points of a trajectory [Hz]; 0: as the motion needs.',
-        0.0, 1000.0),
-    Row('accelerations', True, 'Send accelerations; not all controllers take them.'),
-    Row('speeds', [0.2, 0.5, 1.0], 'Speeds at which the motion is played, in this order, as '
-        "shares of the motion's own."),
-    Row('sim', False, 'The robot is simulated: no arming, no confirmation.'),
-    Row('armed', False, 'Permit motion of a real robot; false again after each run.', live=True),
-    Row('confirmed_speed', 0.0, 'Highest speed that is played without a call of ~/confirm.',
-        0.0, 1.0, live=True),
-    Row('confirm_s', 600.0, 'Time limit for ~/confirm [s].', 1.0, 1e6),
-    Row('approach_share', 0.2, 'Fraction of the velocity and acceleration limits used on approach '
-        'and return.', 0.01, 1.0),
-    Row('back', True, 'Return to where the robot stood before.'),
-    Row('largest_tracking_error', 0.1, 'Stop where a joint is further from its reference [rad or '
-        'm].', 1e-4, 10.0),
-    Row('largest_effort_share', 0.9, 'Stop above this share of an effort limit.', 0.01, 10.0),
-    Row('stall_s', 5.0, 'Stop after so long without advance along the motion [s].', 0.1, 3600.0),
-    Row('state_timeout_s', 0.5, 'Stop after so long without joint states [s].', 0.01, 60.0),
-    Row('record', True, 'Record each speed by the data_logger, and check it before the next.'),
-    Row('clearance_m', 0.02, 'Smallest distance of the links on approach and return, from the '
-        'geometry of the URDF [m]; 0: not checked.', 0.0, 1.0),
-    Row('wait_s', 60.0, 'Time limit for controller, joint states and data_logger [s].', 0.1, 1e6),
-    Row('once', False, 'Play at once, and end afterwards.'),
-)  # fmt: skip
 
 
 class Stopped(RobotIdError):
@@ -107,11 +68,9 @@ class MotionPlayer(NodeBase, Node):
         self._states = MeasuredTorques(self, driver, self._on_state)
         self._position: Array | None = None
         self._heard = 0.0
-        # What is under way: the plan's watch and the ROS time at which the controller got it.
-        self._watch: Watch | None = None
+        # What is under way, and the ROS time at which the controller got it.
+        self._follower: Follower | None = None
         self._sent_ns = 0
-        self._stop_reason = ''
-        self._braking_until = 0.0
         self._asked_to_stop = ''
         self._confirmed = threading.Event()
         self._playing = threading.Lock()
@@ -147,50 +106,31 @@ class MotionPlayer(NodeBase, Node):
 
     def _on_state(self, _: int, position: Array, effort: Array) -> None:
         self._position, self._heard = position, time.monotonic()
-        watch = self._watch
-        if watch is None or self._stop_reason:
-            return
-        why = watch.feed(self._elapsed(), position, effort, self._client.reference)
-        ended = self._client.ended
-        if ended:
-            # The controller holds the robot by itself.
-            self._watch, self._stop_reason = None, ended
-        elif why or self._asked_to_stop:
-            self._brake(why or self._asked_to_stop)
+        follower, client = self._follower, self._client
+        if follower is not None:
+            stop = follower.state(self._elapsed(), position, effort, client.told, client.ended)
+            self._brake(stop)
 
     def _guard(self) -> None:
         """Stop without joint states, on request, and where the controller has ended."""
-        watch = self._watch
-        if watch is None or self._stop_reason:
+        follower = self._follower
+        if follower is None:
             return
+        if self._asked_to_stop:
+            self._brake(follower.stop(self._elapsed(), self._asked_to_stop))
         silent = time.monotonic() - self._heard
-        if silent > self.settings['state_timeout_s']:
-            self._brake(f'no joint states for {silent:.2f} s')
-        elif self._asked_to_stop:
-            self._brake(self._asked_to_stop)
-        elif self._client.ended:
-            self._watch, self._stop_reason = None, self._client.ended
+        self._brake(follower.silence(self._elapsed(), silent, self._client.ended))
 
     def _elapsed(self) -> float:
         return float(self.get_clock().now().nanoseconds - self._sent_ns) / 1e9
 
-    def _brake(self, why: str) -> None:
+    def _brake(self, stop: Stop | None) -> None:
         """Come to rest along the path, within the acceleration limits."""
-        watch = self._watch
-        assert watch is not None
-        self._stop_reason = why
-        points, seconds = self._stop_of(watch)
-        self._braking_until = time.monotonic() + seconds
+        if stop is None or stop.points is None:
+            return
         self._phase = 'braking'
-        self._client.send(points)
-        self.failure(f'stopping: {why}', seconds=seconds)
-
-    def _stop_of(self, watch: Watch) -> tuple[Any, float]:
-        """Return the points of a stop from now on, and its seconds."""
-        at = watch.predicted(self._elapsed())
-        stop = watch.plan.stop(min(at, watch.plan.whole.duration))
-        points = waypoints(stop, self.settings['point_rate_hz'])
-        return points.after(LEAD_S), stop.duration
+        self._client.send(stop.points)
+        self.failure(f'stopping: {stop.why}', seconds=stop.seconds)
 
     def _on_stop(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         response.success = self._playing.locked()
@@ -331,14 +271,14 @@ class MotionPlayer(NodeBase, Node):
         one.planned = to_duration(plan.motion_s)
         if settings['record']:
             one.bag = self._recording(self._start, StartRecording.Request()).bag
+        follower = self._send(plan, points)
         try:
-            watch = self._send(plan, points)
-            self._follow(watch)
+            self._follow(follower)
         finally:
-            self._watch = None
+            self._follower = None
+            self._note(one, follower.watch)
             if one.bag:
                 self._recording(self._end, StopRecording.Request())
-            self._note(one, watch)
         if one.bag:
             self._phase = 'judging'
             path = Path(settings['data_directory']).expanduser() / one.bag
@@ -349,48 +289,46 @@ class MotionPlayer(NodeBase, Node):
             if found.reason:
                 raise Refusal(ErrorCode.REFUSED, f'speed {one.speed:g}: {found.reason}')
 
-    def _send(self, plan: Plan, points: Any) -> Watch:
+    def _send(self, plan: Plan, points: Waypoints) -> Follower:
         settings = self.settings
         limit = self._robot.limits.torque
         bounds = Bounds(
             settings['largest_tracking_error'], np.where(limit > 0.0, limit, np.inf),
             settings['largest_effort_share'], settings['stall_s'],
         )  # fmt: skip
-        watch = Watch(plan, bounds, self._robot.joint_names)
-        self._stop_reason, self._speed = '', plan.speed
+        follower = Follower(
+            plan, bounds, self._robot.joint_names, settings['state_timeout_s'],
+            settings['point_rate_hz'],
+        )  # fmt: skip
+        self._speed = plan.speed
         self.event(
             'playing', speed=plan.speed, approach_s=plan.begin, motion_s=plan.motion_s,
             points=len(points.time), rate_hz=points.rate_hz,
         )  # fmt: skip
         self._client.forget()
         self._sent_ns = self.get_clock().now().nanoseconds
-        self._watch = watch
+        self._follower = follower
         # By the thread of the executor, which also takes the controller's answers.
         assert self.executor is not None
         self.executor.create_task(lambda: self._client.send(points))
-        return watch
+        return follower
 
-    def _follow(self, watch: Watch) -> None:
+    def _follow(self, follower: Follower) -> None:
         """Wait until the plan is executed; raise where the robot was stopped."""
-        arrived = 0.0
-        while True:
+        client, watch = self._client, follower.watch
+        while follower.stopped is None:
             time.sleep(LOOK_S)
-            now = time.monotonic()
-            if self._stop_reason:
-                if now < self._braking_until + SETTLE_S and self._phase == 'braking':
-                    self._feed_back(1.0)
-                    continue
-                raise Stopped(f'speed {watch.plan.speed:g}: {self._stop_reason}')
-            self._phase, fraction = watch.plan.phase(watch.executed)
-            self._feed_back(fraction, watch)
-            if watch.arrived:
-                arrived = arrived or now
-                told = not self._client.by_action or self._client.ended == ''
-                if (told and now - arrived > 0.2) or now - arrived > SETTLE_S:
-                    return
-            elif self._client.ended == '':
-                # It says that it is done; noise may hide the very last samples.
+            if follower.stopped is None:
+                self._phase, fraction = watch.plan.phase(watch.executed)
+                self._feed_back(fraction, watch)
+            if follower.finished(time.monotonic(), client.by_action, client.ended):
                 return
+        if follower.stopped.points is not None:
+            until = time.monotonic() + follower.stopped.seconds + SETTLE_S
+            while time.monotonic() < until:
+                time.sleep(LOOK_S)
+                self._feed_back(1.0, watch)
+        raise Stopped(f'speed {follower.plan.speed:g}: {follower.stopped.why}')
 
     _fed_back = 0.0
 
@@ -431,10 +369,11 @@ class MotionPlayer(NodeBase, Node):
             time.sleep(LOOK_S)
 
     def _report(self) -> Report:
-        watch = self._watch
+        follower = self._follower
         values = {'phase': self._phase, 'speed': self._speed, 'armed': self.settings['armed'],
                   'refused': self.refused, 'last_refusal': self.last_refusal}  # fmt: skip
-        if watch is not None:
+        if follower is not None:
+            watch = follower.watch
             values['executed_s'], values['tracking_error'] = watch.executed, watch.tracking_error
         if self._position is None:
             return WARN, 'waits for joint states', values
@@ -442,15 +381,14 @@ class MotionPlayer(NodeBase, Node):
 
     def close(self) -> None:
         """Bring the robot to rest before the process ends."""
-        watch = self._watch
-        if watch is None or self._stop_reason:
+        follower = self._follower
+        stop = None if follower is None else follower.stop(self._elapsed(), 'the node ends')
+        if stop is None or stop.points is None:
             return
-        self._stop_reason = 'the node ends'
-        points, seconds = self._stop_of(watch)
-        self.failure('stopping: the node ends', seconds=seconds)
+        self.failure(f'stopping: {stop.why}', seconds=stop.seconds)
         assert self.executor is not None
         spin = self.executor.spin_once
-        self._client.deliver(points, lambda: spin(timeout_sec=SPIN_S))
+        self._client.deliver(stop.points, lambda: spin(timeout_sec=SPIN_S))
 
 
 def main() -> None:

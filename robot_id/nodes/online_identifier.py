@@ -16,6 +16,7 @@ from robot_id.data.joint_order import OtherJoints
 from robot_id.exceptions import DataError, RobotIdError
 from robot_id.methods.parameters import added_load, load_for_robot
 from robot_id.methods.recursive.identifier import OnlineIdentifier
+from robot_id.methods.recursive.law_torque import LawTorque
 from robot_id.methods.recursive.recent_error import recent_error
 from robot_id.methods.recursive.sample_stream import Block, SampleStream
 from robot_id.methods.recursive.status import Status
@@ -40,6 +41,8 @@ WORK_S = 0.02
 # Messages that may wait while the estimator works.
 DEPTH = 2000
 RECENT_S = 2.0
+# A command that is older than this is no longer what a drive follows.
+LONGEST_COMMAND = SECOND // 2
 STATES = {
     'live': OnlineStatus.LIVE,
     'frozen': OnlineStatus.FROZEN,
@@ -55,7 +58,11 @@ class OnlineIdentifierNode(NodeBase, Node):
         super().__init__('online_identifier')
         self.prepare(TABLE)
         self._robot = self.robot_setting()
-        self._references = ReferenceBuffer(self._robot.joint_names, 4096)
+        driver = self.driver_setting(self._robot)
+        self._law = driver.law
+        self._references = ReferenceBuffer(
+            self._robot.joint_names, 4096, held=self._law is not None
+        )
         self._riv = self.settings['method'] == 'riv'
         self._arm: Result | None = None
         self._start = a_priori_or_none(self._robot)
@@ -70,9 +77,8 @@ class OnlineIdentifierNode(NodeBase, Node):
         self._estimates = self.create_publisher(DynamicParameters, '~/dynamic_parameters', LATCHED)
         self._statuses = self.create_publisher(OnlineStatus, '~/status', LATCHED)
         self._loads = self.create_publisher(PayloadEstimate, '~/payload', LATCHED)
-        driver = self.driver_setting(self._robot)
         self._states = MeasuredTorques(self, driver, self._on_sample, DEPTH)
-        if self._riv:
+        if self._riv or self._law is not None:
             self._plan = hear(self, JointTrajectory, 'reference', self._on_reference, POINT, DEPTH)
         self.create_service(ResetEstimate, '~/reset', self._reset)
         self.create_timer(WORK_S, self._work, clock=self.steady)
@@ -96,8 +102,12 @@ class OnlineIdentifierNode(NodeBase, Node):
 
     def _begin(self) -> None:
         """Start with no data."""
-        reference = (lambda stamp: self._references.at(stamp, SECOND // 50)) if self._riv else None
+        reference = None
+        if self._riv or self._law is not None:
+            longest = SECOND // 50 if self._law is None else LONGEST_COMMAND
+            reference = lambda stamp: self._references.at(stamp, longest)  # noqa: E731
         self._stream = SampleStream(self.settings['rate_hz'], reference)
+        self._torques: LawTorque | None = None
         self._identifier: OnlineIdentifier | None = None
         self._recent: deque[Block] = deque()
         self._used = self._updates = 0
@@ -133,7 +143,12 @@ class OnlineIdentifierNode(NodeBase, Node):
             if block.fresh:
                 self._identifier.new_segment()
                 self._recent.clear()
-            reference = None if block.reference is None else tuple(block.reference)
+            if self._law is not None:
+                self._torques = self._torques or LawTorque(self._law, self._stream.rate_hz)
+                block = self._torques(block)
+            reference = (
+                tuple(block.reference) if self._riv and block.reference is not None else None
+            )
             try:
                 self._identifier.feed(block.position, block.torque, reference)
             except RobotIdError as error:

@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 FAR = 3.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """
     Several results over the union of their parameters.
@@ -74,7 +74,7 @@ class Comparison:
         }
         return tuple(known.get(name, '') for name in self.names)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return text_table(*self.cells(), left=2)
 
     def _repr_html_(self) -> str:

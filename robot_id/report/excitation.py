@@ -10,6 +10,8 @@ from robot_id.excitation.criteria import CRITERIA
 from robot_id.excitation.design import Excitation
 from robot_id.excitation.deviations import Deviations
 from robot_id.plain_table import number
+from robot_id.robot import Robot
+from robot_id.robot.parameters.units import torque_units, unit_of, units_of
 
 # Parameters that are named in a line.
 _NAMED = 8
@@ -27,17 +29,20 @@ def criterion_table(found: Excitation) -> Table:
     return table
 
 
-def expected_table(found: Excitation) -> Table:
+def expected_table(robot: Robot, found: Excitation) -> Table:
     """Return the standard deviation to expect of each parameter; one may not be excited."""
-    noise = ', '.join(f'{s:g}' for s in found.torque_std)
+    forces = list(dict.fromkeys(torque_units(robot)))
+    noise = f'{", ".join(f"{s:g}" for s in found.torque_std)} {" or ".join(forces)}'
+    units = dict(zip(robot.base.names, units_of(robot)))
     table = Table(title=f'expected standard deviations for a torque noise of {noise}')
-    for header in ('name', 'expected', 'standard deviation', 'percent'):
-        table.add_column(header, justify='left' if header == 'name' else 'right')
+    for header in ('name', 'expected', 'standard deviation', 'unit', 'percent'):
+        table.add_column(header, justify='left' if header in ('name', 'unit') else 'right')
     known = found.deviations
     for name, value, std, percent in zip(known.names, known.expected, known.std, known.percent):
         spread = number(std, 3) if math.isfinite(std) else 'not excited'
         style = None if percent < 10.0 else 'dim'
-        table.add_row(name, number(value, 4), spread, number(percent, 3), style=style)
+        unit = units.get(name) or unit_of(name.removeprefix('load '))
+        table.add_row(name, number(value, 4), spread, unit, number(percent, 3), style=style)
     return table
 
 

@@ -93,14 +93,15 @@ class NodeBase:
         return {'executor': type(self.executor).__name__, 'scheduling': self._scheduling}
 
     def robot_setting(self: Any) -> Robot:
-        """Return the robot that the parameter names."""
+        """Return the robot that the parameter names, or that of the topic robot_description."""
         # Imported here, so that nodes without a robot start without pinocchio.
         from robot_id.robot import load_robot
+        from robot_id.ros.robot_description import TOPIC_ROBOT, robot_of_topic
 
         name = self.settings['robot']
         if not name:
             raise OptionError('parameter robot is not set: a shipped name such as emps, or a file')
-        robot = load_robot(name)
+        robot = load_robot(robot_of_topic(self) if name == TOPIC_ROBOT else name)
         self.diagnostics.hardware = robot.name
         return robot
 

@@ -51,6 +51,7 @@ class DriverMapping:
     :ivar compensated: torques that the robot adds to a command by itself: gravity, friction.
     :ivar position: its Conversion; `torque` that of the measured effort, `command` of what is
         sent.
+    :ivar law: the channel of the torque where it is computed by a PD law, else None.
     """
 
     def __init__(self, name: str, joint_names: tuple[str, ...], gains: dict[str, float]) -> None:
@@ -58,6 +59,7 @@ class DriverMapping:
         self.topics = topics_of(name)
         self.position = self.torque = self.command = Conversion()
         self.compensated: tuple[str, ...] = ()
+        self.law: Channel | None = None
         if not name:
             return
         self._where, self._gains = f"mapping '{name}'", gains
@@ -73,10 +75,24 @@ class DriverMapping:
         channels = mapping.channels()
         if 'control' in channels:
             self.compensated = channels['control'].compensated
+        torque = channels.get('torque')
+        if torque is not None and torque.law == 'pd':
+            self.law = self._in_robot_order(channels.pop('torque'))
         self.position, self.torque, self.command = (
             self._conversion(what, channels.get(what))
             for what in ('position', 'torque', 'control')
         )
+
+    def _in_robot_order(self, law: Channel) -> Channel:
+        """Return a law with its gains in the robot's order of joints."""
+        place = [self._order.index(joint) for joint in self._joints]
+        own = {}
+        for key in ('kp', 'kd', 'limit'):
+            value = getattr(law, key)
+            if isinstance(value, list):
+                values = per_joint(value, len(place), f'{self._where}: torque: {key}')
+                own[key] = values[place].tolist() if len(values) > 1 else float(values[0])
+        return law.model_copy(update=own)
 
     def _conversion(self, what: str, channel: Channel | None) -> Conversion:
         if channel is None:

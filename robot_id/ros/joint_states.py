@@ -110,6 +110,8 @@ class MeasuredTorques:
     """
     Positions and torques in the robot's order of joints, for nodes that identify.
 
+    Where the driver's torques are computed by a law no effort is needed, and the torque is (0,).
+
     :param driver: its topic, names and units.
     :param on_sample: called with the stamp [ns], position (n,) and torque (n,).
     :param depth: joint states that may wait while the node works.
@@ -131,9 +133,10 @@ class MeasuredTorques:
         try:
             self._matcher.match(message.name)
             position = self._matcher.take(message.position, 'position')
-            torque = self._matcher.take(message.effort, 'effort')
+            torque = np.empty(0)
+            if self._driver.law is None:
+                torque = self._driver.torque(self._matcher.take(message.effort, 'effort'))
         except DataError as error:
             self._node.refuse('joint state', error)
             return
-        position, torque = self._driver.position(position), self._driver.torque(torque)
-        self._on_sample(to_ns(message.header.stamp), position, torque)
+        self._on_sample(to_ns(message.header.stamp), self._driver.position(position), torque)

@@ -19,6 +19,8 @@ from robot_id.ros.launch_support import Given, in_enclave, package_file
 if TYPE_CHECKING:
     from robot_id.robot import Robot
 
+# Name of a robot that stands for the topic robot_description.
+TOPIC_ROBOT = 'topic'
 VIEWERS = ('robot_state_publisher', 'rviz2')
 
 
@@ -32,6 +34,10 @@ def check_and_show(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     line = missing_enclave(f'{given["enclaves"]}/operator')
     if line:
         raise RuntimeError(line)
+    if given['robot'] == TOPIC_ROBOT:
+        if given.on('rviz'):
+            raise RuntimeError('rviz:=true: who publishes robot_description shows the robot too')
+        return []
     if given['lock']:
         context.launch_configurations['robot'] = _locked(given)
         context.launch_configurations['lock'] = ''

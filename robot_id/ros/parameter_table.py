@@ -113,7 +113,10 @@ class Row:
         return ''
 
 
-ROBOT = Row('robot', '', 'Robot: a shipped name, or the path of a robot file or URDF.')
+ROBOT = Row(
+    'robot', '', 'Robot: a shipped name, the path of a robot file or URDF, or `topic` for the '
+    'topic robot_description.'
+)  # fmt: skip
 MAPPING = Row(
     'mapping', '', "Topics, joint names, signs and units of the robot's driver: a shipped mapping "
     'or a file; empty: as in the robot file, in SI units.'

@@ -18,6 +18,7 @@ from robot_id.exceptions import DataError, OptionError
 from robot_id.ros.driver_mapping import DriverMapping
 from robot_id.ros.durations import to_duration
 from robot_id.ros.qos import STREAM
+from robot_id.tasks.playing.watch import Told
 from robot_id.trajectory.waypoints import Waypoints
 
 Array = NDArray[np.float64]
@@ -44,7 +45,7 @@ class TrajectoryClient:
     :param driver: names, signs and units of the joints.
     :param interface: 'action', 'topic', or 'auto' for the action where control_msgs is installed.
     :param accelerations: whether the controller takes them.
-    :ivar reference: (n,) that the controller follows now, None where it does not tell.
+    :ivar told: what the controller last told of its reference, None where it does not.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class TrajectoryClient:
                 'parameter interface: the action FollowJointTrajectory needs the ROS package '
                 "control_msgs, which is not installed; use 'topic'"
             )
-        self.reference: Array | None = None
+        self.told: Told | None = None
         self._number = 0
         self._ended: str | None = None
         self.by_action = kinds is not None and interface != 'topic'
@@ -162,10 +163,16 @@ class TrajectoryClient:
             self._ended = f'the controller aborted the trajectory: {more}'
 
     def _on_state(self, message: Any) -> None:
-        """Hear the reference; controllers before ROS 2 Humble call it `desired`."""
-        point = getattr(message, 'reference', None) or message.desired
+        """Hear reference and position; the old message calls them `desired` and `actual`."""
+        wanted = getattr(message, 'reference', None) or message.desired
+        measured = getattr(message, 'feedback', None) or message.actual
         try:
             self._matcher.match(message.joint_names)
-            self.reference = self._driver.position(self._matcher.take(point.positions))
+            self.told = Told(
+                *(
+                    self._driver.position(self._matcher.take(point.positions))
+                    for point in (wanted, measured)
+                )
+            )
         except DataError:
-            self.reference = None
+            self.told = None

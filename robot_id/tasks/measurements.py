@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
@@ -30,9 +30,9 @@ def measurements(
 
     :param given: a Dataset, a file, or several of either.
     """
-    listed = [given] if isinstance(given, data.Dataset | str | os.PathLike) else list(given)
+    several = isinstance(given, Iterable) and not isinstance(given, data.Dataset | str)
     sets = []
-    for one in listed:
+    for one in given if several else [given]:  # type: ignore[list-item, union-attr]
         if isinstance(one, data.Dataset):
             sets.append(one.select(robot.joint_names))
         elif isinstance(one, str | os.PathLike):

@@ -51,7 +51,7 @@ def position_prediction(
     for run, simulated in zip(dataset.runs, method.errors(robot, result, dataset)):
         used = np.isfinite(simulated)
         mean = run.position.mean(axis=0)
-        runs.append(PredictedRun(run.time, run.position - mean, simulated - mean, used))
+        runs.append(PredictedRun(run.time, run.position - mean, simulated - mean, used, run))
     if not all(run.used.any() for run in runs):
         raise DataError(f'{dataset.source or "recording"}: its simulation diverges')
     return Prediction(robot.joint_names, tuple(runs), 'position')

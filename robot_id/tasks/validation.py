@@ -94,7 +94,7 @@ def simulation_errors(
     return {name: float(error) for name, error in zip(OUTPUTS, errors)}, ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Validation:
     """
     Errors of a result on other data.
@@ -138,7 +138,7 @@ class Validation:
             ('all', number(self.error_percent, 4)),
         ]
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return '\n'.join([self.source, text_table(_HEADS, self._rows()), *self.warnings])
 
     def _repr_html_(self) -> str:

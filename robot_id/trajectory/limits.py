@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from robot_id.exceptions import OptionError, TrajectoryError, did_you_mean
 from robot_id.robot import Robot
-from robot_id.robot.limits import Limits
+from robot_id.robot.files.urdf_tags import read_urdf
+from robot_id.robot.limits import FULL_SPEED_S, Limits
 from robot_id.trajectory.trajectory import Array, Trajectory
 
 QUANTITIES = ('lower', 'upper', 'velocity', 'acceleration', 'torque')
@@ -22,7 +23,9 @@ class MotionLimits:
     """
     The part of the joints' limits that a motion may use, (n,) each.
 
-    Positions and velocities are always finite; acceleration or torque may be infinite, not both.
+    Torques may be infinite, the others are finite.
+
+    :param notes: one line for each limit that was assumed.
     """
 
     joint_names: tuple[str, ...]
@@ -31,6 +34,7 @@ class MotionLimits:
     velocity: Array
     acceleration: Array
     torque: Array
+    notes: tuple[str, ...] = ()
 
     @property
     def middle(self) -> Array:
@@ -120,6 +124,7 @@ def motion_limits(
             hint = did_you_mean(quantity, QUANTITIES)
             raise OptionError(f"limit '{key}': no quantity '{quantity}', {hint}", key=key)
         values[quantity][robot.joint_names.index(joint)] = value
+    notes = _assume(robot, values)
     for j, name in enumerate(robot.joint_names):
         _check_joint(name, {q: float(v[j]) for q, v in values.items()})
     middle = 0.5 * (values['lower'] + values['upper'])
@@ -129,7 +134,41 @@ def motion_limits(
         middle - half,
         middle + half,
         *(fraction * values[q] for q in ('velocity', 'acceleration', 'torque')),
+        notes,
     )
+
+
+def _assume(robot: Robot, values: dict[str, Array]) -> tuple[str, ...]:
+    """Fill in what a URDF does not have: a turn of continuous joints, and accelerations."""
+    notes = []
+    for j in _continuous(robot):
+        if not np.isfinite(values['lower'][j]) and not np.isfinite(values['upper'][j]):
+            values['lower'][j], values['upper'][j] = -np.pi, np.pi
+            notes.append(f"joint '{robot.joint_names[j]}' is continuous: -pi to pi assumed")
+    missing = ~np.isfinite(values['acceleration'])
+    assumed = replace(robot.limits, **values).usual_acceleration
+    values['acceleration'] = assumed
+    if np.any(missing & np.isfinite(assumed)):
+        names = ', '.join(
+            f'{name} {a:.3g}' for name, a, none in zip(robot.joint_names, assumed, missing) if none
+        )
+        notes.append(
+            f'no acceleration limit, full speed within {FULL_SPEED_S:g} s assumed: {names} '
+            '(JOINT.acceleration=VALUE changes it)'
+        )
+    return tuple(notes)
+
+
+def _continuous(robot: Robot) -> list[int]:
+    """Return the numbers of the joints that a URDF calls continuous."""
+    if robot.urdf is None:
+        return []
+    joints = read_urdf(robot.urdf)[1]
+    return [
+        j
+        for j, name in enumerate(robot.joint_names)
+        if name in joints and joints[name].type == 'continuous'
+    ]
 
 
 def _check_joint(name: str, own: dict[str, float]) -> None:
@@ -146,8 +185,6 @@ def _check_joint(name: str, own: dict[str, float]) -> None:
     for quantity in ('lower', 'upper', 'velocity'):
         if not np.isfinite(own[quantity]):
             raise missing(quantity)
-    if not np.isfinite(own['acceleration']) and not np.isfinite(own['torque']):
-        raise missing('acceleration')
     if own['lower'] >= own['upper']:
         raise TrajectoryError(
             f"joint '{name}' has no room to move: its position limits are "

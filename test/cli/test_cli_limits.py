@@ -1,5 +1,6 @@
 """The terminal when things are full, foreign or in the way."""
 
+import ctypes
 import json
 import os
 import signal
@@ -10,11 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from errors import refused
 
 from robot_id import budget
 from robot_id.cli.main import cli
 from robot_id.data import Dataset, Run
-from robot_id.exceptions import RobotIdError
+from robot_id.exceptions import RobotIdError, TimeLimitError
 from robot_id.methods.result import Result
 from robot_id.robot import load_robot
 from robot_id.tasks import record
@@ -110,6 +112,24 @@ def test_a_recording_with_a_plain_mistake_is_answered_soon(method, mistake):
     assert found.verdict == 'do_not_use'
     word = 'friction drives it' if mistake == 'sign' else 'time_unit'
     assert any(word in reason for reason in found.reasons), found.reasons
+
+
+def test_a_callback_of_c_code_keeps_no_time_limit_from_ringing(capfd):
+    """The compiler calls back into Python, where an exception is printed and dropped."""
+
+    def slow(one: int, other: int) -> int:
+        end = time.monotonic() + 0.3
+        while time.monotonic() < end:
+            pass
+        return 0
+
+    compare = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(slow)
+    numbers = (ctypes.c_int * 2)()
+    with refused(TimeLimitError, code='time_limit'), budget.time_limit(0.1):
+        ctypes.CDLL(None).qsort(numbers, 2, ctypes.sizeof(ctypes.c_int), compare)
+        while True:
+            time.sleep(0.01)
+    assert capfd.readouterr().err == ''
 
 
 def test_existing_file_is_kept_beside_the_new_one(saved, tmp_path):

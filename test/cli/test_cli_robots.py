@@ -49,6 +49,5 @@ def test_a_urdf_alone(shared):
 def test_unknown_robot_is_one_line():
     result = run('tx4')
     assert isinstance(result.exception, DescriptionError)
-    assert str(result.exception) == (
-        "no robot 'tx4', did you mean 'tx40'? (or give a .yaml or .urdf file)"
-    )
+    assert len(str(result.exception).splitlines()) == 1
+    assert "'tx40'" in str(result.exception)

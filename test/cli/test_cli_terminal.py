@@ -41,7 +41,7 @@ def test_numbers_are_whole_in_narrow_terminals_and_have_units(folder):
         assert any(value == pytest.approx(parameter['value'], rel=1e-4) for value in shown)
         assert f' {parameter["unit"]} ' in row
     line = next(text for text in done.output.splitlines() if 'coulomb_slope' in text)
-    assert 'derived: sign(dq);' in line or 'derived: slope ' in line
+    assert 'from the data: sign(dq);' in line or 'from the data: slope ' in line
 
 
 def test_the_robot_of_a_result_is_known_to_validate_and_export(folder):

@@ -31,15 +31,30 @@ onload = () => setTimeout(() => {{
 
 @pytest.fixture(scope='module')
 def manual(tmp_path_factory):
-    pytest.importorskip('furo')
+    """Build the manual from a copy, the pages of the examples without running them."""
+    for package in ('furo', 'sphinx_gallery'):
+        pytest.importorskip(package)
     folder = tmp_path_factory.mktemp('manual')
+    for path in ROOT.iterdir():
+        if path.name != 'doc':
+            (folder / path.name).symlink_to(path)
+    leave = shutil.ignore_patterns('examples')
+    shutil.copytree(ROOT / 'doc', folder / 'doc', ignore=leave)
+    html = folder / 'html'
     done = subprocess.run(
-        [sys.executable, '-m', 'sphinx', '-q', '-E', '-W', '--keep-going', '-b', 'html', '-d',
-         str(folder / 'trees'), str(ROOT / 'doc'), str(folder / 'html')],
+        [sys.executable, '-m', 'sphinx', '-q', '-E', '-W', '--keep-going', '-b', 'html', '-D',
+         'plot_gallery=0', '-d', str(folder / 'trees'), str(folder / 'doc'), str(html)],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    return folder / 'html'
+    return html
+
+
+def test_every_example_has_its_page(manual):
+    index = (manual / 'examples' / 'index.html').read_text()
+    for path in (ROOT / 'examples').glob('*.py'):
+        assert f'href="{path.stem}.html"' in index
+        assert (manual / 'examples' / f'{path.stem}.html').is_file()
 
 
 def chromium(*arguments):

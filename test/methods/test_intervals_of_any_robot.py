@@ -59,7 +59,10 @@ def test_an_offset_is_the_hold_zero_both_or_itself():
     assert sure.used == (0.0, 0.0)
     # Far from zero, and the hold is within three deviations.
     assert offset(-1.5e-3, 0.4e-3).held
-    assert offset(0.02e-3, 0.05e-3).used == (0.0, 0.0)
+    # Held for half of a sample: a controller of twice the rate of the recording.
+    assert offset(-0.25e-3, 0.05e-3).used == (-0.25e-3, 0.05e-3)
+    # Not significant: corrected all the same, drawn to the middle of what is possible.
+    assert offset(0.0, 0.05e-3).used == pytest.approx((-0.01e-3, 0.049e-3), rel=0.05)
     assert offset(3e-3, 0.1e-3).used == (3e-3, 0.1e-3)
     unsure = offset(-0.1e-3, 0.25e-3)
     assert unsure.undecided

@@ -16,7 +16,9 @@ from robot_id.excitation.design import ExcitationOptions, excite
 from robot_id.methods.idim.idim_wls import IdimWls
 from robot_id.robot import load_robot
 from robot_id.tasks import record
-from robot_id.tasks.rehearsal import rehearsed
+from robot_id.tasks.rehearsal import drives_assumed, rehearsed
+from robot_id.trajectory import Quintic
+from robot_id.trajectory.random import random_trajectory
 
 
 @pytest.mark.parametrize(
@@ -63,12 +65,34 @@ def test_a_larger_torque_noise_is_predicted_too(name):
     np.testing.assert_allclose(found.deviations.std, np.mean(reported, axis=0), rtol=0.3)
 
 
-def test_without_a_loop_the_torque_noise_alone_predicts_and_a_note_says_so():
+def test_without_a_loop_a_soft_one_is_rehearsed_and_a_note_says_so():
     robot = load_robot('scara')
-    found = excite(robot, ExcitationOptions(evaluations=20, workers=1))
+    found = excite(robot, ExcitationOptions(evaluations=60, workers=1))
     robot.description.loops.clear()
     same = rehearsed(robot, found)
-    assert same.prediction == 'torque noise'
-    np.testing.assert_array_equal(same.deviations.std, found.deviations.std)
-    assert "the robot file has no 'loops'" in same.notes[-1]
-    assert '\n' not in same.notes[-1]
+    assert same.prediction == 'rehearsal'
+    assert any('soft loop' in note for note in same.notes)
+
+
+def test_the_verdict_on_the_rehearsal_is_that_of_its_recording():
+    """A motion that excites is usable; one whose elbow hardly moves is not."""
+    robot = load_robot('scara')
+    good = rehearsed(robot, excite(robot, ExcitationOptions(evaluations=60, workers=1)))
+    assert good.rehearsal.verdict == 'usable'
+    stiff = Quintic([[-0.5, 0.2], [0.5, 0.201], [-0.5, 0.2]], 4.0)
+    poor = rehearsed(robot, replace(good, search=replace(good.search, trajectory=stiff)))
+    assert poor.rehearsal is None or poor.rehearsal.verdict != 'usable'
+
+
+def test_drives_that_a_urdf_does_not_know_are_assumed(tmp_path):
+    from plants.mujoco_arms import chain_urdf, robots_folder
+
+    if robots_folder() is None:
+        pytest.skip('example-robot-data is not installed')
+    robot = load_robot(chain_urdf('ur5', tmp_path / 'ur5.urdf'))
+    motion = random_trajectory(robot.limits, 6.0, seed=1, share=0.3)
+    expected = robot.truth()
+    added = dict(zip(robot.base.names, drives_assumed(robot, motion, expected)))
+    assert all(added[f'F{term}{j}'] > 0.0 for term in 'vc' for j in range(1, 7))
+    # Nothing else than rotors and friction: rigid columns without a rotor stay.
+    assert all(added[name] == 0.0 for name in added if name.startswith(('XX', 'MX', 'XY', 'MY')))

@@ -20,6 +20,7 @@ from robot_id.methods import registry
 from robot_id.methods.result import Iteration, Result
 from robot_id.methods.result_form import LEVELS
 from robot_id.robot import load_robot
+from tools.fuzz.results import servo
 
 HOSTILE = 'x\nlive: true\n*/ #include "a" \x1b[2J <a>&"'
 
@@ -59,6 +60,8 @@ def places(tree, path=()):
             yield from places(value, (*path, key))
 
 
+# Formats of base parameters; `joints` is of what servo_oe identifies.
+OF_TORQUES = {name: entry for name, entry in FORMATS.items() if name != 'joints'}
 WRONG = (
     None, True, 0, -1, 3.5, 1e308, -1e308, 10**400, 'x', HOSTILE, 'x' * 100_000, [], {}, [[]],
     [None], ['x'], {'x': 1}, 'DO_NOT_USE', [1, 2], float('nan'),
@@ -68,7 +71,7 @@ WRONG = (
 @settings(max_examples=300)
 @given(st.data())
 def test_whatever_a_file_holds_it_is_read_and_used_or_refused_in_one_line(draw):
-    content = copy.deepcopy(whole().to_dict())
+    content = copy.deepcopy(draw.draw(st.sampled_from([whole().to_dict(), servo()])))
     for _ in range(draw.draw(st.integers(1, 3))):
         path = draw.draw(st.sampled_from(list(places(content))))
         node = content
@@ -86,8 +89,9 @@ def test_whatever_a_file_holds_it_is_read_and_used_or_refused_in_one_line(draw):
         return
     assert found.verdict in (None, *LEVELS)
     assert np.all(np.isfinite(found.values))
-    C = np.nan_to_num(found.covariance)
-    assert np.linalg.eigvalsh(C)[0] >= -1e-5 * max(np.trace(C), 1e-300)
+    known = np.isfinite(np.diag(found.covariance))
+    C = found.covariance[np.ix_(known, known)]
+    assert np.linalg.eigvalsh(C).min(initial=0.0) >= -1e-5 * max(np.trace(C), 1e-300)
     for text in (found.robot, found.method, *found.names, *found.reasons, *found.warnings):
         assert text.isprintable()
     json.dumps(found.to_dict())
@@ -129,7 +133,7 @@ def test_every_reader_refuses_it(tmp_path, key, value):
 def test_a_result_that_nobody_judged_moves_no_robot(tmp_path):
     path = tmp_path / 'r.json'
     path.write_text(json.dumps(whole().to_dict() | {'verdict': None}))
-    for name, entry in FORMATS.items():
+    for name, entry in OF_TORQUES.items():
         words = ['export', str(path), '--format', name, '--out', str(tmp_path / name)]
         done = CliRunner().invoke(cli, words)
         assert isinstance(done.exception, DataError) == entry.moves_robots, name
@@ -145,7 +149,7 @@ def test_texts_of_a_result_stay_texts_in_every_language(tmp_path):
     done = CliRunner().invoke(cli, ['export', str(path)])
     assert yaml.safe_load(done.output)['method'] == label
     sane = whole()
-    for name in FORMATS:
+    for name in OF_TORQUES:
         said = {}
         for kind, method in (('plain', 'm'), ('hostile', label)):
             sane_or_not = sane.to_dict() | {'method': method}
@@ -162,6 +166,40 @@ def test_texts_of_a_result_stay_texts_in_every_language(tmp_path):
             ]
     header = (tmp_path / 'hostile_c' / 'emps_model.h').read_text()
     assert header.count('*/') == (tmp_path / 'plain_c' / 'emps_model.h').read_text().count('*/')
+
+
+@pytest.mark.parametrize('drive', ['pd', 'current', 'voltage'])
+@pytest.mark.parametrize('kind', ['joints', 'mjcf', 'urdf'])
+def test_a_limit_that_is_not_known_is_exported(tmp_path, drive, kind):
+    """It is infinite, which JSON has no number for."""
+    path, out = tmp_path / 'r.json', tmp_path / 'out'
+    path.write_text(json.dumps(servo(drive)))
+    done = CliRunner().invoke(cli, ['export', str(path), '--format', kind, '--out', str(out)])
+    assert done.exit_code == 0, done.output
+    limited = drive == 'voltage'
+    if kind == 'mjcf':
+        assert ('forcerange' in out.read_text()) == limited
+    if kind == 'joints':
+        joint = yaml.safe_load(out.read_text())['joints']['carriage']
+        assert (joint['effort_limit'] is not None) == limited
+
+
+@pytest.mark.parametrize(
+    ('key', 'value'),
+    [
+        ('drive', 'steam'),
+        ('joints', {'carriage': {'armature': 0.1}}),
+        ('inputs', {'gain': [], 'supply': [1.0], 'load': [0.5]}),
+        ('runs', [{'run': 1}]),
+        ('removed', [0]),
+    ],
+)
+def test_extras_that_a_reader_uses_are_checked(key, value):
+    content = servo()
+    content['extras'][key] = value
+    with pytest.raises(DataError) as refused:
+        Result.from_dict(content, 'r.json')
+    assert 'extras' in str(refused.value)
 
 
 @pytest.mark.parametrize('method', [*registry.names()])

@@ -45,14 +45,14 @@ def numbers_of(page):
 
 def test_it_holds_everything_and_asks_for_nothing(report):
     page = (report / 'r.html').read_text()
-    for key in ('torques', 'parameters', 'validation', 'residuals', 'convergence', 'correlation',
-                'data', 'robot', 'repeat'):  # fmt: skip
+    for key in ('torques', 'parameters', 'friction', 'validation', 'residuals', 'convergence',
+                'correlation', 'motion', 'data', 'robot', 'repeat'):  # fmt: skip
         assert f'<section id="{key}">' in page
         assert f'href="#{key}"' in page
     ids = re.findall(r' id="([^"]+)"', page.partition('<script')[0])
     assert len(set(ids)) == len(ids)
     assert not re.search(r'(src|href)="(https?:)?//', page)
-    assert 'http' not in re.sub(r'"result":.*', '', page)
+    assert 'http' not in re.sub(r'"result":.*', '', page)  # namespaces of the URDF come after it
     assert 'prefers-color-scheme: dark' in page
     assert numbers_of(page)['result'] == json.loads((report / 'r.json').read_text())
     assert f'--data {report / "1.csv"}' in page
@@ -104,13 +104,13 @@ def test_it_opens_without_an_error_and_draws_every_plot(report, tmp_path):
     assert not console
     assert 'data-ready="yes"' in done.stdout
     canvases = re.findall(r'<canvas[^>]*>', done.stdout)
-    assert len(canvases) == 4
+    assert len(canvases) == 6  # torques, validation and motion of two joints
     assert all('data-drawn="yes"' in canvas for canvas in canvases)
     assert 'href="blob:' in done.stdout
 
 
 @needs_browser
-@pytest.mark.parametrize(('size', 'scheme'), [('1200,1400', 1), ('400,1400', 0)])
+@pytest.mark.parametrize(('size', 'scheme'), [('1400,1400', 1), ('400,1400', 0)])
 def test_the_picture_has_both_lines_on_the_ground_of_its_scheme(report, tmp_path, size, scheme):
     from matplotlib import image
 

@@ -44,8 +44,12 @@ def test_standard_deviations_are_called_too_small_only_where_they_are_classical(
     noise = np.cumsum(np.random.default_rng(0).normal(size=(400, 2)), axis=0)
     run = PredictedRun(np.arange(400.0), noise, np.zeros_like(noise), np.ones((400, 2), bool))
     prediction = Prediction(('shoulder', 'elbow'), (run,))
-    robust = residual_section(prediction, result(options={'deviations': 'robust'})[1])
-    classical = residual_section(prediction, result(options={'deviations': 'classical'})[1])
+    robust = residual_section(
+        prediction, result(options={'deviations': 'robust'})[1], ('N.m', 'N.m')
+    )
+    classical = residual_section(
+        prediction, result(options={'deviations': 'classical'})[1], ('N.m', 'N.m')
+    )
     assert 'too small' not in robust
     assert 'too small' in classical
 

@@ -11,8 +11,9 @@ pytest.importorskip('mujoco')
 pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is not built')
 
 from commissioning.cell import Cell
+from commissioning.on_processes import measure
 from commissioning.robots import BODIES, FRICTION, MACHINES, is_friction, prepare
-from commissioning.rows import NONE, measure
+from commissioning.rows import NONE
 from plants.free_mechanics import Mechanics, Settings
 from plants.mujoco_arms import robots_folder
 from running.client import Client

@@ -215,6 +215,58 @@ def test_bad_samples_are_refused_and_counted():
         assert 'Traceback' not in node.log
 
 
+def test_joint_states_without_effort_and_commands_give_the_parameters(tmp_path):
+    """A PD loop with known gains, told by the mapping: M ddq + Fv dq + Fc sign(dq) + Off."""
+    from ros_helpers.source import Source
+    from running.client import Client
+    from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+    from robot_id.robot import load_robot
+    from robot_id_msgs.msg import DynamicParameters
+
+    robot = load_robot('emps')
+    truth = robot.truth()
+    kp, kd, rate, plan = 2e5, 800.0, 500.0, {}
+    mapping = tmp_path / 'pd.yaml'
+    mapping.write_text(
+        'topics: {}\nreference_position: {}\n'
+        f'torque: {{from: pd, kp: {kp}, kd: {kd}, delay: {2 / rate}}}\n'
+    )
+
+    def motion(t):
+        q = 0.05 * np.sin(6 * t) + 0.03 * np.sin(15 * t + 1)
+        dq = 0.3 * np.cos(6 * t) + 0.45 * np.cos(15 * t + 1)
+        return q, dq, -1.8 * np.sin(6 * t) - 6.75 * np.sin(15 * t + 1)
+
+    def instead(k, message):
+        from robot_id import dynamics
+
+        q, dq, _ = motion(k / rate)
+        # What is computed now acts two samples later.
+        later = [np.array([[x]]) for x in motion((k + 2) / rate)]
+        torque = float(dynamics.inverse_dynamics(robot, truth, *later)[0, 0])
+        goal = JointTrajectory(joint_names=list(robot.joint_names), header=message.header)
+        goal.points = [JointTrajectoryPoint(positions=[q + (torque + kd * dq) / kp])]
+        plan['publisher'].publish(goal)
+        message.name, message.position, message.effort = list(robot.joint_names), [q], []
+        return [message]
+
+    with Client(namespace='p') as client, start('p', mapping=str(mapping)) as node:
+        node.wait_for_log('ready', START_S)
+        found = latched(client, DynamicParameters, 'online_identifier/dynamic_parameters')
+        with Source('p', rate=rate, change=instead) as source:
+            plan['publisher'] = source.node.create_publisher(JointTrajectory, 'reference', 1000)
+            source.start(count=3000).wait()
+        client.spin_until(
+            lambda: found and found[-1].header.stamp.sec >= 105, 60.0, 'the last samples are used'
+        )
+        values = dict(zip(found[-1].names, found[-1].values))
+        for name, value in zip(robot.base.names, truth):
+            assert values[name] == pytest.approx(value, rel=0.05, abs=2.0), name
+        assert node.stop() == 0
+        assert 'Traceback' not in node.log
+
+
 @pytest.mark.parametrize(
     ('settings', 'text'),
     [

@@ -160,6 +160,16 @@ def test_an_unsigned_current_is_named_as_such(robot: Robot, whole: Dataset) -> N
     )
 
 
+@pytest.mark.parametrize('j', [0, 2])
+def test_one_unsigned_current_is_named_as_such(robot: Robot, whole: Dataset, j: int) -> None:
+    run = whole.runs[0]
+    current = run.torque.copy()
+    current[:, j] = np.abs(current[:, j])
+    found = check(robot, replace(whole, runs=(replace(run, torque=current),)))
+    assert found.codes == ('unsigned_torque',)
+    assert next(iter(found)).joint == robot.joint_names[j]
+
+
 def test_a_quantised_torque_at_rest_is_not_saturated(robot: Robot, whole: Dataset) -> None:
     run = _rested(whole.runs[0], 5.0, 3.0)
     step = 0.15 * run.torque.std(axis=0)
@@ -199,6 +209,24 @@ def test_motor_positions_in_degrees_are_not_told_to_be_in_degrees(
     assert found.remedy is not None
     assert found.remedy.position_scale is not None
     assert found.remedy.position_scale[0] == pytest.approx(1 / 101.0, rel=0.05)
+
+
+def test_radians_that_the_mapping_calls_degrees(robot: Robot, whole: Dataset) -> None:
+    """A motion that is too small only because of its unit is no poor motion."""
+    run = whole.runs[0]
+    small = replace(run, position=np.deg2rad(run.position))
+    found = check(robot, replace(whole, runs=(small,), units={'position': 'deg'}))
+    assert found.codes == ('position_unit',)
+
+
+@pytest.mark.parametrize(('factor', 'unit'), [(100.0, 'N.cm'), (200.0, None)])
+def test_a_unit_is_named_where_its_size_fits(
+    robot: Robot, whole: Dataset, factor: float, unit: str | None
+) -> None:
+    run = whole.runs[0]
+    (found,) = check(robot, replace(whole, runs=(replace(run, torque=factor * run.torque),)))
+    assert found.code == 'torque_unit'
+    assert ('N.cm' in found.fix) == (unit is not None)
 
 
 def test_milliamperes_given_as_amperes(robot: Robot, whole: Dataset, tmp_path: Path) -> None:

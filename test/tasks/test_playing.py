@@ -9,7 +9,7 @@ from robot_id.exceptions import TrajectoryError
 from robot_id.robot import load_robot
 from robot_id.tasks.playing.executed_time import ExecutedTime
 from robot_id.tasks.playing.plan import make_plan
-from robot_id.tasks.playing.watch import Bounds, Watch
+from robot_id.tasks.playing.watch import Bounds, Told, Watch
 from robot_id.trajectory import SampledMotion, TimeScaled, make_trajectory, slow_down, waypoints
 from robot_id.trajectory.random import random_trajectory
 
@@ -101,15 +101,22 @@ def test_each_reason_to_stop_is_named(plan, robot):
 
     at = [plan.whole.sample(t)[0] for t in np.arange(0.0, 2.0, 0.01)]
     good = watch()
-    assert [good.feed(0.01 * k, q, still, q) for k, q in enumerate(at)] == [none] * len(at)
+    assert [good.feed(0.01 * k, q, still, Told(q, q)) for k, q in enumerate(at)] == [none] * len(
+        at
+    )
     away = at[-1] + 0.1 * (np.arange(6) == 2)
-    assert robot.joint_names[2] in good.feed(2.0, away, still, at[-1])
+    assert robot.joint_names[2] in good.feed(2.0, away, still, Told(at[-1], away))
+    # A state that was measured later than the reference is no error of tracking.
+    late = watch()
+    assert late.feed(2.0, away, still, Told(at[-1], at[-1])) == none
     strong = watch()
     effort = 9.5 * (np.arange(6) == 4)
-    said = [strong.feed(0.01 * k, q, effort, q) for k, q in enumerate(at[:3])]
+    said = [strong.feed(0.01 * k, q, effort, Told(q, q)) for k, q in enumerate(at[:3])]
     assert said[:2] == [none, none]
     assert robot.joint_names[4] in said[2]
     stuck = watch()
-    said = [stuck.feed(t, at[100], still, at[100]) for t in np.arange(1.0, 3.0, 0.05)]
+    said = [
+        stuck.feed(t, at[100], still, Told(at[100], at[100])) for t in np.arange(1.0, 3.0, 0.05)
+    ]
     assert said[0] == none
     assert 'not advanced' in said[-1]

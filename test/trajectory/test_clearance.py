@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import coal
 import numpy as np
 import pytest
 from errors import refused
 
 from robot_id.exceptions import DescriptionError
 from robot_id.excitation.clearance import Clearance, clearance_of
+from robot_id.excitation.collision_geometry import CELLS, convex_hull
 from robot_id.robot import load_robot
 
 LINK = """
@@ -237,3 +239,29 @@ def test_links_that_are_always_close_are_named_and_left_out(name, pairs):
     rng = np.random.default_rng(0)
     q = rng.uniform(-np.pi, np.pi, (200, 6))
     assert np.mean([clearance.keeps(posture[None]) for posture in q]) > 0.2
+
+
+def test_a_hull_that_coal_refuses_is_held_by_a_coarser_one():
+    # The apex of a cone over a fine circle has more neighbours than a hull may have.
+    angle = np.linspace(0.0, 2.0 * np.pi, 1000, endpoint=False)
+    circle = np.stack([np.cos(angle), np.sin(angle), 0.0 * angle], axis=1)
+    cone = np.concatenate([circle, [[0.0, 0.0, 1.0]]])
+    shape = convex_hull(cone, 'cone')
+    far = coal.Transform3s(np.eye(3), np.array([0.0, 0.0, 5.0]))
+    ball, here = coal.Sphere(0.5), coal.Transform3s.Identity()
+    distance = coal.distance(shape, here, ball, far, coal.DistanceRequest(), coal.DistanceResult())
+    # Never farther than the cone is, and nearer by no more than a cell.
+    assert 3.5 - 2.0 * 2.0 / CELLS < distance <= 3.5 + 1e-9
+
+
+def test_stock_urdfs_are_read_as_they_are(tmp_path):
+    """A gripper whose joint and link share a name is locked; a mesh of many faces has a hull."""
+    from plants.mujoco_arms import make_stock_arm, robots_folder
+
+    if robots_folder() is None:
+        pytest.skip('example-robot-data is not installed')
+    so100 = load_robot(make_stock_arm('so100', tmp_path).robot_file)
+    assert so100.n == 5
+    assert 'gripper' in so100.kinematics.locked
+    centauro = load_robot(make_stock_arm('centauro', tmp_path).robot_file)
+    assert len(clearance_of(centauro)) > 0

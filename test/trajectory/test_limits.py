@@ -14,6 +14,7 @@ from robot_id.exceptions import OptionError, TrajectoryError
 from robot_id.excitation.family import make_family
 from robot_id.excitation.feasible import Gauge
 from robot_id.robot import load_robot
+from robot_id.robot.limits import FULL_SPEED_S
 from robot_id.trajectory import Quintic
 from robot_id.trajectory.limits import MotionLimits, motion_limits
 
@@ -115,7 +116,6 @@ def test_missing_or_impossible_limits_are_one_clear_line() -> None:
     for changes, words in (
         ({'velocity': np.inf}, "'elbow' has no velocity limit"),
         ({'lower': -np.inf}, "'elbow' has no lower limit"),
-        ({'acceleration': np.inf, 'torque': np.inf}, "'elbow' has no acceleration limit"),
         ({'lower': 1.0, 'upper': 1.0}, "'elbow' has no room to move"),
         ({'velocity': 0.0}, "'elbow' cannot move: its velocity limit is 0"),
         ({'torque': -3.0}, "'elbow' cannot move: its torque limit is -3"),
@@ -123,8 +123,27 @@ def test_missing_or_impossible_limits_are_one_clear_line() -> None:
         with pytest.raises(TrajectoryError, match=words) as caught:
             motion_limits(without(load_robot('scara'), 1, **changes))
         assert '\n' not in str(caught.value)
+
+
+def test_an_acceleration_that_is_not_given_is_assumed_and_said() -> None:
     open_joint = without(load_robot('scara'), 1, acceleration=np.inf)
-    assert np.isinf(motion_limits(open_joint).acceleration[1])
+    found = motion_limits(open_joint)
+    assert found.acceleration[1] == found.velocity[1] / FULL_SPEED_S
+    assert any('elbow' in note for note in found.notes)
+    given = motion_limits(open_joint, changes={'elbow.acceleration': 7.0})
+    assert (given.acceleration[1], given.notes) == (7.0, ())
+
+
+def test_a_continuous_joint_turns_once(tmp_path) -> None:
+    path = tmp_path / 'wheel.urdf'
+    path.write_text(
+        '<robot name="wheel"><link name="base"/><link name="rim"/>'
+        '<joint name="hub" type="continuous"><parent link="base"/><child link="rim"/>'
+        '<axis xyz="0 0 1"/><limit velocity="2" effort="3"/></joint></robot>'
+    )
+    found = motion_limits(load_robot(path))
+    np.testing.assert_allclose([found.lower[0], found.upper[0]], [-np.pi, np.pi])
+    assert any('hub' in note and 'continuous' in note for note in found.notes)
 
 
 def test_limits_can_be_completed_and_shrunk() -> None:

@@ -6,13 +6,10 @@ import contextlib
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from lifecycle_msgs.msg import Transition
-from numpy.typing import NDArray
 from plants.wiring import Wiring
 from running.client import Client
 from running.node_process import NodeProcess
@@ -20,68 +17,18 @@ from running.robot_graph import START_S, Health
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
+from commissioning.motion import motion_of
 from commissioning.robots import RATE_HZ, Prepared
-from robot_id.trajectory import Quintic, save_trajectory
+from commissioning.seen import Seen
+from robot_id.trajectory import save_trajectory
 from robot_id_msgs.action import Commission
 
-Array = NDArray[np.float64]
 PLANT = Path(__file__).resolve().parents[1] / 'plants/free_plant.py'
 CONTROLLER, GENERATOR = 'ctc_controller', 'trajectory_generator'
 # Of controller and generator, where it is permitted: a busy machine is not what is measured.
 PRIORITY = 20
 # Longest commissioning.
 COMMISSION_S = 120.0
-# Of each joint, forth and back [rad or m]; at a tenth of its speed limit or slower.
-STROKE = {True: 0.1, False: 0.6}
-
-
-@dataclass(frozen=True)
-class Seen:
-    """
-    What a plant saw since it was put to its start.
-
-    :param torque: (n,) largest, beyond what gravity needs; `speed`, `motion` (n,) likewise.
-    :param whole_torque: (n,) largest command, with gravity.
-    :param lowest: (n,) position, and `highest`.
-    :param saturated: share of the time with a torque at its limit.
-    :param gap_s: longest time between two commands.
-    :param states: joint states that were published, and `commands` that were heard.
-    :param stalls: of the plant itself, and the longest, `stall_s`; `wait_s` the longest time that
-        it waited for a controller that was stalled.
-    """
-
-    torque: Array
-    speed: Array
-    motion: Array
-    whole_torque: Array
-    lowest: Array
-    highest: Array
-    saturated: float
-    gap_s: float
-    states: int
-    commands: int
-    stalls: int
-    stall_s: float
-    wait_s: float
-    braked: bool
-
-    @staticmethod
-    def of(status: dict[str, Any]) -> Seen:
-        """Return what a status says."""
-        keys = ('torque', 'speed', 'motion', 'whole_torque', 'lowest', 'highest')
-        arrays = [np.array(status[key]) for key in keys]
-        share = status['saturated'] / max(status['ticks'], 1)
-        keys = ('gap_s', 'states', 'commands', 'stalls', 'stall_s', 'wait_s', 'braked')
-        return Seen(*arrays, share, *(status[key] for key in keys))
-
-
-def motion_of(prepared: Prepared) -> Quintic:
-    """Return a slow motion of all joints from the start, forth and back."""
-    robot, start = prepared.robot, np.array(prepared.machine.start)
-    room = np.minimum(robot.limits.upper - start, start - robot.limits.lower)
-    stroke = np.minimum(STROKE[robot.name == 'emps'], 0.5 * room)
-    seconds = float(np.max(1.9 * stroke / (0.15 * robot.limits.velocity)))
-    return Quintic([start, start + stroke, start], max(seconds, 1.5), periodic=True)
 
 
 class Cell:
@@ -198,8 +145,7 @@ class Cell:
         if not goal.accepted:
             return 'not accepted', True
         _, result = goal.result(COMMISSION_S)
-        wrong = [finding.text for finding in result.findings if not finding.agrees]
-        return '; '.join(wrong) or result.error_string, bool(result.error_code)
+        return result.error_string, bool(result.error_code)
 
     def move(self) -> None:
         """Start the motion."""

@@ -11,8 +11,9 @@ from geometry_msgs.msg import Inertia
 from numpy.typing import NDArray
 from running.robot_graph import START_S
 
-from commissioning.cell import Cell, Seen
+from commissioning.cell import Cell
 from commissioning.robots import BODIES, FRICTION, is_friction
+from commissioning.seen import Seen
 from robot_id.methods.result import Result
 from robot_id.ros.qos import SERVICE
 from robot_id_msgs.msg import ErrorCode

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 from numpy.typing import NDArray
 from plants.free_mechanics import TICK_S, Settings
 from plants.wired_arm import WiredArm
 
+from commissioning.motion import motion_of
 from commissioning.robots import RATE_HZ, Prepared
-from commissioning.rows import Row, turns, wiring_of
+from commissioning.rows import HOLD_S, MOVE_S, Row, wiring_of
+from commissioning.seen import Seen
 from robot_id.control import ComputedTorque
 from robot_id.control.runtime.torque_control import TorqueControl
 from robot_id.control.supervision.commissioning import Commissioning
@@ -19,30 +19,31 @@ from robot_id.control.supervision.supervisor import Kind, Trip
 from robot_id.methods.result import Result
 from robot_id.robot import load_robot
 
-from commissioning.cell import Seen, motion_of  # isort: skip
-
 Array = NDArray[np.float64]
 SOFT_START_S, LOST_S, GAP_S = 0.5, 0.02, 0.05
-HOLD_S, COMMISSION_S, MOVE_S = 1.0, 30.0, 6.0
+COMMISSION_S = 60.0
 
 
 class Bench:
     """
     An arm and its controller, tick by tick.
 
+    :param joint: where the mistake is planted, None for that of the machine.
     :param late_s: from a joint state to the torque that answers it.
     """
 
-    def __init__(self, prepared: Prepared, mistake: str, late_s: float = 1e-3) -> None:
+    def __init__(
+        self, prepared: Prepared, mistake: str, joint: int | None = None, late_s: float = 1e-3
+    ) -> None:
         wrong = mistake == 'wrong robot file'
         file = prepared.wrong_file if wrong else prepared.robot_file
         model = prepared.wrong_model if wrong else prepared.model
         self.prepared, self.robot = prepared, load_robot(file)
         law = ComputedTorque(self.robot, Result.load(model).values, 'learning')
         self.control = TorqueControl(law, LOST_S, GAP_S, soft_start_s=SOFT_START_S)
-        self._rate = StartRate(RATE_HZ)
+        self.rate = StartRate(RATE_HZ)
         self.arm = WiredArm(Settings.read(prepared.settings))
-        wiring = wiring_of(mistake, prepared)
+        wiring = wiring_of(mistake, prepared, joint)
         assert wiring is not None
         self.arm.restart(wiring)
         self.work: Commissioning | None = None
@@ -64,11 +65,11 @@ class Bench:
             self._measured = measured.position
             ns = round(1e9 * (1.0 + measured.time_s))
             if not self.control.stopped:
-                if not self._rate.feed(ns):
+                if not self.rate.feed(ns):
                     continue
-                if not self._rate.right:
+                if not self.rate.right:
                     joint = self.robot.joint_names[0]
-                    rate = self._rate
+                    rate = self.rate
                     self.control.refuse(Trip(Kind.RATE, joint, rate.seen_hz, rate.wanted_hz))
             if self.motion is not None:
                 t = measured.time_s - self._zero_s
@@ -87,39 +88,26 @@ class Bench:
         self._first = self._measured - np.array(self.prepared.machine.start)
 
 
-def measure(prepared: Prepared, mistake: str, way: str, late_s: float = 1e-3) -> Row:
+def measure(
+    prepared: Prepared, mistake: str, way: str, joint: int | None = None, late_s: float = 1e-3
+) -> Row:
     """Make a mistake, activate the controller, and do something with the robot."""
-    bench = Bench(prepared, mistake, late_s)
+    bench = Bench(prepared, mistake, joint, late_s)
     control, named = bench.control, ''
     bench.run(HOLD_S)
     if way == 'commission' and not control.stopped:
         control.supervisor.restart()
         bench.work = Commissioning(control)
         bench.run(COMMISSION_S)
-        named = '; '.join(each.text for each in bench.work.findings if not each.agrees)
+        named = bench.work.reason
     elif way == 'move' and not control.stopped:
         bench.move()
         bench.run(MOVE_S)
-    limits, trip = prepared.robot.limits, control.trip
-    figures = {**bench.arm.seen.figures(), 'braked': bench.arm.braked}
-    seen = Seen.of(figures)
+    trip = control.trip
     stopped = bool(named) or trip is not None
-    return Row(
-        prepared.machine.name, mistake, way, named or control.reason, stopped,
+    named = named or control.reason or bench.rate.jitter
+    seen = Seen.of({**bench.arm.seen.figures(), 'braked': bench.arm.braked})
+    return Row.of(
+        prepared, seen, mistake, way, named, stopped,
         trip.kind.name.lower() if trip else 'none', trip.joint if trip else '',
-        float(np.max(seen.torque / limits.torque)), float(np.max(seen.speed / limits.velocity)),
-        float(np.max(turns(prepared, seen.motion))), seen,
     )  # fmt: skip
-
-
-def rows(robot: str, mistakes: list[str], ways: list[str], folder: Path) -> list[Row]:
-    """Measure the rows of a robot."""
-    from commissioning.robots import prepare
-
-    prepared, found = prepare(robot, folder), []
-    for mistake in mistakes:
-        if wiring_of(mistake, prepared) is not None:
-            for way in ways:
-                found.append(measure(prepared, mistake, way))
-                print(found[-1].text, flush=True)
-    return found

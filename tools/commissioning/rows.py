@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,16 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from plants.wiring import MISTAKES, Wiring
 
-from commissioning.cell import Cell, Seen
 from commissioning.robots import Prepared
+from commissioning.seen import Seen
 
 Array = NDArray[np.float64]
 NONE = 'none'
-# Bounds: beyond gravity, of the torque limit; of the speed limit; of a turn, or a slide's range.
+# Bounds of a commissioning: torque beyond gravity, of its limit; speed, of its limit; motion, of a
+# turn or of a slide's range. A motion that begins must stay within the limits of the robot.
 TORQUE, SPEED, MOTION = 0.2, 1.0, 5.0 / 360.0
 HOLD_S, MOVE_S = 1.0, 6.0
-OK, ERROR = b'\x00', b'\x02'
-_LOGGED = re.compile(r'\[(WARN|ERROR)\] \[[^\]]*\] \[[^\]]*\]: (.*)')
 
 
 @dataclass(frozen=True)
@@ -33,6 +31,7 @@ class Row:
     :param violation: what it says was violated, as the diagnostics have it, and at which `joint`.
     :param torque: largest, beyond gravity, over the limit; `speed` likewise; `motion` over a turn
         or over the range of a slide. Each of the worst joint.
+    :param inside: whether all positions and torques stayed within the limits.
     """
 
     robot: str
@@ -45,12 +44,35 @@ class Row:
     torque: float
     speed: float
     motion: float
+    inside: bool
     seen: Seen
 
     @property
     def within(self) -> bool:
-        """Whether the robot stayed within the bounds."""
-        return self.torque < TORQUE and self.speed < SPEED and self.motion < MOTION
+        """Whether the robot stayed within the bounds of what was done."""
+        if self.way == 'move':
+            return self.inside and self.speed <= SPEED
+        return self.inside and (
+            self.torque < TORQUE and self.speed < SPEED and self.motion < MOTION
+        )
+
+    @staticmethod
+    def of(prepared: Prepared, seen: Seen, *said: Any) -> Row:
+        """
+        Return the row of what a plant saw.
+
+        :param said: mistake, way, named, stopped, violation and joint.
+        """
+        limits = prepared.robot.limits
+        inside = (seen.lowest >= limits.lower) & (seen.highest <= limits.upper)
+        whole = seen.whole_torque <= limits.torque * (1.0 + 1e-9)
+        return Row(
+            prepared.machine.name, *said,
+            float(np.max(seen.torque / limits.torque)),
+            float(np.max(seen.speed / limits.velocity)),
+            float(np.max(turns(prepared, seen.motion))),
+            bool(np.all(inside & whole)), seen,
+        )  # fmt: skip
 
     @property
     def text(self) -> str:
@@ -65,8 +87,12 @@ class Row:
         )
 
 
-def wiring_of(mistake: str, prepared: Prepared) -> Wiring | None:
-    """Return the wiring with a mistake, None where the robot cannot have it."""
+def wiring_of(mistake: str, prepared: Prepared, joint: int | None = None) -> Wiring | None:
+    """
+    Return the wiring with a mistake, None where the robot cannot have it.
+
+    :param joint: where it is planted, None for that of the machine.
+    """
     if mistake == NONE:
         return Wiring()
     robot = prepared.robot
@@ -75,7 +101,8 @@ def wiring_of(mistake: str, prepared: Prepared) -> Wiring | None:
     if mistake == 'gravity compensated' and not prepared.has_gravity:
         return None
     unit = 1000.0 if slides(prepared).all() else np.degrees(1.0)
-    return MISTAKES[mistake](Wiring(), prepared.machine.joint, robot.n, float(unit))
+    at = prepared.machine.joint if joint is None else joint
+    return MISTAKES[mistake](Wiring(), at, robot.n, float(unit))
 
 
 def slides(prepared: Prepared) -> NDArray[np.bool_]:
@@ -93,71 +120,12 @@ def turns(prepared: Prepared, motion: Array) -> Array:
     return motion / np.where(slides(prepared), width, 2.0 * np.pi)
 
 
-def measure(cell: Cell, mistake: str, way: str) -> Row:
-    """
-    Make a mistake, activate the controller of a cell, and do something with the robot.
-
-    The controller is inactive before and after.
-    """
-    prepared, client = cell.prepared, cell.client
-    wiring = wiring_of(mistake, prepared)
-    assert wiring is not None, f'{prepared.machine.name} cannot have the mistake {mistake}'
-    cell.wire(wiring)
-    begun = len(cell.controller.log)
-    cell.health.messages.clear()
-    named, stopped, values = '', False, dict[str, str]()
-    if not cell.activate():
-        stopped = True
-        client.spin_for(0.2)
-    else:
-        _watch(cell, HOLD_S)
-        if way == 'commission' and not _stopped(cell):
-            named, stopped = cell.commission()
-            # The diagnostics come after the answer.
-            client.spin_for(1.2)
-        elif way == 'move' and not _stopped(cell):
-            # Its reference ends with it: one that is held would meet the next start.
-            with cell.generator(starts=True):
-                _watch(cell, MOVE_S)
-        status = cell.health.of(f'{cell.node}: control')
-        stopped = stopped or _stopped(cell)
-        values = cell.health.values(f'{cell.node}: control')
-        if not named and status is not None and status.level != OK:
-            named = status.message
-    if not named:
-        logged = _LOGGED.findall(cell.controller.log[begun:])
-        named = next((text for _, text in reversed(logged)), '')
-    client.spin_for(0.3)
-    seen = cell.seen()
-    cell.deactivate()
-    limits = prepared.robot.limits
-    return Row(
-        prepared.machine.name, mistake, way, named, stopped,
-        values.get('violation', ''), values.get('joint', ''),
-        float(np.max(seen.torque / limits.torque)), float(np.max(seen.speed / limits.velocity)),
-        float(np.max(turns(prepared, seen.motion))), seen,
-    )  # fmt: skip
-
-
-def _stopped(cell: Cell) -> bool:
-    status = cell.health.of(f'{cell.node}: control')
-    return status is not None and status.level == ERROR
-
-
-def _watch(cell: Cell, seconds: float) -> None:
-    """Wait; no longer than until the robot is stopped."""
-    for _ in range(round(seconds / 0.1)):
-        cell.client.spin_for(0.1)
-        if _stopped(cell):
-            return
-
-
 def figures(row: Row) -> dict[str, Any]:
     """Return a row for a file."""
     return {
         'robot': row.robot, 'mistake': row.mistake, 'way': row.way, 'named': row.named,
         'stopped': row.stopped, 'violation': row.violation, 'joint': row.joint,
-        'within': row.within, 'torque': row.torque, 'speed': row.speed,
+        'within': row.within, 'inside': row.inside, 'torque': row.torque, 'speed': row.speed,
         'motion': row.motion, 'gap_s': row.seen.gap_s, 'stall_s': row.seen.stall_s,
         'wait_s': row.seen.wait_s,
     }  # fmt: skip

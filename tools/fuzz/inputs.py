@@ -10,7 +10,9 @@ from typing import Any
 
 import h5py
 import numpy as np
+import pyarrow as arrow
 import scipy.io
+from pyarrow import parquet
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
 
 from robot_id import data
@@ -71,6 +73,11 @@ REFERENCE = ','.join(['time', *(f'reference_{each}.carriage' for each in _CHANNE
     f'\n{0.01 * k!r},{0.1 * math.cos(0.05 * k)!r},{-0.5 * math.sin(0.05 * k)!r},0.0'
     for k in range(99)
 )
+# The description of a LeRobot data set of one motor.
+INFO = {'fps': 1000, 'features': {
+    name: {'dtype': 'float32', 'shape': [1], 'names': ['carriage.pos']}
+    for name in ('observation.state', 'action')
+}}  # fmt: skip
 ROBOTS = ('emps.yaml', 'scara.yaml', 'tx40.yaml')
 
 
@@ -99,6 +106,11 @@ def build(folder: Path) -> dict[str, Path]:
     with h5py.File(folder / 'hdf.mat', 'w') as file:
         for key, values in arrays.items():
             file[key] = values.T
+    lists = {name: values.ravel().tolist() for name, values in arrays.items()}
+    (folder / 'log.json').write_text(json.dumps(lists))
+    parquet.write_table(arrow.table(lists), folder / 'x.parquet')
+    (folder / 'info.json').write_text(json.dumps(INFO))
+    parquet.write_table(_episodes(run), folder / 'episodes.parquet')
     bag = data.save(recorded, folder / 'bag')
     found['x.mcap'] = next(bag.glob('*.mcap'))
     found['metadata.yaml'] = bag / 'metadata.yaml'
@@ -116,6 +128,7 @@ def build(folder: Path) -> dict[str, Path]:
         ('result.json', results.whole()),
         ('other.json', results.whole(2.0)),
         ('physical.json', results.whole(physical=True)),
+        ('servo.json', results.servo()),
     ):
         (folder / name).write_text(json.dumps(form))
     (folder / 'model.urdf').write_text((share / 'urdf/emps.urdf').read_text())
@@ -126,6 +139,19 @@ def build(folder: Path) -> dict[str, Path]:
         if path.is_file():
             found.setdefault(path.name, path)
     return found
+
+
+def _episodes(run: Run) -> arrow.Table:
+    """Two episodes of a LeRobot data set."""
+    half = len(run) // 2
+    return arrow.table(
+        {
+            'observation.state': run.position.tolist(),
+            'action': run.position.tolist(),
+            'timestamp': np.arange(2 * half) % half * 1e-3,
+            'episode_index': np.arange(2 * half) // half,
+        }
+    )
 
 
 def _other_bags(folder: Path, ours: Path) -> None:

@@ -46,7 +46,9 @@ CHECKED = ('x.mcap', 'x.npz', 'x.csv.gz')
 # Recordings, which are played too.
 BAGS = ('.mcap', '.db3')
 PLAYED_RATE = 1000.0
-RESULTS = ('result.json', 'other.json', 'physical.json')
+# Files of a LeRobot data set: (name, place in its folder).
+LEROBOT = {'info.json': 'meta/info.json', 'episodes.parquet': 'data/chunk-000/file-000.parquet'}
+RESULTS = ('result.json', 'other.json', 'physical.json', 'servo.json')
 
 
 class Silent(Exception):
@@ -74,9 +76,9 @@ class Targets:
         # How often each is drawn.
         self.weights: dict[str, int] = {
             **dict.fromkeys(self.inputs, 20), 'x.mcap': 60, 'z.mcap': 30, 'result.json': 60,
-            'physical.json': 30, 'mapping.yaml': 60, 'driver.yaml': 40, 'known.json': 30,
-            'five.mat': 40, 'hdf.mat': 30, 'options': 60, 'estimate': 4, 'verb': 25,
-            'machine': 3,
+            'physical.json': 30, 'servo.json': 40, 'mapping.yaml': 60, 'driver.yaml': 40,
+            'known.json': 30, 'five.mat': 40, 'hdf.mat': 30, 'options': 60, 'estimate': 4,
+            'verb': 25, 'machine': 3,
         }  # fmt: skip
 
     def compile(self) -> None:
@@ -141,6 +143,8 @@ class Targets:
             storage = self.folder / 'bag_0.mcap'
             storage.write_bytes(self.inputs['x.mcap'])
             path = self.folder
+        if name in LEROBOT:
+            path = self._lerobot(name, raw)
         if name == 'model.urdf':
             finite(load_result_or_model(self.robot, str(path)).values, 'the values of a URDF')
         elif path.suffix == '.urdf' or name in ROBOTS:
@@ -172,6 +176,14 @@ class Targets:
             self._whole(dataset)
             if checked and name in CHECKED and dataset.notes == self.checked[name].notes:
                 self._same(dataset, self.checked[name])
+
+    def _lerobot(self, name: str, raw: bytes) -> Path:
+        """Return the folder of a data set, one of its files a mutant."""
+        for each, place in LEROBOT.items():
+            path = self.folder / 'lerobot' / place
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(raw if each == name else self.inputs[each])
+        return self.folder / 'lerobot'
 
     def _driver(self, path: Path) -> None:
         names = self.robot.joint_names

@@ -94,8 +94,8 @@ class Extremes:
     """
     The largest values since the start, per joint, and what disturbed.
 
-    :ivar torque: (n,) wanted less what gravity needs, in its absolute value, `whole_torque` with
-        what it needs.
+    :ivar torque: (n,) of the drives less what gravity needs, both in their absolute values,
+        `whole_torque` as it was wanted, with what gravity needs.
     :ivar lowest: (n,) position, and `highest`.
     :ivar saturated: ticks with a torque at its limit.
     :ivar gap_s: longest time between two commands, since the first; `states` and `commands` count.
@@ -113,7 +113,7 @@ class Extremes:
 
     def take(self, torque: Array, whole: Array, q: Array, dq: Array, saturated: bool) -> None:
         """Take in one tick."""
-        np.maximum(self.torque, np.abs(torque), out=self.torque)
+        np.maximum(self.torque, torque, out=self.torque)
         np.maximum(self.whole_torque, np.abs(whole), out=self.whole_torque)
         np.minimum(self.lowest, q, out=self.lowest)
         np.maximum(self.highest, q, out=self.highest)

@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 import rclpy
-from numpy.typing import NDArray
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.executors import SingleThreadedExecutor
 from sensor_msgs.msg import JointState
@@ -30,17 +29,13 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1])]
 
-from plants.position_arm import CONTROL_S, PositionArm, Settings  # noqa: E402
+from plants.position_arm import CONTROL_S, Settings  # noqa: E402
+from plants.trajectory_controller import TrajectoryController  # noqa: E402
 
-from robot_id.trajectory.sampled_motion import SampledMotion  # noqa: E402
-
-Array = NDArray[np.float64]
 CONTROLLER = 'joint_trajectory_controller'
 STATUS_S, REFERENCE_S = 0.05, 0.02
 # Further behind than this the process was not run: that time is skipped.
 STALL_S = 0.02
-# rad/s: slower is at rest.
-STANDS = 1e-3
 
 try:
     from control_msgs.action import FollowJointTrajectory
@@ -53,7 +48,7 @@ class JtcPlant:
     """The process: topics, action and time of an arm."""
 
     def __init__(self, settings: Settings) -> None:
-        self._settings, self._arm = settings, PositionArm(settings)
+        self._settings, self._controller = settings, TrajectoryController(settings)
         self._node = rclpy.create_node('jtc_plant')
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self._node)
@@ -78,14 +73,10 @@ class JtcPlant:
                 handle_accepted_callback=self._begin,
                 cancel_callback=self._cancel,
             )
-        self._wanted = np.array([settings.position, [0.0] * self._arm.n, [0.0] * self._arm.n])
-        self._motion: SampledMotion | None = None
-        self._at = self._since = 0.0
         self._goal: Any = None
         self._outcome = (0, '')
         self._ticks = 0
         self._epoch_ns = time.time_ns()
-        self._seen = {'trajectories': 0, 'rejected': 0, 'speed': 0.0, 'acceleration': 0.0}
         node.get_logger().info('ready')
 
     def run(self) -> None:
@@ -101,8 +92,7 @@ class JtcPlant:
             self._executor.spin_once(timeout_sec=0.0)
             self._tick()
             now = self._ticks * CONTROL_S
-            silent = self._settings.silent_at
-            if now >= sent and not (silent and self._motion and self._since > silent):
+            if now >= sent and not self._controller.silent:
                 sent = now + 1.0 / self._settings.state_hz - 1e-9
                 self._publish_state()
             if now >= shown and self._references is not None:
@@ -110,84 +100,39 @@ class JtcPlant:
                 self._publish_reference()
             if now >= told:
                 told = now + STATUS_S
-                self._status.publish(String(data=json.dumps(self._figures())))
+                self._status.publish(String(data=json.dumps(self._controller.figures())))
 
     def _tick(self) -> None:
         self._ticks += 1
-        settings, motion = self._settings, self._motion
-        if motion is not None:
-            self._at += settings.scaling * CONTROL_S
-            self._since += CONTROL_S
-            k = settings.scaling
-            q, dq, ddq = motion.sample(min(self._at, motion.duration))
-            before = self._wanted[1]
-            self._wanted = np.array([q, k * dq, k**2 * ddq])
-            self._note(before)
-            if settings.aborts_at and self._since > settings.aborts_at:
-                self._end(-4, 'path tolerance violated')
-            elif self._at >= motion.duration:
-                self._end(0, '')
-        stuck = bool(settings.stuck_at) and self._since > settings.stuck_at
-        self._arm.advance(self._wanted, stuck)
+        self._controller.tick()
+        if self._goal is not None and self._controller.ended is not None:
+            self._answer(self._controller.ended)
 
-    def _note(self, before: Array) -> None:
-        seen = self._seen
-        seen['speed'] = max(seen['speed'], float(np.abs(self._wanted[1]).max()))
-        change = float(np.abs(self._wanted[1] - before).max()) / CONTROL_S
-        seen['acceleration'] = max(seen['acceleration'], change)
-
-    def _end(self, code: int, text: str) -> None:
-        """Hold the position, and answer the goal."""
-        self._wanted = np.array([self._wanted[0], 0 * self._wanted[0], 0 * self._wanted[0]])
-        self._motion = None
+    def _answer(self, outcome: tuple[int, str]) -> None:
+        """End the goal."""
         goal, self._goal = self._goal, None
-        if goal is not None:
-            self._outcome = code, text
-            goal.execute()
+        self._outcome = outcome
+        goal.execute()
 
     def _take(self, message: JointTrajectory) -> str:
-        """Begin a trajectory from the present reference; return why not."""
-        self._seen['trajectories'] += 1
-        names = list(self._settings.joints)
-        if self._settings.rejects:
-            return 'rejected'
-        if sorted(message.joint_names) != sorted(names) or not message.points:
-            return 'joints do not match'
-        order = [message.joint_names.index(name) for name in names]
+        """Begin a trajectory; return why not."""
         times = [p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec for p in message.points]
-        rows = [
-            [np.array(values)[order] for values in (p.positions, p.velocities)]
-            for p in message.points
-        ]
-        if np.any(np.diff(times) <= 0.0):
-            return 'times do not increase'
-        if np.abs(rows[-1][1]).max() > 1e-6:
-            return 'the last point moves'
-        if times[0] > 0.0:
-            times, rows = [0.0, *times], [[self._wanted[0], self._wanted[1]], *rows]
-        q, dq = (np.array([row[i] for row in rows]) for i in (0, 1))
-        self._motion = SampledMotion(np.array(times), q, dq)
-        self._at = self._since = 0.0
-        self._seen.update(speed=0.0, acceleration=0.0)
-        return ''
+        rows = [[np.array(p.positions), np.array(p.velocities)] for p in message.points]
+        return self._controller.take(message.joint_names, times, rows)
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
-        self._seen['rejected'] += bool(self._take(message))
+        self._take(message)
 
     def _accept(self, request: Any) -> GoalResponse:
-        old, self._goal = self._goal, None
-        why = self._take(request.trajectory)
-        if old is not None:
-            self._outcome = -1, 'preempted'
-            old.execute()
-        self._seen['rejected'] += bool(why)
-        return GoalResponse.REJECT if why else GoalResponse.ACCEPT
+        if self._goal is not None:
+            self._answer((-1, 'preempted'))
+        return GoalResponse.REJECT if self._take(request.trajectory) else GoalResponse.ACCEPT
 
     def _begin(self, goal: Any) -> None:
         self._goal = goal
 
     def _cancel(self, _: Any) -> CancelResponse:
-        self._end(0, 'cancelled')
+        self._controller.end(0, 'cancelled')
         return CancelResponse.ACCEPT
 
     def _finish(self, goal: Any) -> Any:
@@ -201,7 +146,7 @@ class JtcPlant:
         return FollowJointTrajectory.Result(error_code=code, error_string=text)
 
     def _on_settings(self, message: String) -> None:
-        self._settings = self._arm.settings = self._settings.changed(message.data)
+        self._controller.change(message.data)
 
     def _stamp(self, message: Any) -> Any:
         ns = self._epoch_ns + round(1e9 * self._ticks * CONTROL_S)
@@ -209,21 +154,17 @@ class JtcPlant:
         return message
 
     def _publish_state(self) -> None:
-        arm, message = self._arm, JointState(name=list(self._settings.joints))
+        arm, message = self._controller.arm, JointState(name=list(self._settings.joints))
         message.position, message.velocity = arm.q.tolist(), arm.dq.tolist()
         message.effort = arm.effort().tolist()
         self._states.publish(self._stamp(message))
 
     def _publish_reference(self) -> None:
-        q, dq, ddq = (row.tolist() for row in self._wanted)
+        q, dq, ddq = (row.tolist() for row in self._controller.wanted)
         message = JointTrajectoryControllerState(joint_names=list(self._settings.joints))
         message.reference = JointTrajectoryPoint(positions=q, velocities=dq, accelerations=ddq)
-        message.feedback = JointTrajectoryPoint(positions=self._arm.q.tolist())
+        message.feedback = JointTrajectoryPoint(positions=self._controller.arm.q.tolist())
         self._references.publish(self._stamp(message))
-
-    def _figures(self) -> dict[str, Any]:
-        stands = bool(np.abs(self._arm.dq).max() < STANDS) and self._motion is None
-        return {**self._seen, 'stands': stands, 'position': self._arm.q.tolist()}
 
 
 def main() -> None:

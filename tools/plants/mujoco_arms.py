@@ -111,15 +111,10 @@ def chain_urdf(name: str, out: Path) -> Path:
     """Write the URDF of a chain: other joints fixed, no shapes, no links before the base."""
     folder = robots_folder()
     assert folder is not None
-    file, first, last = ARMS[name]
+    file, first, _ = ARMS[name]
     root = ElementTree.parse(folder / file).getroot()
-    by_child = {joint.find('child').get('link'): joint for joint in root.findall('joint')}
-    by_name = {joint.get('name'): joint for joint in by_child.values()}
-    chain, joint = [], by_name[last]
-    while joint.get('name') != first:
-        chain.append(joint.get('name'))
-        joint = by_child[joint.find('parent').get('link')]
-    chain.append(first)
+    by_name = {joint.get('name'): joint for joint in root.findall('joint')}
+    chain = chain_joints(name, root)
     base = by_name[first].find('parent').get('link')
     keep = {base} if by_name[first] is not None else set()
     keep |= below(by_name[first].find('child').get('link'), root)
@@ -144,6 +139,61 @@ def chain_urdf(name: str, out: Path) -> Path:
         new.append(joint)
     out.write_bytes(ElementTree.tostring(new))
     return out
+
+
+def chain_joints(name: str, root: ElementTree.Element) -> list[str]:
+    """Return the joints of a chain, fixed ones too, from its first to its last."""
+    _, first, last = ARMS[name]
+    joints = root.findall('joint')
+    by_child = {joint.find('child').get('link'): joint for joint in joints}
+    joint = next(each for each in joints if each.get('name') == last)
+    chain = [last]
+    while chain[-1] != first:
+        joint = by_child[joint.find('parent').get('link')]
+        chain.append(joint.get('name'))
+    return chain[::-1]
+
+
+def make_stock_arm(name: str, folder: Path) -> Arm:
+    """
+    Write the robot file of an arm on its stock URDF with its shapes, all other joints locked.
+
+    `urdf` of the result is the same robot without shapes and with those joints fixed, for MuJoCo.
+    """
+    place = robots_folder()
+    assert place is not None
+    stock = place / ARMS[name][0]
+    root = ElementTree.parse(stock).getroot()
+    chain = chain_joints(name, root)
+    moving = [j.get('name') for j in root.findall('joint') if j.get('type') in MOVING]
+    joints = [joint for joint in chain if joint in moving]
+    by_name = {joint.get('name'): joint for joint in root.findall('joint')}
+    moved = below(by_name[chain[0]].find('child').get('link'), root)
+    for link in root.findall('link'):
+        still = link.get('name') not in moved
+        for tag in ('visual', 'collision', *(('inertial',) if still else ())):
+            for each in link.findall(tag):
+                link.remove(each)
+    for joint in root.findall('joint'):
+        if joint.get('name') not in chain:
+            joint.set('type', 'fixed')
+        for tag in ('mimic', 'dynamics', 'safety_controller', 'calibration'):
+            for each in joint.findall(tag):
+                joint.remove(each)
+    for tag in ('transmission', 'gazebo', 'material', 'mujoco'):
+        for each in root.findall(tag):
+            root.remove(each)
+    bare = folder / f'{name}.urdf'
+    bare.write_bytes(ElementTree.tostring(root))
+    content = {
+        'name': name,
+        'urdf': str(stock),
+        'joints': [{'name': joint} for joint in joints],
+        'locked': 'others',
+    }
+    robot_file = folder / f'{name}.yaml'
+    robot_file.write_text(yaml.safe_dump(content))
+    return Arm(name, bare, robot_file, np.array([0.0, 0.0, -9.81]))
 
 
 def below(link: str, root: ElementTree.Element) -> set[str]:

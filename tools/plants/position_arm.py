@@ -13,10 +13,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from plants.mujoco_recordings import Motion, add_gears, compile_model, reference
+from plants.mujoco_recordings import (
+    Motion,
+    add_gears,
+    compile_model,
+    harden_friction,
+    reference,
+)
 
 Array = NDArray[np.float64]
-CONTROL_S, SUBSTEPS = 0.002, 4
+# The plant's steps are short: damping and friction act at the end of each, so that inertias have
+# the damping times half a step too many.
+CONTROL_S, SUBSTEPS = 0.002, 10
 BANDWIDTH_HZ = 20.0
 EFFORTS = ('torque', 'current', 'gravity_free', 'unsigned', 'percent', 'zero')
 
@@ -71,15 +79,16 @@ class Settings:
         return replace(self, **json.loads(text))
 
 
-def mechanics(settings: Settings) -> tuple[Any, Array]:
-    """Return the MuJoCo model with rotors and friction, and (n,) the mean M_jj of its links."""
+def mechanics(settings: Settings) -> Any:
+    """Return the MuJoCo model with rotors and friction."""
     import mujoco
 
     model = compile_model(Path(settings.urdf), np.array(settings.gravity))
     rng = np.random.default_rng(settings.seed)
     motion = reference(model, Motion(8.0, 100.0), rng)
-    M = add_gears(model, mujoco.MjData(model), motion, rng, settings.coulomb)
-    return model, M
+    add_gears(model, mujoco.MjData(model), motion, rng, settings.coulomb)
+    harden_friction(model)
+    return model
 
 
 @dataclass
@@ -94,7 +103,7 @@ class PositionArm:
     """
     The arm, one sample of its vendor's loop at a time.
 
-    tau = (M_jj + Ia) (ddq_r + 2 w (dq_r - dq) + w^2 (q_r - q)) + gravity and Coriolis, friction
+    tau = M(q) (ddq_r + 2 w (dq_r - dq) + w^2 (q_r - q)) + gravity and Coriolis, friction
     not compensated: it follows well, with small errors that robot_id cannot predict.
 
     :ivar q: (n,) position in encoder steps, `effort` (n,) what it publishes.
@@ -104,21 +113,25 @@ class PositionArm:
         import mujoco
 
         self._mujoco, self.settings = mujoco, settings
-        self.model, M = mechanics(settings)
+        self.model = mechanics(settings)
         self.model.opt.timestep = CONTROL_S / SUBSTEPS
         self.data = mujoco.MjData(self.model)
-        self._inertia = M + self.model.dof_armature
+        self._inertia = np.zeros((self.model.nv, self.model.nv))
         self._rng = np.random.default_rng([settings.seed, 1])
         self.n = self.model.nv
         self._gain = np.random.default_rng([settings.seed, 2]).uniform(5.0, 20.0, self.n)
         self._step = 5e-5
-        self.data.qpos[:] = settings.position
-        mujoco.mj_forward(self.model, self.data)
-        self.tau = self.data.qfrc_bias.copy()
+        self.place(np.array(settings.position))
         scale = 3.0 * self.model.dof_frictionloss
         self._noise = settings.noise * np.maximum(scale, 0.05 * scale.max())
         self.rated = 20.0 * scale
         self._stuck: float | None = None
+
+    def place(self, position: Array) -> None:
+        """Stand still at a position (n,)."""
+        self.data.qpos[:], self.data.qvel[:] = position, 0.0
+        self._mujoco.mj_forward(self.model, self.data)
+        self.tau = self.data.qfrc_bias.copy()
 
     @property
     def gain(self) -> Array:
@@ -141,7 +154,8 @@ class PositionArm:
         data, w = self.data, 2 * np.pi * BANDWIDTH_HZ
         self._mujoco.mj_forward(self.model, data)
         a = ddq_r + 2 * w * (dq_r - data.qvel) + w**2 * (q_r - data.qpos)
-        self.tau = self._inertia * a + data.qfrc_bias
+        self._mujoco.mj_fullM(self.model, data, self._inertia)
+        self.tau = self._inertia @ a + data.qfrc_bias
         data.qfrc_applied[:] = self.tau
         if stuck and self._stuck is None:
             self._stuck = float(data.qpos[0])

@@ -95,8 +95,7 @@ class WiredArm:
             self.arm.advance(torque + gravity * self._wiring.compensates_gravity)
             at_limit = bool(np.any(np.abs(torque) >= self._limit))
             arm = self.arm
-            # No torque at all is no torque beyond gravity.
-            beyond = torque - gravity if np.any(self._wanted) else torque
+            beyond = np.maximum(np.abs(torque) - np.abs(gravity), 0.0)
             self.seen.take(beyond, self._wanted, arm.q, arm.dq, at_limit)
         self.ticks += 1
         self._due += 1.0

@@ -23,10 +23,11 @@ import numpy as np
 
 from tools.soak import ROOT
 
-from commissioning.cell import Cell, Seen  # isort: skip
+from commissioning.cell import Cell  # isort: skip
 from commissioning.hand_over import HUGE, SCALES, HandOver  # isort: skip
 from commissioning.robots import MACHINES, prepare  # isort: skip
 from commissioning.rows import MOTION, SPEED, TORQUE, turns  # isort: skip
+from commissioning.seen import Seen  # isort: skip
 from plants.wiring import Wiring  # isort: skip
 from running.client import Client  # isort: skip
 

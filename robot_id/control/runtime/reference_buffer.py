@@ -48,10 +48,14 @@ class ReferenceBuffer:
 
     :param joint_names: of the robot.
     :param length: points that are kept.
+    :param held: points are commands that a drive holds until the next one: they are not
+        extrapolated, and need no velocities and accelerations.
     """
 
-    def __init__(self, joint_names: tuple[str, ...], length: int = 256) -> None:
-        self._matcher = JointMatcher(joint_names)
+    def __init__(
+        self, joint_names: tuple[str, ...], length: int = 256, held: bool = False
+    ) -> None:
+        self._matcher, self._held = JointMatcher(joint_names), held
         self._length = length
         self._stamps: list[int] = []
         self._points: list[Array] = []
@@ -88,6 +92,8 @@ class ReferenceBuffer:
         for point in message.points:
             rows = [
                 self._matcher.take(values, f'reference {what}')
+                if len(values) or not self._held or what == 'position'
+                else np.zeros(len(self._matcher.wanted))
                 for what, values in (
                     ('position', point.positions),
                     ('velocity', point.velocities),
@@ -129,10 +135,10 @@ class ReferenceBuffer:
             return None
         ahead = stamp - self._stamps[at]
         point = self._points[at]
-        if ahead == 0:
-            return point
         if ahead > longest_ns:
             return None
+        if ahead == 0 or self._held:
+            return point
         t = ahead / 1e9
         q, dq, ddq = point
         return np.array([q + t * dq + 0.5 * t**2 * ddq, dq + t * ddq, ddq])

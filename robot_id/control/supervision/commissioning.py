@@ -1,9 +1,8 @@
 """
-Commissioning: each joint in turn gets a small swinging torque, and its motion is compared.
+Commissioning: each joint in turn gets a small swinging torque, and its answer is compared.
 
-The robot is held where it stands. The torque on a joint grows until its motion agrees with the
-model, a violation stops the robot, or the torque of a soft start is reached. Then some whole
-swings are recorded, and what the joint answered is told (`response`).
+The robot is held where it stands. What a joint answered is told joint by joint (`response`); what
+holds all joints against gravity is told at the end (`weight`). A violation ends it.
 """
 
 from __future__ import annotations
@@ -15,23 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.control.runtime.torque_control import Command, TorqueControl
-from robot_id.control.supervision.response import LONGEST_DELAY_S, Response, respond
+from robot_id.control.supervision.probe import SWING_HZ, Probe
+from robot_id.control.supervision.response import Response
+from robot_id.control.supervision.weight import explain_weight
 
 Array = NDArray[np.float64]
-# A swing within the bandwidth of most loops, that moves a joint by little.
-SWING_HZ = 8.0
-# Seconds in which the torque grows, for which it stays, and of rest before the next joint.
-GROW_S, STAY_S, REST_S = 1.0, 0.5, 0.2
-# Whole swings that are recorded, after one that lets the motion settle.
-SWINGS = 4
 # Motion, measured over predicted, or its inverse, up to which a crude model is allowed.
 ALLOWED = 1.5
 # As near to 1 is the factor of a friction that a model knows.
 NEAR = 0.25
 # Of the gravity of a joint, and of its torque limit: a constant torque that is told.
 CONSTANT_SHARE, LEAST_CONSTANT = 0.1, 0.01
-# Shares of the gravity of the model in the constants of a robot that carries itself.
-CARRIED = (0.5, 1.5)
 # The shortest delay that is told, in swings: 10 ms.
 LATE = 0.08
 
@@ -63,35 +56,31 @@ class Commissioning:
     :param control: of a robot at rest that is held, after `restart`.
     :param joints: names, in order; empty for all.
     :ivar findings: so far.
+    :ivar reason: what is wrong with the robot in one line, '' for nothing.
     """
 
     def __init__(self, control: TorqueControl, joints: Sequence[str] = ()) -> None:
         self._control = control
-        robot = control.controller.robot
-        self._left = list(joints or robot.joint_names)
+        names = control.controller.robot.joint_names
+        self._left = [names.index(joint) for joint in joints or names]
         self._count = len(self._left)
         self.findings: list[Finding] = []
-        limit = control.controller.settings.limit
-        share = control.supervisor.start_share
-        self._most = np.where(np.isfinite(limit), share * limit, 1.0)
-        self._probe = np.zeros(robot.n)
-        self._time = -REST_S
-        self._first: tuple[Array, Array] | None = None
-        self._rows: list[tuple[Array, Array]] | None = None
-        self._force = 0.0
+        self.reason = ''
+        # Whether a joint was held by another torque than the model says.
+        self._held = False
         self._responses: dict[int, Response] = {}
-        self._torque = self._motion = 0.0
-        control.probe = self._probe
+        control.probe = np.zeros(len(names))
+        self._probe = Probe(control, self._left[0])
 
     @property
     def joint(self) -> str:
         """The joint that is probed, '' at the end."""
-        return self._left[0] if self._left else ''
+        return '' if self.done else self._control.controller.robot.joint_names[self._left[0]]
 
     @property
     def fraction(self) -> float:
         """Share of the joints that are done."""
-        return len(self.findings) / max(self._count, 1)
+        return len(self.findings) / self._count
 
     @property
     def done(self) -> bool:
@@ -102,91 +91,80 @@ class Commissioning:
         """Take in what a sample brought, and set the torque of the next one."""
         if self.done:
             return
-        control = self._control
-        j = control.controller.robot.joint_names.index(self._left[0])
-        if control.stopped:
-            control.explain()
-            self._find(j, agrees=False)
-            self._left.clear()
-            control.probe = None
+        if self._control.trip is not None:
+            self._control.explain()
+            self.reason = self._control.trip.text
+            self._add(False, float(self._control.supervisor.gains[self._left[0]]), self.reason)
+            self.end()
             return
-        if self._first is None:
-            self._first = command.torque.copy(), position.copy()
-        self._torque = max(self._torque, abs(command.torque[j] - self._first[0][j]))
-        self._motion = max(self._motion, abs(position[j] - self._first[1][j]))
-        self._time += control.controller.period
-        agreed = bool(control.supervisor.agreed[j])
-        if self._rows is not None:
-            self._rows.append((position.copy(), command.torque.copy()))
-            if len(self._rows) * control.controller.period >= (SWINGS + 1.0) / SWING_HZ:
-                self._respond(j)
-                self._find(j, agrees=agreed)
-        elif (agreed and self._time > 0.0) or self._time > GROW_S:
-            self._rows = []
-        t = max(self._time, 0.0)
-        if self._rows is None:
-            self._force = self._most[j] * min(t / GROW_S, 1.0)
-        if self._left and self._left[0] == control.controller.robot.joint_names[j]:
-            self._probe[j] = self._force * np.sin(2.0 * np.pi * SWING_HZ * t)
-
-    def _respond(self, j: int) -> None:
-        """Fit what the joint answered in the last whole swings."""
-        assert self._rows is not None
-        controller = self._control.controller
-        q, tau = (np.array(rows) for rows in zip(*self._rows))
-        # The first part, at least as long as the longest delay, is for the delay alone.
-        lead = round(LONGEST_DELAY_S / controller.period) + 1
-        count = round(SWINGS / (SWING_HZ * controller.period)) + lead
-        self._responses[j] = respond(
-            controller.robot, controller.target, j, q[-count:], tau[-count:],
-            controller.period, SWING_HZ,
-        )  # fmt: skip
+        self._position = position
+        self._probe.feed(command, position)
+        if self._probe.done:
+            self._judge(self._left[0])
+            del self._left[0]
+            if not self._left:
+                self._judge_all()
+                self.end()
+                return
+            self._probe = Probe(self._control, self._left[0])
+        assert self._control.probe is not None
+        self._control.probe[:] = 0.0
+        self._control.probe[self._left[0]] = self._probe.torque
 
     def end(self) -> None:
         """Probe no more."""
         self._left.clear()
         self._control.probe = None
 
-    def _find(self, j: int, agrees: bool) -> None:
-        supervisor, trip = self._control.supervisor, self._control.trip
-        moved = bool(supervisor.moved[j])
-        name, answer = self._left.pop(0), self._responses.get(j)
-        told = answer is not None and np.isfinite(answer.inertia) and answer.inertia != 0.0
-        gain = 1.0 / answer.inertia if told and answer is not None else float(supervisor.gains[j])
-        wrong = self._wrong(j, answer) if answer is not None else ''
-        if trip is not None:
-            text = trip.text
-        elif wrong:
-            text, agrees = wrong, False
-        elif not agrees:
-            text = 'its motion does not tell' if moved else 'it does not move: brake or stiction?'
-        else:
-            text = 'agrees with the model'
-        self.findings.append(Finding(name, moved, agrees, gain, self._torque, self._motion, text))
-        self._probe[j] = 0.0
-        self._time, self._first, self._rows = -REST_S, None, None
-        self._torque = self._motion = 0.0
-        if not self._left:
-            self._control.probe = None
-            if trip is None:
-                self._judge_gravity()
+    def _add(self, agrees: bool, gain: float, text: str) -> None:
+        probe, supervisor = self._probe, self._control.supervisor
+        moved = probe.moved or bool(supervisor.moved[probe.joint])
+        name = self._control.controller.robot.joint_names[probe.joint]
+        torque, motion = probe.largest_torque, probe.largest_motion
+        self.findings.append(Finding(name, moved, agrees, gain, torque, motion, text))
 
-    def _wrong(self, j: int, answer: Response) -> str:
+    def _judge(self, j: int) -> None:
+        """Say what a joint answered; one that answered rightly needs no soft start."""
+        answer, supervisor = self._probe.response(), self._control.supervisor
+        self._responses[j] = answer
+        told = np.isfinite(answer.inertia) and answer.inertia != 0.0
+        gain = 1.0 / answer.inertia if told else float(supervisor.gains[j])
+        wrong = self._wrong(j, answer, gain)
+        if not wrong and ((told and self._probe.moved) or supervisor.agreed[j]):
+            supervisor.accept(j)
+            self._add(True, gain, 'agrees with the model')
+            return
+        does_not_move = 'it does not move: brake or stiction?'
+        moved = self._probe.moved or supervisor.moved[j]
+        self._add(False, gain, wrong or ('its motion does not tell' if moved else does_not_move))
+
+    def _wrong(self, j: int, answer: Response, gain: float) -> str:
         """Return what is wrong with the answer of a joint, '' for nothing."""
-        if answer.delay_s * SWING_HZ > LATE and np.isfinite(answer.inertia):
+        if not np.isfinite(answer.inertia):
+            return ''
+        if self._late(answer):
             late = 1e3 * answer.delay_s
             return f'its torque acts about {late:.0f} ms late: a lower bandwidth is needed'
-        gain = 1.0 / answer.inertia if answer.inertia else np.nan
-        if np.isfinite(gain) and not 1.0 / ALLOWED <= gain <= ALLOWED:
+        if gain < 0.0:
+            return (
+                f'it moves against its torque ({gain:.2g} times the motion that the model '
+                'predicts): its sign is reversed, of its position or of its torque'
+            )
+        if not 1.0 / ALLOWED <= gain <= ALLOWED:
             return self._factor(gain, answer.friction)
         limit = self._control.controller.settings.limit[j]
         least = max(CONSTANT_SHARE * abs(answer.gravity), LEAST_CONSTANT * min(limit, 1e9))
         if abs(answer.constant) > least:
+            self._held = True
             return (
                 f'it is held by {answer.gravity + answer.constant:.3g}, the model says '
                 f'{answer.gravity:.3g}: zero of a joint, a load, or weight that the robot carries'
             )
         return ''
+
+    @staticmethod
+    def _late(answer: Response) -> bool:
+        return bool(np.isfinite(answer.inertia)) and answer.delay_s * SWING_HZ > LATE
 
     @staticmethod
     def _factor(gain: float, friction: float) -> str:
@@ -198,20 +176,34 @@ class Commissioning:
             what = 'scale of its torque'
         return f'it moves {gain:.2g} times as the model predicts: check the {what}, and the model'
 
-    def _judge_gravity(self) -> None:
-        """Say where the constants are the gravity of the model, with the other sign."""
-        limit = self._control.controller.settings.limit
-        c = np.array([r.constant / limit[j] for j, r in self._responses.items()])
-        g = np.array([r.gravity / limit[j] for j, r in self._responses.items()])
-        weight = float(g @ g)
-        if not weight > LEAST_CONSTANT**2:
+    def _judge_all(self) -> None:
+        """Say what explains the weights of all joints, and which finding is the worst."""
+        bad = [each for each in self.findings if not each.agrees]
+        if not bad:
             return
-        share = float(-(c @ g) / weight)
-        if not CARRIED[0] < share < CARRIED[1]:
-            return
+        # A torque that acts late makes all the rest doubtful.
         names = self._control.controller.robot.joint_names
-        heavy = names[list(self._responses)[int(np.argmax(np.abs(g)))]]
-        for i, each in enumerate(self.findings):
-            if each.joint == heavy:
-                text = f'the robot carries {share:.0%} of its gravity: take it out of the model'
-                self.findings[i] = replace(each, agrees=False, text=text)
+        late = [each for each in bad if self._late(self._responses[names.index(each.joint)])]
+        worst = max(
+            late or bad, key=lambda each: abs(np.log(abs(each.gain))) if each.gain else 0.0
+        )
+        self.reason = f"joint '{worst.joint}': {worst.text}"
+        if 1.0 / ALLOWED <= worst.gain <= ALLOWED and self._held:
+            self._explain()
+
+    def _explain(self) -> None:
+        """Say what explains the torques that hold the joints where the model says others."""
+        controller = self._control.controller
+        robot, constant = controller.robot, np.full(controller.robot.n, np.nan)
+        for j, answer in self._responses.items():
+            constant[j] = answer.constant
+        found = explain_weight(
+            robot, controller.target, self._position, constant, controller.settings.limit
+        )
+        if found:
+            self.reason = ' or '.join(each.text for each in found)
+            name = robot.joint_names[found[0].joint]
+            self.findings = [
+                replace(each, agrees=False, text=self.reason) if each.joint == name else each
+                for each in self.findings
+            ]

@@ -119,7 +119,7 @@ def supervise(table, flags, bounds, state, scalars, event, history, inputs, h, t
     kind = FINE
     applied = scalars[APPLIED] != 0.0
     for j in range(n):
-        found = limits(bounds, state, scalars, event, inputs, j)
+        found = limits(bounds, state, scalars, event, inputs, h, j)
         leaves = (inputs[0, j] - q[j]) * state[SPEED, j] < 0.0
         if found == FINE and applied:
             moved, own = 0.0, M[j, j] * ddq[j]

@@ -46,7 +46,7 @@ LEAVING_SPEED = 0.2
 
 
 @njit(**INLINED)
-def limits(bounds, state, scalars, event, inputs, j):
+def limits(bounds, state, scalars, event, inputs, h, j):
     """
     Position, velocity, acceleration and tracking error of joint j.
 
@@ -62,8 +62,10 @@ def limits(bounds, state, scalars, event, inputs, j):
     if lags:
         largest = bounds[LARGEST_ERROR, j]
     elif not started:
-        # Where it will be when its brakes have closed; a swing comes back.
-        error += STOP_S * abs(state[SLOW_SPEED if scalars[SWINGS] != 0.0 else SPEED, j])
+        # How far it will leave until its brakes have closed, after the samples that it takes to
+        # stop; a swing comes back.
+        speed = state[SLOW_SPEED if scalars[SWINGS] != 0.0 else CALM_SPEED, j]
+        error += (STOP_S + (IN_A_ROW + 1) * h) * abs(speed - inputs[1, j])
     state[FAR_COUNT, j] = state[FAR_COUNT, j] + 1.0 if not error <= largest else 0.0
     if state[FAR_COUNT, j] >= IN_A_ROW:
         return say(event, TRACKING if started else START, j, error, largest)

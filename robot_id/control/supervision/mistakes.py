@@ -4,7 +4,8 @@ The mistake of a set-up that explains why a robot did not move as its model pred
 Each mistake is undone on the last samples: a sign turned back, two joints exchanged, a unit, a
 delay. The one after which the inverse model gives the commanded torques best is named, where it
 explains them much better than no mistake does. Constants are taken off, so that a load or a
-friction that the model does not know does not decide.
+friction that the model does not know does not decide; but of a joint that leaves its start the
+constants say the most.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _TINY = 1e-30
 # Share of the squared residual without a mistake that one must leave to be named.
 EXPLAINED = 0.5
 # Samples that are needed, and the fewest and most over which both sides are averaged.
-LEAST_SAMPLES, SMOOTHED = 12, (5, 41)
+LEAST_SAMPLES, SMOOTHED = 6, (5, 41)
 # Of the motion that a start may make: less is a joint that sticks, by its friction of the model
 # and some more.
 STUCK_SHARE, STICTION = 0.01, 1.5
@@ -37,6 +38,14 @@ TURNED = {
 }
 SLID = {1000.0: 'millimetres are read as metres', 0.001: 'metres are read as millimetres'}
 GEARS = tuple(float(x) for x in np.geomspace(0.005, 200.0, 24))
+# Of a position outside of the limits.
+OTHERWISE = 'its zero is another one, or the robot file is that of another robot'
+# Where nothing explains it.
+UNKNOWN = 'check sign, unit, order, zero and brake of the joints, and that the model is its own'
+# Zeros that are tried [rad].
+ZEROS = tuple(sign * size for size in (0.1, 0.2, 0.35, 0.5, 0.8, 1.2, 1.6) for sign in (1.0, -1.0))
+# Ratios that are tried in each joint, of its position and of its torque.
+FACTORS = (0.1, 0.2, 1.0 / 3.0, 0.5, 2.0, 3.0, 5.0, 10.0)
 # Delays that are tried [s]: beyond a quarter of the swing of a commissioning one is like a sign.
 DELAYS_S = (0.005, 0.01, 0.015, 0.02, 0.03)
 
@@ -75,7 +84,8 @@ def name_mistake(
         kernel = np.hanning(int(np.clip(len(q) // 4, *SMOOTHED)) + 2)[1:-1]
         kernel /= kernel.sum()
         smooth = np.apply_along_axis(np.convolve, 0, residual, kernel, 'valid')
-        smooth -= smooth.mean(axis=0)
+        if trip.kind is not Kind.START:
+            smooth -= smooth.mean(axis=0)
         taken = np.where(stuck, friction, 0.0)
         return float(np.mean((np.maximum(np.abs(smooth) - taken, 0.0) / weight) ** 2))
 
@@ -83,14 +93,21 @@ def name_mistake(
     # clearly so where the joint hardly moved.
     still = left(np.broadcast_to(q.mean(axis=0), q.shape), felt)
     clearly = EXPLAINED if stuck[robot.joint_names.index(trip.joint)] else 1.0
-    bound = min(EXPLAINED * left(q, felt), clearly * still)
+    none = left(q, felt)
+    bound = min(EXPLAINED * none, clearly * still)
     undone = _undone(robot, chi, trip, q, felt, period, stuck)
     scores = {}
     for said, made, same in undone:
         # Those that take samples away are judged on what is left of them.
         share = left(q, felt) / max(left(*same), _TINY) if same is not None else 1.0
         scores[said] = share * left(*made)
-    # What the violation says by itself is given up for a much better reason alone.
+    for said, turned, scaled in _with_a_number(robot, q, felt):
+        # A number that is chosen explains more, for no reason.
+        scores[said] = min(scores.get(said, np.inf), left(turned, scaled) / EXPLAINED)
+    if scores.get(words, 0.0) > none:
+        # What the violation says by itself explains nothing.
+        words = UNKNOWN
+    # What it says is given up for a much better reason alone.
     bound = min(bound, EXPLAINED * scores.get(words, np.inf))
     said = min(scores, key=lambda each: scores[each])
     return said if scores[said] < bound else words
@@ -136,6 +153,19 @@ def _undone(
     yield _carried(), (q, felt + own, stuck), None
 
 
+def _with_a_number(robot: Robot, q: Array, felt: Array) -> Iterator[tuple[str, Array, Array]]:
+    """Yield the mistakes of any joint that have a size, in words, with the samples without it."""
+    for j, name in enumerate(robot.joint_names):
+        one = np.arange(robot.n) == j
+        for zero in ZEROS if not _slides(robot)[j] else ():
+            said = f"the zero of joint '{name}' is off by about {zero:g}"
+            yield said, q - zero * one, felt
+        for factor in FACTORS:
+            yield _scaled(name, factor, 'unit or gear ratio'), q / factor**one, felt
+            said = f"the torque of joint '{name}' is about {factor:g} times what was sent"
+            yield said, q, felt * factor**one
+
+
 def _likely(robot: Robot, trip: Trip) -> str:
     """Return what the kind of a violation says alone."""
     if trip.kind is Kind.SIGN:
@@ -145,7 +175,7 @@ def _likely(robot: Robot, trip: Trip) -> str:
     if trip.kind is Kind.GRAVITY:
         return _carried()
     if trip.kind is Kind.START:
-        return 'check sign, unit, order and brake of the joint, and that the model is its own'
+        return UNKNOWN
     return ''
 
 
@@ -164,18 +194,27 @@ def _carried() -> str:
 def _wrong_unit(robot: Robot, q: Array) -> str:
     """Return how positions outside of their limits would be within."""
     limits = robot.limits
+    outside = (q < limits.lower) | (q > limits.upper)
+    turned = np.where(outside, -q, q)
+    if np.all((turned >= limits.lower) & (turned <= limits.upper)):
+        return f'its sign is reversed, {OTHERWISE}'
     large, unit = zip(*(next(iter(units.items())) for units in _units(robot)))
     scaled = q / np.array(large)
     if np.all((scaled >= limits.lower) & (scaled <= limits.upper)):
-        return f'{unit[0]}, or its zero or sign is another one'
-    return 'its zero or sign is another one, or the robot file is of another robot'
+        return f'{unit[0]}, {OTHERWISE}'
+    return OTHERWISE
 
 
 def _units(robot: Robot) -> list[dict[float, str]]:
     """Return the units that are confused for each joint: measured over true, and in words."""
-    slides = np.zeros(robot.n, bool)
-    slides[robot.kinematics.dof[robot.kinematics.prismatic]] = True
-    return [SLID if slide else TURNED for slide in slides]
+    return [SLID if slide else TURNED for slide in _slides(robot)]
+
+
+def _slides(robot: Robot) -> NDArray[np.bool_]:
+    """(n,) which joints are prismatic."""
+    found = np.zeros(robot.n, bool)
+    found[robot.kinematics.dof[robot.kinematics.prismatic]] = True
+    return found
 
 
 def _finite(x: Array) -> Array:

@@ -24,7 +24,7 @@ HARMONICS = 3
 # Longest delay that is tried [s]; one is believed that leaves at most this share of the residual.
 LONGEST_DELAY_S, DELAYED = 0.03, 0.5
 # Share of the variation of the torque that a term must have for its factor to be told.
-LEAST_TERM = 0.1
+LEAST_TERM = 0.15
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,14 @@ def respond(
     if fits[best][0] > DELAYED * fits[0][0]:
         best = 0
     _, x, b = fits[best]
+    delay = float(best)
+    if 0 < best < lead - 1:
+        # The lowest point of a parabola through the neighbours.
+        before, least, after = (fits[late][0] for late in (best - 1, best, best + 1))
+        delay += 0.5 * (before - after) / (before - 2.0 * least + after)
     told = [np.std(x[k] * A[:, k]) > LEAST_TERM * np.std(b) for k in range(2)]
     inertia, rub = (float(x[k]) if told[k] else np.nan for k in range(2))
-    return Response(inertia, rub, float(x[2]), gravity, best * period)
+    return Response(inertia, rub, float(x[2]), gravity, delay * period)
 
 
 def _smooth(q: Array, period: float, swing_hz: float) -> tuple[Array, Array, Array]:

@@ -161,6 +161,10 @@ class Supervisor:
         """Say whether a commissioning swings a joint."""
         self._scalars[row.SWINGS] = float(swings)
 
+    def accept(self, joint: int) -> None:
+        """Take a joint as agreed: a commissioning has found its motion right."""
+        self.state[row.AGREED, joint] = 1.0
+
     def check(self, inputs: Array, elapsed: float, torque: Array) -> Trip | None:
         """
         Take in a sample, limit torque (n,) where the start is soft; return a violation.
@@ -209,6 +213,11 @@ class Supervisor:
         slow, now = self.state[row.SPEED], self.state[row.CALM_SPEED]
         smaller = np.where(np.abs(slow) < np.abs(now), slow, now)
         return np.where(slow * now > 0.0, smaller, 0.0)
+
+    @property
+    def noise(self) -> Array:
+        """(n,) standard deviation of the noise of the positions, by their second differences."""
+        return np.sqrt(self.state[row.NOISE])
 
     @property
     def gains(self) -> Array:

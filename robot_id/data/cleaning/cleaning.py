@@ -207,8 +207,8 @@ def _uniform(raw: Raw, first: int, last: int, step: float, forced: bool, changed
     same = abs(own - step) <= (1e-6 if forced else 2 * NOMINAL) * step
     if off <= ROUNDING and same:
         changed.rounded += off > 1e-6
-        channels = {name: values[first:last] for name, values in raw.channels.items()}
-        return Run(time=grid if off > 1e-9 else time, **channels)
+        same_rows = {name: values[first:last] for name, values in raw.channels.items()}
+        return Run.of(grid if off > 1e-9 else time, same_rows)
     changed.jitter = max(changed.jitter, float(np.abs(np.diff(time) / step - 1).max()))
     changed.filled += int((np.diff(time) > GAP * max(step, own)).sum())
     grid = time[0] + step * np.arange(int((time[-1] - time[0]) / step + 1e-9) + 1)
@@ -217,7 +217,7 @@ def _uniform(raw: Raw, first: int, last: int, step: float, forced: bool, changed
         name: interpolate(time, values[first:last], grid, cubic=name not in ROUGH)
         for name, values in raw.channels.items()
     }
-    return Run(time=grid, **channels)
+    return Run.of(grid, channels)
 
 
 __all__ = ['Raw', 'clean']

@@ -7,7 +7,7 @@ recording seems to put far above the motion. Only the first of each is kept.
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,13 +107,7 @@ def _thinned(run: Run, period: float) -> Run:
     last = np.floor((len(run) - 1 - phase) / period)
     at = phase + period * np.arange(first, last + 1)
     chosen = np.floor(at + SLACK).astype(int)
-    values = {
-        field.name: getattr(run, field.name)[chosen]
-        for field in fields(run)
-        if getattr(run, field.name) is not None
-    }
-    values['time'] = run.time[0] + run.step * at
-    return replace(run, **values)
+    return run.changed(run.time[0] + run.step * at, lambda _, values: values[chosen])
 
 
 def _phase(changes: NDArray[np.int64], period: float) -> float:

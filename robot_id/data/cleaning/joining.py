@@ -7,7 +7,7 @@ goes on: together they are the run that was recorded, without borders inside.
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ Array = NDArray[np.float64]
 SEAM = 0.1
 # How far a joint may move from one file to the next, in the largest steps inside the files.
 LARGEST_STEP = 2.0
-_FIELDS = fields(Run)
 
 
 def joined(dataset: Dataset) -> Dataset:
@@ -45,7 +44,7 @@ def _continues(before: Run, after: Run, farthest: Array) -> bool:
 
     :param farthest: (n,) that the joints move in one step.
     """
-    if any((getattr(before, f.name) is None) != (getattr(after, f.name) is None) for f in _FIELDS):
+    if before.channels().keys() != after.channels().keys():
         return False
     step = before.step
     seam = float(after.time[0] - before.time[-1])
@@ -55,9 +54,10 @@ def _continues(before: Run, after: Run, farthest: Array) -> bool:
 
 
 def _together(before: Run, after: Run) -> Run:
-    values = {
-        field.name: np.concatenate([getattr(before, field.name), getattr(after, field.name)])
-        for field in _FIELDS
-        if getattr(before, field.name) is not None
-    }
-    return replace(before, **values)
+    others = after.channels()
+    whole = before.changed(
+        np.concatenate([before.time, after.time]),
+        lambda name, values: np.concatenate([values, others[name]]),
+    )
+    names = dict.fromkeys(filter(None, [*before.name.split(' + '), after.name]))
+    return replace(whole, name=' + '.join(names))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,14 +34,9 @@ def at_one_rate(runs: list[Run], source: str, notes: list[str]) -> list[Run]:
 def _at_step(run: Run, step: float) -> Run:
     """Return a run with another step [s]."""
     grid = run.time[0] + step * np.arange(int(run.duration / step + 1e-9) + 1)
-    channels = {
-        field.name: interpolate(run.time, values, grid, cubic=field.name not in ROUGH)
-        for field in fields(run)
-        if field.name != 'time'
-        and (values := getattr(run, field.name)) is not None
-        and values.shape[1]
-    }
-    return Run(time=grid, **channels)
+    return run.changed(
+        grid, lambda name, values: interpolate(run.time, values, grid, cubic=name not in ROUGH)
+    )
 
 
 def interpolate(time: Array, values: Array, at: Array, cubic: bool) -> Array:

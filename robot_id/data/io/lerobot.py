@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.data.io.parquet import read_parquet
 from robot_id.data.io.raw import Raw
+from robot_id.data.io.tables import read_table
 from robot_id.data.joint_side import constant_values, on_joint_side, per_joint
 from robot_id.data.mapping import Mapping
-from robot_id.exceptions import DataError
+from robot_id.exceptions import DataError, shorten
+from robot_id.texts import LONGEST_NAME, is_line
 
 Array = NDArray[np.float64]
 INFO = Path('meta', 'info.json')
@@ -57,16 +58,19 @@ def read_lerobot(path: Path) -> Episodes:
     """Read positions and commands of all episodes."""
     try:
         info = json.loads((path / INFO).read_text(encoding='utf-8'))
-        features: dict[str, Any] = info['features']
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        features: dict[str, Any] = dict(info['features'])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise DataError(f'{path / INFO}: not the description of a LeRobot data set') from error
     files = sorted((path / 'data').rglob('*.parquet'))
     if not files:
         raise DataError(f"{path}: no parquet files under 'data'")
     for name in (STATE, ACTION):
         if name not in features:
-            raise DataError(f"{path / INFO}: no feature '{name}', it has {', '.join(features)}")
-    tables = [read_parquet(file) for file in files]
+            raise DataError(
+                f"{path / INFO}: no feature '{name}', it has "
+                + shorten(', '.join(map(str, features)))
+            )
+    tables = [read_table(file).variables for file in files]
     for file, table in zip(files, tables):
         for name in (STATE, ACTION, 'timestamp', 'episode_index'):
             if name not in table:
@@ -81,7 +85,7 @@ def read_lerobot(path: Path) -> Episodes:
             f"{path}: '{STATE}' has {state.shape[1]} columns, '{ACTION}' has {action.shape[1]}: "
             'equal motors are needed'
         )
-    names = _names(features[STATE], state.shape[1])
+    names = _names(features[STATE], state.shape[1], str(path / INFO))
     episode = joined['episode_index'][:, 0].astype(np.int64)
     order = np.lexsort((joined['timestamp'][:, 0], episode))
     return Episodes(
@@ -131,10 +135,14 @@ def _rows(values: Array) -> Array:
     return values[:, None] if values.ndim == 1 else values
 
 
-def _names(feature: Any, n: int) -> tuple[str, ...]:
+def _names(feature: Any, n: int, where: str) -> tuple[str, ...]:
     names = feature.get('names') if isinstance(feature, dict) else None
     if isinstance(names, dict):
         names = next(iter(names.values()), None)
     if not isinstance(names, list) or len(names) != n:
         return tuple(f'joint_{k}' for k in range(1, n + 1))
-    return tuple(str(name).removesuffix(SUFFIX).removeprefix('main_') for name in names)
+    called = tuple(str(name).removesuffix(SUFFIX).removeprefix('main_') for name in names)
+    for name in called:
+        if not is_line(name, LONGEST_NAME) or called.count(name) > 1:
+            raise DataError(f"{where}: '{shorten(name)}' is no name of a motor, or there twice")
+    return called

@@ -39,6 +39,10 @@ def load(
     :param joint_names: joints wanted and their order, those of the robot when None. Matched by
         name where the data have names; columns without names are taken to be in this order.
     """
+    if not isinstance(path, str | Path | Sequence):
+        raise DataError(
+            f'path: a file or a list of files is needed, got {type(path).__name__}', key='path'
+        )
     if not isinstance(path, str | Path):
         return join([load(each, mapping, robot, joint_names) for each in path])
     wanted: Any = joint_names

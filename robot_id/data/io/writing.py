@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import os
 import shutil
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -134,5 +133,5 @@ def _put_runs(bag: BagWriter, dataset: Dataset) -> None:
 
 
 def _rows(run: Run, first: int, last: int) -> dict[str, Array]:
-    given = {field.name: getattr(run, field.name) for field in fields(run)}
-    return {name: values[first:last] for name, values in given.items() if values is not None}
+    given = {'time': run.time, **run.channels()}
+    return {name: values[first:last] for name, values in given.items()}

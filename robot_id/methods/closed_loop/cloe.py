@@ -83,13 +83,13 @@ class Cloe(LoopMethod):
         covariance = fit_covariance(
             problem,
             fit.jacobian(chi, simulations),
-            fit.residual(simulations),
+            fit.residual(chi, simulations),
             self.deviations,
             changing=self.output == 'position',
         )
-        torque = simulated_torque(problem, problem.states(simulations))
+        torque = simulated_torque(problem, chi, problem.states(simulations))
         rho = [y - s for y, s in zip(problem.joint_rows(problem.torque), torque)]
-        extras = {'output_error_percent': 100.0 * fit.error(simulations)}
+        extras = {'output_error_percent': 100.0 * fit.error(chi, simulations)}
         return Outcome(
             chi,
             covariance,
@@ -120,7 +120,7 @@ class Cloe(LoopMethod):
         self, fit: _OutputError, start: Array, progress: Progress
     ) -> tuple[Array, list[Simulation], list[Iteration], bool]:
         chi, simulations = start, first_simulation(fit.problem, start, fit.controller)
-        cost = fit.cost(simulations)
+        cost = fit.cost(chi, simulations)
         history: list[Iteration] = []
         for k in range(self.iterations):
             progress(k / self.iterations, history_text(history))
@@ -135,14 +135,14 @@ class Cloe(LoopMethod):
                     best_so_far(fit.problem, k, late)
                     return chi, simulations, history, False
                 step *= kept
-                lower = fit.cost(trial)
-                steady = fit.error(trial) <= EXACT or abs(cost - lower) <= self.tolerance * cost
+                lower, left = fit.cost(new, trial), fit.error(new, trial)
+                steady = left <= EXACT or abs(cost - lower) <= self.tolerance * cost
                 settled = has_settled(new - chi, solution.covariance, self.settled, chi)
                 done = steady and settled
                 if lower <= cost or done:
                     break
                 step *= 0.5
-            history.append(Iteration(new, 100.0 * fit.error(trial), step))
+            history.append(Iteration(new, 100.0 * left, step))
             chi, simulations, cost = new, trial, lower
             if done:
                 break
@@ -153,11 +153,11 @@ class Cloe(LoopMethod):
     ) -> tuple[Array, list[Iteration], bool]:
         """Nelder-Mead in units of what each parameter alone would need to make the torques."""
         first = first_simulation(fit.problem, start, fit.controller)
-        fit.freeze_weights(first)
+        fit.freeze_weights(start, first)
         scale = fit.parameter_scale(first)
         motions = [r.reference.position for r in fit.problem.runs]
         history: list[Iteration] = []
-        count, worst = 0, 1e6 * fit.cost(first)
+        count, worst = 0, 1e6 * fit.cost(start, first)
 
         def objective(x: Array) -> float:
             nonlocal count
@@ -167,7 +167,7 @@ class Cloe(LoopMethod):
             if not positive_on_motion(fit.problem.robot, chi, motions):
                 return worst
             try:
-                return fit.cost(fit.problem.simulate(chi, fit.controller))
+                return fit.cost(chi, fit.problem.simulate(chi, fit.controller))
             except SimulationError:
                 return worst
 
@@ -222,9 +222,10 @@ class _OutputError:
             self.target = problem.joint_rows(problem.torque)
         self.weights = 1.0 / np.maximum([float(np.std(y)) for y in self.target], 1e-300)
 
-    def freeze_weights(self, simulations: list[Simulation]) -> None:
+    def freeze_weights(self, chi: Array, simulations: list[Simulation]) -> None:
         """Weigh each joint by the size of its output error now."""
-        sizes = np.array([np.linalg.norm(r) / np.sqrt(len(r)) for r in self.residual(simulations)])
+        rho = self.residual(chi, simulations)
+        sizes = np.array([np.linalg.norm(r) / np.sqrt(len(r)) for r in rho])
         if not np.all(sizes > 0.0):
             raise IdentificationError('the start already reproduces the data exactly')
         self.weights = 1.0 / sizes
@@ -236,23 +237,23 @@ class _OutputError:
         columns = np.sqrt(sum(np.sum(w * w, axis=0) for w in W))
         return np.linalg.norm(torque) / np.where(columns > 0.0, columns, np.inf)
 
-    def residual(self, simulations: list[Simulation]) -> list[Array]:
+    def residual(self, chi: Array, simulations: list[Simulation]) -> list[Array]:
         """Return measured minus simulated output of every joint."""
         motions = self.problem.states(simulations)
         if self.output == 'torque':
-            rows = simulated_torque(self.problem, motions)
+            rows = simulated_torque(self.problem, chi, motions)
         else:
             rows = self.problem.joint_rows(self.problem.rows(lambda s: s.q, motions))
         return [y - s for y, s in zip(self.target, rows)]
 
-    def cost(self, simulations: list[Simulation]) -> float:
+    def cost(self, chi: Array, simulations: list[Simulation]) -> float:
         """Return the weighted sum of squares."""
-        parts = zip(self.weights, self.residual(simulations))
+        parts = zip(self.weights, self.residual(chi, simulations))
         return float(sum(w * w * float(r @ r) for w, r in parts))
 
-    def error(self, simulations: list[Simulation]) -> float:
+    def error(self, chi: Array, simulations: list[Simulation]) -> float:
         """Return ||y - y_s|| / ||y|| over all joints."""
-        return relative_error(self.residual(simulations), self.target)
+        return relative_error(self.residual(chi, simulations), self.target)
 
     def jacobian(self, chi: Array, simulations: list[Simulation]) -> list[Array]:
         """Return (r_j, b) the slopes of every joint's output in the parameters."""
@@ -262,7 +263,7 @@ class _OutputError:
     def linear(self, chi: Array, simulations: list[Simulation]) -> Solution:
         """Return the Gauss-Newton step, with its covariance for white noise."""
         J = self.jacobian(chi, simulations)
-        return weighted_fit(self.problem, J, self.residual(simulations))
+        return weighted_fit(self.problem, J, self.residual(chi, simulations))
 
 
 def _edges(x: Array) -> Array:

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.dynamics import Controller, Simulation
+from robot_id.dynamics import Controller, Simulation, inverse_dynamics
 from robot_id.exceptions import OutOfTimeError
 from robot_id.methods.closed_loop.estimated_loop import EstimatedLoopMethod
 from robot_id.methods.closed_loop.jacobian import (
@@ -112,7 +112,7 @@ class Didim(EstimatedLoopMethod):
             motions = problem.states(simulations)
             if not exact:
                 problem.reversals.along([motion.q for motion in motions])
-            rho = [y - s for y, s in zip(Y, simulated_torque(problem, motions))]
+            rho = [y - s for y, s in zip(Y, simulated_torque(problem, new, motions))]
             last, error = error, relative_error(rho, Y)
             history.append(Iteration(new, 100.0 * error, step))
             change, chi = (new - chi) / relaxation.share, new
@@ -225,9 +225,21 @@ def torque_share(
     return D @ covariance @ D.T
 
 
-def simulated_torque(problem: LoopProblem, motions: list[States]) -> list[Array]:
-    """Return the decimated simulated torque of every joint."""
-    return problem.joint_rows(problem.rows(lambda s: s.torque, motions))
+def simulated_torque(problem: LoopProblem, chi: Array, motions: list[States]) -> list[Array]:
+    """
+    Return the decimated simulated torque of every joint.
+
+    The simulated plant creeps where a robot sticks, which moves it next to nothing, but its
+    friction 2/pi atan(alpha dq) has a tail that hard friction has not: where the rows have another
+    law than the plant, the torques are those of that law along the simulated motion.
+    """
+
+    def torque(s: States) -> Array:
+        if problem.row_slope == problem.slope:
+            return s.torque
+        return inverse_dynamics(problem.robot, chi, s.q, s.dq, s.ddq, problem.row_slope)
+
+    return problem.joint_rows(problem.rows(torque, motions))
 
 
 def last_jacobian(

@@ -53,8 +53,9 @@ class LoopMethod(ABC):
     :param start: 'regular' (0 but a unit inertia per joint), 'a_priori' (the robot file's values),
         'wls' (the IDIM-WLS estimate), the path of a result (.json), or 'auto': regular, but wls
         where the loop is not one of the robot file.
-    :param friction: Coulomb friction in the rows of W: as in the simulated plant, or sign(dq).
-    :param coulomb_slope: alpha of 2/pi atan(alpha dq) in the plant; none: the robot file's.
+    :param friction: Coulomb friction in the rows: 'simulated' as the data say, or sign(dq).
+    :param coulomb_slope: alpha of 2/pi atan(alpha dq) in plant and rows; none: that of the robot
+        file in the plant, in the rows the one that the data show between the reversals.
     :param bandwidth_factor: scale of the simulated loop's bandwidth (section 4.5 of paper 000).
     :param iterations: the most iterations.
     :param tolerance: converged when the residual changes by less than this, relative to itself ...
@@ -131,7 +132,8 @@ class LoopMethod(ABC):
         slope = alignment.slope or self._slope(robot, dataset, known)
         # Without a reference the simulated loop follows the measured position.
         measured = self.measured_torque or not recorded
-        derived = self._derived(robot, dataset, alignment, slope, measured)
+        row_slope = self._row_slope(alignment, slope, known)
+        derived = self._derived(robot, dataset, alignment, row_slope, measured)
         processing = derived.processing
         chosen = self.automatic_start(robot, known) if self.start == 'auto' else self.start
         start = self._given
@@ -143,7 +145,7 @@ class LoopMethod(ABC):
             processing,
             loop,
             slope,
-            slope if self.friction == 'simulated' else None,
+            row_slope,
             self.bandwidth_factor,
             0.0 if assumed is None else assumed.delay_s,
             self.time_limit_s,
@@ -164,13 +166,13 @@ class LoopMethod(ABC):
             torques=np.array([np.linalg.norm(Y) for Y in problem.joint_rows(problem.torque)]),
             iterations=len(found.history),
             simulations=problem.simulations,
-            options={'coulomb_slope': problem.slope, 'start': chosen},
+            options={'coulomb_slope': problem.row_slope, 'start': chosen},
             warnings=problem.warnings + correlated,
             extras={'equations': int(problem.used.sum()), **found.extras},
         )
         if self.physical:
             found = confined(found, robot)
-        prediction = predict(robot, found.chi, dataset, processing, problem.slope)
+        prediction = predict(robot, found.chi, dataset, processing, problem.row_slope)
         progress(1.0, 'done')
         return assemble(self, robot, dataset, derived, found, prediction, started)
 
@@ -180,7 +182,12 @@ class LoopMethod(ABC):
         return self.loop != 'default' or own
 
     def _derived(
-        self, robot: Robot, dataset: Dataset, alignment: Alignment, slope: float, measured: bool
+        self,
+        robot: Robot,
+        dataset: Dataset,
+        alignment: Alignment,
+        slope: float | None,
+        measured: bool,
     ) -> ResolvedOptions:
         """
         Return how the rows are made.
@@ -192,7 +199,14 @@ class LoopMethod(ABC):
         rest: Rest = 'unknown' if alignment.slope is None else 'known'
         rest = rest if self.compares_torques else 'keep'
         derived = resolve_for_loop(processing, dataset, robot, slope, measured, rest)
-        return ResolvedOptions(derived.processing, {**derived.reasons, **reasons})
+        reasons = {**derived.reasons, **reasons}
+        return ResolvedOptions(derived.processing, reasons, alignment.law_doubt)
+
+    def _row_slope(self, alignment: Alignment, slope: float, known: bool) -> float | None:
+        """Return alpha of the friction in the rows, that of a known plant if no law is seen."""
+        if self.friction == 'sign':
+            return None
+        return slope if known and alignment.slope is None else alignment.row_slope
 
     def _check_rate(self, loop_hz: float, data_hz: float) -> None:
         if loop_hz > FASTEST_LOOP * data_hz:

@@ -84,7 +84,9 @@ def simulated_run(
     return made
 
 
-def on_reference(robot: Robot, chi: Array, reference: Reference, slope: float) -> Simulation:
+def on_reference(
+    robot: Robot, chi: Array, reference: Reference, slope: float | None
+) -> Simulation:
     """
     Return the limit of an ever stiffer loop: the motion is the reference, tau = W(reference) chi.
 
@@ -185,7 +187,7 @@ class LoopProblem:
             self.processing,
             loop,
             steeper,
-            None if self.row_slope is None else steeper,
+            self.row_slope,
             self.bandwidth_factor,
             self.delay_s if delay_s is None else delay_s,
             self.time_limit_s,
@@ -206,8 +208,7 @@ class LoopProblem:
         if controller is None and self._last is not None and np.array_equal(self._last[0], chi):
             return self._last[1]
         if self.kind == 'rigid':
-            # The torques are those of the rows.
-            slope = self.slope if self.row_slope is None else self.row_slope
+            slope = self.row_slope
             return [on_reference(self.robot, chi, r.reference, slope) for r in self.runs]
         sims = []
         for r in self.runs:

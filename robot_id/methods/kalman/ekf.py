@@ -29,6 +29,7 @@ from robot_id.methods.kalman.initial_state import (
     torque_per_interval,
     warnings_of,
 )
+from robot_id.methods.kalman.reversals import Reversals
 from robot_id.methods.outcome import Outcome, assemble, confined
 from robot_id.methods.recursive import ud
 from robot_id.methods.recursive.block_jackknife import BlockJackknife, information_of
@@ -186,7 +187,7 @@ class Ekf:
         started = time.perf_counter()
         dataset = dataset.select(robot.joint_names)
         resolved = resolve_for_filter(robot, dataset, self.coulomb_slope, self.processing)
-        slope, derived = resolved[0].slope, resolved[1]
+        slope, derived = resolved[0].row_slope, resolved[1]
         wls = self._least_squares(robot, dataset, slope, part_of(progress, 0.0, 0.1, 'start'))
         # A setting that was given is meant.
         given = (self.parameter_std, self.process_std)
@@ -231,12 +232,17 @@ class Ekf:
         held, guard = torque_per_interval(dataset, alignment), guard_of(dataset)
         history, tracks, moved, filtering = [], [], 0, 0.0
         chi = start.chi
+        reversals = Reversals.of(
+            robot, chi, dataset, derived.processing, alignment.row_slope, step
+        )
         for k in range(self.passes):
-            kalman = self._filter(robot, step, chi, start.spread, alignment.slope, guard, setting)
+            kalman = self._filter(
+                robot, step, chi, start.spread, alignment.filter_slope, guard, setting
+            )
             share = 1.0 / self.passes
             part = part_of(progress, k * share, (k + 1) * share, f'pass {k + 1}')
             before = time.perf_counter()
-            track, blocks = self._run(kalman, held, factor, part)
+            track, blocks = self._run(kalman, held, factor, reversals, part)
             tracks.append(track)
             filtering += time.perf_counter() - before
             chi = kalman.estimate
@@ -253,7 +259,7 @@ class Ekf:
             history=tuple(history),
             iterations=self.passes,
             must_explain=True,
-            options={'coulomb_slope': alignment.slope},
+            options={'coulomb_slope': alignment.row_slope},
             warnings=careful + warnings_of(moved, nis, dataset, factor, covariance is None),
             extras={
                 'equations': kalman.samples * robot.n,
@@ -303,28 +309,35 @@ class Ekf:
         )
 
     def _run(
-        self, kalman: KalmanFilter, dataset: Dataset, factor: int, progress: Progress
+        self,
+        kalman: KalmanFilter,
+        dataset: Dataset,
+        factor: int,
+        reversals: Reversals,
+        progress: Progress,
     ) -> tuple[Track, BlockJackknife]:
         total = sum(len(run) // factor for run in dataset.runs)
         track, blocks, done = Track(total), BlockJackknife(total), 0
+        known = kalman.process_std
         blocks.add(0, kalman.estimate, information_of(kalman.covariance))
         for number, run in enumerate(dataset.runs):
             if number:
                 kalman.new_run()
             q, tau, step = thinned(run, factor)
             size = min(CHUNK, track.every)
-            for first in range(0, len(q), size):
-                good = kalman.update(q[first : first + size], tau[first : first + size])
+            for first, last, unknown in reversals.pieces(number, factor, len(q), size):
+                kalman.process_std = np.hypot(known, unknown)
+                good = kalman.update(q[first:last], tau[first:last])
                 if kalman.failure:
-                    at = run.time[0] + step * min(first + size, len(q))
+                    at = run.time[0] + step * last
                     raise IdentificationError(
                         f'{kalman.robot.name}: {self.name} failed in run {number + 1} by '
                         f'{at:.3f} s: {kalman.failure.partition(": ")[2]}; {self._way_out()}'
                     )
                 if not good:
                     raise IdentificationError(f'run {number + 1}: {kalman.rejected_reason}')
-                done += min(size, len(q) - first)
-                if done % track.every < size:
+                done += last - first
+                if done % track.every < last - first:
                     track.add(done, kalman.estimate)
                 if blocks.due(done):
                     blocks.add(done, kalman.estimate, information_of(kalman.covariance))

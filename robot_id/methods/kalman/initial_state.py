@@ -166,7 +166,7 @@ def torque_per_interval(dataset: Dataset, alignment: Alignment) -> Dataset:
     offset = alignment.offset
     if offset is None or offset.held:
         return dataset
-    late = np.array(offset.of_joints() if offset.differ else [offset.seconds * offset.significant])
+    late = np.array(offset.of_joints() if offset.differ else [offset.used[0]])
     return torque_from_sample_on(dataset, late)
 
 

@@ -170,6 +170,12 @@ class OnlineIdentifier:
         self._last_time: float | None = None
         self.new_segment()
 
+    def __repr__(self) -> str:
+        return (
+            f'OnlineIdentifier({self.robot.name!r}, {self.method!r}, rate_hz={self.rate_hz:g}, '
+            f'{self.estimator.status().samples} samples)'
+        )
+
     def new_segment(self) -> None:
         """Forget filters, differences and integrals (a gap, a new run); keep the estimate."""
         for part in (self._differences, self._reference_delay, self._torque_delay, self._energy):
@@ -206,8 +212,11 @@ class OnlineIdentifier:
             segment or refuses the sample.
         :return: False when samples were refused, see status().
         """
-        q, tau = (np.atleast_2d(np.asarray(x, float)) for x in (position, torque))
         n = self.robot.n
+        try:
+            q, tau = (np.atleast_2d(np.asarray(x, float)) for x in (position, torque))
+        except (TypeError, ValueError) as error:
+            raise DataError(f'a sample is {n} positions and {n} torques ({error})') from error
         if q.ndim != 2 or q.shape[1] != n or tau.shape != q.shape:
             raise DataError(
                 f'a sample is {n} positions and {n} torques, got {q.shape}, {tau.shape}'

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.json_numbers import finite_or_none
+from robot_id.plain_table import number, text_table
 
 Array = NDArray[np.float64]
 
@@ -32,7 +33,7 @@ class ParameterStatus:
     reason: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Status:
     """
     State of an on-line estimator.
@@ -61,6 +62,16 @@ class Status:
     smallest: float
     spread: float
     suspended: bool
+
+    def __repr__(self) -> str:
+        rows = [
+            (one.name, number(one.value), number(one.std, 2), one.state, one.reason)
+            for one in self.parameters
+        ]
+        head = f'{self.samples} samples, {self.rejected} refused'
+        if self.rejected_reason:
+            head += f' ({self.rejected_reason})'
+        return f'{head}\n{text_table(("name", "value", "std", "state", "reason"), rows)}'
 
     def names(self, state: str) -> tuple[str, ...]:
         """Return the names of the parameters in a state."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.signal import savgol_filter
 
 from robot_id.data.dataset import Dataset
 from robot_id.methods.torque_free.problem import Problem, servo_runs
@@ -15,13 +17,28 @@ Array = NDArray[np.float64]
 HORIZONS = (0.1, 0.5, 2.0)
 # Predictions of one horizon in a run at most.
 MOST_WINDOWS = 60
+# Seconds around a sample that its velocity is taken from.
+AROUND = 0.06
 
 
 def simulated(
-    problem: Problem, x: Array, dataset: Dataset, step: float, held: bool
+    problem: Problem,
+    x: Array,
+    dataset: Dataset,
+    step: float,
+    held: bool,
+    states: list[tuple[Array, Array]] | None = None,
 ) -> list[Array]:
-    """Return (N, n) simulated positions of each run from its measured first state on."""
+    """
+    Return (N, n) simulated positions of each run from its measured first state on.
+
+    :param states: positions (n,) and velocities (n,) to begin with, where they are known better.
+    """
     other = _for(problem, dataset, step, held)
+    if states is not None:
+        other.runs = tuple(
+            replace(run, position=q, velocity=dq) for run, (q, dq) in zip(other.runs, states)
+        )
     found = []
     for k, run in enumerate(other.runs):
         answer = other.simulate(x[: problem.shared], k, sensitive=False)
@@ -50,19 +67,31 @@ def run_errors(dataset: Dataset, positions: list[Array]) -> list[dict[str, Any]]
 def horizon_errors(
     problem: Problem, x: Array, dataset: Dataset, step: float, held: bool
 ) -> list[dict[str, Any]]:
-    """Return the mean absolute error of predictions that begin at measured states."""
+    """
+    Return the mean absolute error of predictions that begin at measured states.
+
+    A state in the middle of a run is that of a parabola through the samples around it.
+    """
     table: list[dict[str, Any]] = []
     for horizon in HORIZONS:
-        pieces = []
+        pieces, states = [], []
         for run in dataset.runs:
             length = round(horizon * run.rate) + 1
-            starts = range(0, len(run) - length + 1, max(length - 1, 1))
-            every = max(len(starts) // MOST_WINDOWS, 1)
-            pieces += [run.rows(first, first + length) for first in starts[::every] if length > 3]
+            width = max(2 * round(0.5 * AROUND / run.step), 4) + 1
+            if len(run) < max(width, length) or length < 3:
+                continue
+            q, dq = (
+                savgol_filter(run.position, width, 2, deriv=order, delta=run.step, axis=0)
+                for order in (0, 1)
+            )
+            starts = range(0, len(run) - length + 1, length - 1)
+            for first in starts[:: max(len(starts) // MOST_WINDOWS, 1)]:
+                pieces.append(run.rows(first, first + length))
+                states.append((q[first], dq[first]))
         if not pieces:
             continue
         part = Dataset(dataset.joint_names, tuple(pieces))
-        errors = run_errors(part, simulated(problem, x, part, step, held))
+        errors = run_errors(part, simulated(problem, x, part, step, held, states))
         table.append({'horizon_s': horizon, **_mean(errors)})
     errors = run_errors(dataset, simulated(problem, x, dataset, step, held))
     return [*table, {'horizon_s': None, **_mean(errors)}]

@@ -72,10 +72,16 @@ class Fit:
 
 
 class _Residual:
-    """Weighted residuals and their Jacobian, one simulation of every run each."""
+    """
+    Weighted residuals and their Jacobian, one simulation of every run each.
+
+    A prior of LARGEST_RELATIVE_STD scales holds what the data do not determine near its start; it
+    is no part of the covariance.
+    """
 
     def __init__(self, problem: Problem, sizes: Array) -> None:
         self.problem, self.sizes = problem, sizes
+        self.centre = problem.start()[: problem.shared]
 
     def value(self, x: Array) -> Array:
         parts = []
@@ -87,7 +93,12 @@ class _Residual:
                 else found[0] - run.measured
             )
             parts.append((rho / self.sizes).ravel())
-        return np.concatenate([*parts, self.problem.priors(x)[0]])
+        return np.concatenate([*parts, self.problem.priors(x)[0], self._off(x)])
+
+    def _off(self, x: Array) -> Array:
+        """Return how far the unknowns are from the start, as the weakest prior sees it."""
+        shared = self.problem.shared
+        return (x[:shared] - self.centre) / LARGEST_RELATIVE_STD
 
     def jacobian(self, x: Array) -> Array:
         problem = self.problem
@@ -95,14 +106,15 @@ class _Residual:
         count = sum(map(len, rows))
         own, shared = problem.own, problem.shared
         prior = problem.priors(x)[1]
-        J = np.zeros((count + len(prior), problem.size))
+        J = np.zeros((count + len(prior) + shared, problem.size))
         at = 0
         for k, part in enumerate(rows):
             J[at : at + len(part), :shared] = part[:, :shared]
             first = shared + k * own
             J[at : at + len(part), first : first + own] = part[:, shared:]
             at += len(part)
-        J[count:] = prior
+        J[count : count + len(prior)] = prior
+        J[count + len(prior) :, :shared] = np.eye(shared) / LARGEST_RELATIVE_STD
         return J
 
     def parts(self, x: Array) -> list[Array]:
@@ -268,13 +280,17 @@ def _covariance(
     good = s > max(spread / LARGEST_RELATIVE_STD, 1e-10 * float(s[0]) if len(s) else 0.0)
     whole = Vt[~good]
     V = Vt[good].T / s[good]
-    Z = [part @ V for part in reduced]
-    meat = _meat(Z, influence)
-    if len(rows):
-        prior = rows @ V
-        meat = meat + prior.T @ prior
-    covariance = V @ meat @ V.T
-    lost = np.any(np.abs(whole) > 0.1, axis=0)
+    covariance = np.zeros((shared, shared))
+    if good.any():
+        meat = _meat([part @ V for part in reduced], influence)
+        if len(rows):
+            prior = rows @ V
+            meat = meat + prior.T @ prior
+        covariance = V @ meat @ V.T
+    # What the data do not determine has the weakest prior; where that is most, there is no std.
+    vague = LARGEST_RELATIVE_STD**2 * (whole.T @ whole)
+    covariance = covariance + vague
+    lost = np.diag(vague) > 0.5 * np.diag(covariance)
     covariance[lost, lost] = np.inf
     condition = float(s[0] / s[-1]) if len(s) and s[-1] > 0.0 else float('inf')
     return covariance, s, whole, condition

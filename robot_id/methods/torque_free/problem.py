@@ -28,8 +28,8 @@ from robot_id.robot.friction.budget import TERMS
 Array = NDArray[np.float64]
 # Beyond this position (rad or m past the range of the data) a simulation has diverged.
 LARGEST_EXCURSION = 30.0
-# The first velocity is the slope over this many seconds.
-FIRST_SECONDS = 0.03
+# The first state is that of a parabola through this many seconds, and so many samples at least.
+FIRST_SECONDS, FIRST_SAMPLES = 0.06, 4
 # Copper's resistance grows by this share per degree, from this temperature on, degC.
 COPPER, WARM = 0.0039, 25.0
 # A supply voltage is averaged over this many seconds: single readings alias with the switching.
@@ -83,11 +83,11 @@ def servo_run(run: Run, longest_step: float, held: bool, source: str = '') -> Se
 
 
 def _first_state(run: Run) -> tuple[Array, Array]:
-    """Return position and velocity at the first sample, by a line through the first ones."""
-    count = min(max(int(FIRST_SECONDS / run.step) + 1, 3), len(run))
+    """Return position and velocity at the first sample, by a parabola through the first ones."""
+    count = min(max(int(FIRST_SECONDS / run.step) + 1, FIRST_SAMPLES), len(run))
     t = run.step * np.arange(count)
-    W = np.stack([np.ones(count), t], axis=1)
-    start, slope = np.linalg.lstsq(W, run.position[:count], rcond=None)[0]
+    W = np.stack([np.ones(count), t, t * t], axis=1)
+    start, slope, _ = np.linalg.lstsq(W, run.position[:count], rcond=None)[0]
     # An encoder that shows the same all the time stands still.
     still = np.ptp(run.position[:count], axis=0) == 0.0
     return np.where(still, run.position[0], start), np.where(still, 0.0, slope)

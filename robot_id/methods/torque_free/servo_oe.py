@@ -20,6 +20,7 @@ from robot_id.dynamics.simulation.servo.drives import DRIVES
 from robot_id.exceptions import DataError, DescriptionError
 from robot_id.methods.result import Result
 from robot_id.methods.torque_free import evaluation, identifiability
+from robot_id.methods.torque_free.equation_start import equation_start
 from robot_id.methods.torque_free.fit import Fit, Loss, descend, fit
 from robot_id.methods.torque_free.problem import Problem, servo_runs
 from robot_id.methods.torque_free.unknowns import build_unknowns
@@ -87,7 +88,7 @@ class ServoOe:
         if self.friction == AUTO:
             chosen, choice = self._select(robot, dataset, part_of(progress, 0.0, 0.8))
             progress = part_of(progress, 0.8, 1.0)
-        problem = chosen.problem(robot, dataset)
+        problem = chosen.problem(robot, dataset, informed=True)
         before = identifiability.at_start(problem)
         first, simulations = chosen._staged(robot, dataset, problem)
         found = fit(
@@ -113,14 +114,22 @@ class ServoOe:
             stage = set(STRUCTURES[name])
             if not stage < terms:
                 continue
-            simple = replace(self, friction=name).problem(robot, dataset, free_start=False)
+            simple = replace(self, friction=name).problem(
+                robot, dataset, free_start=False, informed=True
+            )
             found = descend(simple, _start_at(simple, values), self.loss)
             values = {u.name: u.value(float(x)) for u, x in zip(simple.unknowns, found)}
             simulations += simple.simulations
         return _start_at(problem, values)[: problem.shared], simulations
 
-    def problem(self, robot: Robot, dataset: Dataset, free_start: bool = True) -> Problem:
-        """Return what is fitted."""
+    def problem(
+        self, robot: Robot, dataset: Dataset, free_start: bool = True, informed: bool = False
+    ) -> Problem:
+        """
+        Return what is fitted.
+
+        :param informed: start from the equation error of the recordings.
+        """
         dataset = dataset.select(robot.joint_names)
         inertia = robot.standard_prior()[robot.inertial_index]
         torques, inertias, _ = _sizes(robot, dataset, inertia)
@@ -129,10 +138,13 @@ class ServoOe:
             inertias, self.fixed, self.free, self.prior, self.longest_delay,
         )  # fmt: skip
         runs = servo_runs(dataset, self.longest_step, self.command == 'held')
-        return Problem(
+        problem = Problem(
             robot, inertia, DRIVES[self.drive], numbers, unknowns, runs,
             _directions(robot, inertia, self.inertia), free_start,
         )  # fmt: skip
+        if informed:
+            problem.unknowns = equation_start(problem)
+        return problem
 
     def errors(self, robot: Robot, result: Result, dataset: Dataset) -> list[Array]:
         """Return (N, n) simulated positions of other runs with what was identified."""
@@ -163,7 +175,7 @@ class ServoOe:
             for k, group in enumerate(groups):
                 share(k / len(groups), f'friction {name}: fit {k + 1} of {len(groups)}')
                 kept = [run for i, run in enumerate(dataset.runs) if i not in group]
-                problem = method.problem(robot, replace(dataset, runs=tuple(kept)))
+                problem = method.problem(robot, replace(dataset, runs=tuple(kept)), informed=True)
                 first = method._staged(robot, replace(dataset, runs=tuple(kept)), problem)[0]
                 found = fit(problem, self.loss, 1, seed=self.seed, first=first)
                 other = replace(dataset, runs=tuple(dataset.runs[i] for i in group))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +78,7 @@ class Unknown:
     :param scale: typical size of what the fit moves.
     :param lower: of the value; upper likewise.
     :param prior: mean and standard deviation, None for none.
+    :param given: whether the user gave the start.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Unknown:
     lower: float
     upper: float
     prior: tuple[float, float] | None = None
+    given: bool = False
 
     def inner(self, value: float) -> float:
         """Return what the fit moves for a value."""
@@ -224,9 +226,10 @@ def build_unknowns(
             key = (place.name, group[0])
             told = held.get(key)
             start = _start(place, float(scales[group[0]]), float(inertias[group[0]]))
+            given = False
             for source in (freed.get(key), believed.get(key), told):
                 if source is not None and source.value is not None:
-                    start = source.value
+                    start, given = source.value, True
             if start is None:
                 raise OptionError(
                     f"drive '{drive.name}': '{place.name}' of joint '{joints[group[0]]}' is not "
@@ -264,6 +267,7 @@ def build_unknowns(
                     place.lower,
                     place.upper,
                     None if belief is None or belief.std is None else (start, belief.std),
+                    given,
                 )
             )
     return numbers, unknowns
@@ -284,8 +288,3 @@ def _scale(place: Place, torque: float) -> float:
         'N.m': 0.1 * torque, 'N.m.s/rad': 0.1 * torque, '1': 0.1, '1/(N.m)': 0.1 / torque,
         'rad': 0.01, 's': 0.01,
     }.get(place.unit, 1.0)  # fmt: skip
-
-
-def started(unknowns: list[Unknown], values: Iterable[float]) -> list[Unknown]:
-    """Return the unknowns with other values at the start."""
-    return [replace(one, start=float(value)) for one, value in zip(unknowns, values)]

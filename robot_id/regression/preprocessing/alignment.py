@@ -7,7 +7,7 @@ are derived after them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,10 @@ from robot_id.exceptions import DataError
 from robot_id.regression.preprocessing.coarse import coarse
 from robot_id.regression.preprocessing.rest_band import resolve_rest_band
 from robot_id.regression.preprocessing.torque_delay import (
+    OffsetFit,
     TimeOffset,
     estimate_offset,
-    misfit_with_offset,
+    fit_with_offset,
     with_joints,
 )
 from robot_id.regression.rows.observation import Observation
@@ -29,7 +30,8 @@ from robot_id.regression.solvers.least_squares import deficiency
 from robot_id.regression.solvers.system import System
 from robot_id.robot import Robot
 
-_Fit = tuple[Observation, NDArray[np.bool_], NDArray[np.float64]]
+Array = NDArray[np.float64]
+_Fit = tuple[Observation, NDArray[np.bool_], Array]
 # Positions up to 40 Hz, rows up to 8 Hz, from data of this rate at least.
 CUTOFF_HZ, BAND_HZ, RATE_HZ = 40.0, 8.0, 400.0
 # A smooth friction is known in more detail, and so is the motion when the offset is estimated.
@@ -42,6 +44,9 @@ DECISIVE, TRUSTED = 0.7, 0.015
 # Hard friction, sign(dq), as a smooth one that no filter tells from it: (rad/s)^-1 or (m/s)^-1.
 # The tail 2 / (pi alpha |dq|) that it lacks is below 1e-3 of the friction from 0.06 rad/s on.
 HARD_SLOPE = 1e4
+# Rows that tell as much as an independent one: the noise of neighbours in the band of the rows is
+# alike, and so is what the model leaves out.
+ALIKE_ROWS = 2.0
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,8 @@ class Alignment:
     :param misfit: share of the torques that is left with this slope; None where it was given.
     :param row_slope: alpha in rows of the measured motion; HARD_SLOPE where friction is known in
         detail and steps from one side to the other, else `slope`.
+    :param law_doubt: (b,) deviations of the parameters, fully correlated, since the law of motion
+        is not known for certain; None where it is.
     """
 
     slope: float | None
@@ -62,11 +69,17 @@ class Alignment:
     offset: TimeOffset | None
     misfit: float | None = None
     row_slope: float | None = None
+    law_doubt: Array | None = field(default=None, compare=False)
 
     @property
     def fine(self) -> bool:
         """Whether friction is known in detail: smooth, or all of it explained."""
         return self.slope is not None or (self.misfit is not None and self.misfit <= TRUSTED)
+
+    @property
+    def filter_slope(self) -> float | None:
+        """The slope in a filter that passes reversals step by step: None where they are hard."""
+        return None if self.row_slope == HARD_SLOPE else self.row_slope
 
     def apply(self, processing: Processing) -> tuple[Processing, dict[str, str]]:
         """Return a processing that corrects the offset, and the reason."""
@@ -147,12 +160,12 @@ def _align(
         shifted = replace(processing, torque_delay_s=known)
         rest = _projected_offset(Observation(robot, dataset, shifted, best), step)
         offset = offset if rest is None else offset.plus(rest)
-    in_rows = best
+    in_rows, doubt = best, None
     if best is not None and isinstance(slope, str):
-        in_rows, tails = _law_of_motion(robot, dataset, processing, best)
+        in_rows, doubt, tails = _law_of_motion(robot, dataset, processing, best)
         shown = f'{shown}; in motion {tails}' if tails else shown
     reason = shown if offset is not None else 'too few data'
-    return Alignment(best, reason, offset, misfit, in_rows)
+    return Alignment(best, reason, offset, misfit, in_rows, doubt)
 
 
 def _turn(
@@ -164,10 +177,10 @@ def _turn(
     for candidate in [None, *_known_slopes(robot)]:
         rows[candidate] = Observation(robot, dataset, processing, candidate)
         fit = _fit(rows[candidate])
-        misfit = None if fit is None else misfit_with_offset(*fit)
-        if misfit is None:
+        solved = None if fit is None else fit_with_offset(*fit)
+        if solved is None:
             return rows[None], 'too few data', None
-        found[candidate] = misfit
+        found[candidate] = solved.misfit
     least = best = min(found, key=lambda s: found[s])
     if best is not None:
         sign, smooth = found[None], found[best]
@@ -181,29 +194,37 @@ def _turn(
 
 def _law_of_motion(
     robot: Robot, dataset: Dataset, processing: Processing, slope: float
-) -> tuple[float, str]:
+) -> tuple[float, Array | None, str]:
     """
-    Return the slope of friction that explains the rows between the reversals, and why.
+    Return the slope of friction in the rows between the reversals, the doubt left, and why.
 
     Around a reversal filters, noise and sticking hide how friction turns. Between reversals the
     laws differ in the tail 1 - 2/pi atan(alpha |dq|), which a fit of the wrong law puts into
     Coulomb and viscous friction: the one that explains these rows better is taken. All laws have
-    the same rows taken out.
+    the same rows taken out. The other law is true with the probability p that its likelihood
+    says; then the parameters are off by D, what they are with it less what they are, so that
+    sqrt(p) D belongs to their deviation.
 
     :param slope: the smooth law that is known.
     """
+    if slope >= HARD_SLOPE:
+        return slope, None, ''
     hard = Observation(robot, dataset, processing, HARD_SLOPE, free=True)
-    found: dict[float, float] = {}
-    for candidate in dict.fromkeys((HARD_SLOPE, slope)):
+    found: dict[float, OffsetFit] = {}
+    for candidate in (HARD_SLOPE, slope):
         rows = Observation(robot, dataset, processing, candidate, free=True)
         rows.reversals = hard.reversals
         fit = _fit(rows)
-        misfit = None if fit is None else misfit_with_offset(*fit)
-        if misfit is None:
-            return slope, ''
-        found[candidate] = misfit
-    best = min(found, key=lambda s: found[s])
-    return best, ', '.join(f'{_words(s)}: {100 * misfit:.4g} %' for s, misfit in found.items())
+        solved = None if fit is None else fit_with_offset(*fit)
+        if solved is None:
+            return slope, None, ''
+        found[candidate] = solved
+    best, other = sorted(found, key=lambda s: found[s].misfit)
+    equations = sum(np.count_nonzero(rho) for rho in found[best].residual)
+    apart = equations / ALIKE_ROWS * np.log(found[other].misfit / found[best].misfit)
+    doubt = np.sqrt(1.0 / (1.0 + np.exp(min(apart, 700.0)))) * (found[other].chi - found[best].chi)
+    shown = ', '.join(f'{_words(s)}: {100 * fit.misfit:.4g} %' for s, fit in found.items())
+    return best, doubt, shown
 
 
 def _projected_offset(rows: Observation, step: float) -> TimeOffset | None:

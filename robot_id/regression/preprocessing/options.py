@@ -51,10 +51,12 @@ class ResolvedOptions:
 
     :param processing: the options.
     :param reasons: by option, the reason for a value from the data.
+    :param law_doubt: see `alignment.Alignment`.
     """
 
     processing: Processing
     reasons: Mapping[str, str] = field(default_factory=dict)
+    law_doubt: Array | None = field(default=None, compare=False)
 
     def describe(self, rate: float) -> list[str]:
         """Return one line for each step, and one for each choice from the data."""

@@ -62,7 +62,9 @@ def resolve(
     )
     if slope == 'auto':
         reasons['coulomb_slope'] = alignment.slope_reason
-    whole = ResolvedOptions(derived.processing, {**derived.reasons, **reasons})
+    whole = ResolvedOptions(
+        derived.processing, {**derived.reasons, **reasons}, alignment.law_doubt
+    )
     return Resolved(whole, found, alignment.offset_std(given), alignment.fine)
 
 
@@ -77,4 +79,5 @@ def resolve_for_filter(
     alignment = align(robot, dataset, slope)
     aligned, reasons = alignment.apply(processing)
     derived = resolve_for_loop(aligned, dataset, robot, alignment.slope)
-    return alignment, ResolvedOptions(derived.processing, {**derived.reasons, **reasons})
+    reasons = {**derived.reasons, **reasons}
+    return alignment, ResolvedOptions(derived.processing, reasons, alignment.law_doubt)

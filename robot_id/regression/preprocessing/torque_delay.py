@@ -23,9 +23,12 @@ from robot_id.regression.uncertainty.standard_errors import least_squares_covari
 Array = NDArray[np.float64]
 # An offset within this many deviations counts as zero.
 SIGNIFICANT = 3.0
-# Samples around -1/2 that mean the hold of a sampled controller: noise that the loop feeds back
-# into its torque moves the estimate by that much.
-HOLD = 0.25
+# Samples around -1/2 that mean the hold of a controller at the rate of the recording: half of the
+# way to -1/4, that of one twice as fast. Noise that the loop feeds back into its torque moves the
+# estimate by a part of that.
+HOLD = 0.125
+# Samples by which torques are clearly late.
+LATE = 0.25
 # Samples by which a joint must differ from the others to get its own offset.
 HALF = 0.5
 # Share of what is left of a joint's torques that an offset of its own must explain: friction and
@@ -125,32 +128,36 @@ class TimeOffset:
         """
         Whether it is half a sample early: the command is held until the next one.
 
-        An offset that agrees with the hold within its own uncertainty, and not with zero, is that
-        of the hold: what an estimate from few data would add to it is noise.
+        Recordings are often thinned: a command that is held for half of a sample is a quarter of
+        it early. An offset that agrees with the hold within its own uncertainty, and that is
+        nearer to it than to a quarter, is that of the hold: what an estimate from few data would
+        add to it is noise.
         """
-        apart = abs(self.seconds + 0.5 * self.step)
-        near = apart <= max(HOLD * self.step, SIGNIFICANT * self.deviation)
-        return self.significant and near and apart < abs(self.seconds) and not self.differ
+        samples = self.seconds / self.step
+        near = abs(self.seconds + 0.5 * self.step) <= SIGNIFICANT * self.deviation
+        at_hold = abs(samples + 0.5) <= HOLD or (near and samples <= HOLD - 0.5)
+        return self.significant and at_hold and not self.differ
 
     @property
     def undecided(self) -> bool:
-        """Whether measured torques (offset 0) and held commands (-T/2) are both possible."""
-        apart = abs(self.seconds + 0.5 * self.step)
-        return not self.differ and not self.significant and apart <= SIGNIFICANT * self.deviation
+        """Whether it cannot be told from zero."""
+        return not self.differ and not self.significant
 
     @property
     def used(self) -> tuple[float, float]:
         """
         The common offset to correct and its deviation, s.
 
-        Where it is undecided, the two possible offsets lie T/4 from their middle, and the estimate
-        is drawn to it by as much: 1 / d^2 = 1 / deviation^2 + 1 / (T/4)^2.
+        Where it is undecided, measured torques (0), a held command (-T/2) and one that is held for
+        a part of a sample are possible. These lie within T/4 of their middle, and the estimate is
+        drawn to it by as much: 1 / d^2 = 1 / deviation^2 + 1 / (T/4)^2. It is corrected and
+        counts with its deviation: gravity that is late looks like viscous friction.
         """
         if self.undecided:
             quarter = 0.25 * self.step
             share = quarter**2 / (quarter**2 + self.deviation**2)
             return share * (self.seconds + quarter) - quarter, self.deviation * np.sqrt(share)
-        if self.significant and not self.held and not self.differ:
+        if not self.held and not self.differ:
             return self.seconds, self.deviation
         return 0.0, 0.0
 
@@ -158,7 +165,7 @@ class TimeOffset:
     def late(self) -> bool:
         """Whether the torques, or those of a joint, are recorded clearly after the positions."""
         seconds = self.of_joints() if self.differ else (self.seconds * self.significant,)
-        return max(seconds) > HOLD * self.step
+        return max(seconds) > LATE * self.step
 
     def describe(self) -> str:
         """Return what was found, in words."""
@@ -174,13 +181,8 @@ class TimeOffset:
         if self.undecided:
             taken, deviation = (1e3 * value for value in self.used)
             return (
-                f'torque delay: {1e3 * self.seconds:.2g} +- {1e3 * self.deviation:.1g} ms, none '
-                'or the hold of a sampled controller: corrected by '
-                f'{taken:.2g} +- {deviation:.1g} ms'
-            )
-        if not self.significant:
-            return (
-                f'torque delay: none ({1e3 * self.seconds:.2g} +- {1e3 * self.deviation:.1g} ms)'
+                f'torque delay: {1e3 * self.seconds:.2g} +- {1e3 * self.deviation:.1g} ms, no '
+                f'more than chance: corrected by {taken:.2g} +- {deviation:.1g} ms'
             )
         if self.held:
             return (
@@ -248,32 +250,36 @@ def estimate_offset(
     :param step: sampling time of the recording, s.
     :return: None where the rows were too many to keep, or no torque changes.
     """
-    solved = _solve(observation, kept, weights)
+    solved = fit_with_offset(observation, kept, weights)
     if solved is None:
         return None
     deviation = float(np.sqrt(least_squares_covariance(solved.G, solved.residual)[-1, -1]))
     return TimeOffset(solved.seconds, deviation, step, solved.misfit)
 
 
-def misfit_with_offset(
-    observation: Observation, kept: NDArray[np.bool_], weights: Array
-) -> float | None:
-    """Return the misfit (see TimeOffset) when the offset is estimated too, as above."""
-    solved = _solve(observation, kept, weights)
-    return None if solved is None else solved.misfit
-
-
 @dataclass(frozen=True)
-class _Solved:
-    """Rows and residual of each run, weighted, with the offset in s and the misfit."""
+class OffsetFit:
+    """
+    A fit with an offset.
+
+    :param G: for each run (M, n, p + 1) weighted rows, that of the offset last.
+    :param residual: for each run (M, n) weighted residuals.
+    :param chi: (b,) the parameters, zero where not kept.
+    :param seconds: the offset.
+    :param misfit: see TimeOffset.
+    """
 
     G: list[Array]
     residual: list[Array]
+    chi: Array
     seconds: float
     misfit: float
 
 
-def _solve(observation: Observation, kept: NDArray[np.bool_], weights: Array) -> _Solved | None:
+def fit_with_offset(
+    observation: Observation, kept: NDArray[np.bool_], weights: Array
+) -> OffsetFit | None:
+    """Fit parameters and offset by weighted least squares; arguments as above."""
     found = weighted_rows(observation, kept, weights)
     if found is None or not any(g[:, :, -1].any() for g in found[0]):
         return None
@@ -287,4 +293,6 @@ def _solve(observation: Observation, kept: NDArray[np.bool_], weights: Array) ->
     torque = np.linalg.norm(np.concatenate(Y), axis=0)
     shares = np.linalg.norm(np.concatenate(residual), axis=0)[torque > 0.0] / torque[torque > 0.0]
     misfit = float(np.exp(np.mean(np.log(np.maximum(shares, 1e-12)))))
-    return _Solved(G, residual, float(x[-1]), misfit)
+    chi = np.zeros(kept.size)
+    chi[kept] = x[:-1]
+    return OffsetFit(G, residual, chi, float(x[-1]), misfit)

@@ -202,7 +202,7 @@ class Observation:
             )
             for rows in self._kept
         ]
-        return Prediction.of_pieces(self.dataset.joint_names, pieces)
+        return Prediction.of_pieces(self.dataset, pieces)
 
 
 __all__ = ['Observation']

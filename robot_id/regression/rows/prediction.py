@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_id import dynamics
-from robot_id.data.dataset import Dataset
+from robot_id.data.dataset import Dataset, Run
 from robot_id.data.signals.processing import Processing
 from robot_id.dynamics.temperature import feels_temperature, warm_torques
 from robot_id.progress import Progress, silent
@@ -28,12 +28,14 @@ class PredictedRun:
     :param measured: (r, n) measured torques.
     :param predicted: (r, n) W chi.
     :param used: (r, n) samples outside the rest band.
+    :param recorded: the run before filters and decimation.
     """
 
     time: Array
     measured: Array
     predicted: Array
     used: NDArray[np.bool_]
+    recorded: Run | None = None
 
 
 @dataclass(frozen=True)
@@ -51,21 +53,21 @@ class Prediction:
     quantity: str = 'torque'
 
     @classmethod
-    def of_pieces(
-        cls, joint_names: tuple[str, ...], pieces: Iterable[tuple[int, PredictedRun]]
-    ) -> Prediction:
-        """Join pieces of runs, each with the index of its run, in their order."""
+    def of_pieces(cls, dataset: Dataset, pieces: Iterable[tuple[int, PredictedRun]]) -> Prediction:
+        """Join pieces of the runs of a data set, each with the index of its run, in order."""
         parts: dict[int, list[PredictedRun]] = {}
         for run, piece in pieces:
             parts.setdefault(run, []).append(piece)
         names = ('time', 'measured', 'predicted', 'used')
         runs = (
-            PredictedRun(
-                *(np.concatenate([getattr(piece, name) for piece in part]) for name in names)
+            replace(
+                part[0],
+                recorded=dataset.runs[k],
+                **{name: np.concatenate([getattr(p, name) for p in part]) for name in names},
             )
-            for part in parts.values()
+            for k, part in parts.items()
         )
-        return cls(joint_names, tuple(runs))
+        return cls(dataset.joint_names, tuple(runs))
 
     def residual_norms(self) -> Array:
         """(n,) ||Y_j - W_j chi||."""
@@ -130,7 +132,7 @@ def predict(
         (rows.run, PredictedRun(rows.time, rows.values[:, :n], rows.values[:, n:], rows.used))
         for rows in walk(dataset, processing, torques, progress, keep=keep)
     ]
-    return Prediction.of_pieces(dataset.joint_names, pieces)
+    return Prediction.of_pieces(dataset, pieces)
 
 
 def relative_error_percent(residual_norms: Array, torque_norms: Array) -> float:

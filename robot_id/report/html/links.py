@@ -23,7 +23,7 @@ from robot_id.robot import Robot
 Array = NDArray[np.float64]
 _SIZE, _BORDER = 340.0, 14.0
 # Horizontal and vertical axis of each view, with their signs.
-_VIEWS = (('from the side', 0, 2), ('from the front', 1, 2), ('from above', 0, 1))
+VIEWS = (('from the side', 0, 2), ('from the front', 1, 2), ('from above', 0, 1))
 _LEAD = (
     'Every body with the links fixed to it, at the posture zero: the ellipsoid that has its mass '
     'and inertia, with its centre. Dashed are bodies whose mass the data leave open (share under '
@@ -45,7 +45,7 @@ def link_section(robot: Robot, result: Result) -> str:
     pictures = ''.join(
         f'<figure><figcaption>{title}</figcaption>'
         f'{view(robot, rows, given, known, mass_shares(robot, result), across, up)}</figure>'
-        for title, across, up in _VIEWS
+        for title, across, up in VIEWS
     )
     legend = (
         '<p class="legend"><i class="predicted"></i> identified <i class="measured"></i> URDF</p>'
@@ -107,7 +107,7 @@ def view(
     ]
     drawn = []
     for kind, i, row in shapes:
-        centre, second = _body(row)
+        centre, second = body_moments(row)
         centre = (origin[i] + rotation[i] @ centre)[plane]
         flat = (rotation[i] @ second @ rotation[i].T)[np.ix_(plane, plane)]
         # The outline of a projected ellipsoid: the same matrix, its two rows and columns.
@@ -158,7 +158,7 @@ def placements(robot: Robot) -> tuple[Array, Array]:
     return rotation, origin
 
 
-def _body(row: Array) -> tuple[Array, Array]:
+def body_moments(row: Array) -> tuple[Array, Array]:
     """Return centre (3,) and second moments (3, 3) about it, for a mass of one."""
     P = pseudo_inertia(row) / row[9]
     return P[:3, 3], P[:3, :3] - np.outer(P[:3, 3], P[:3, 3])

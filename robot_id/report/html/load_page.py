@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from html import escape
-from importlib import resources
 from pathlib import Path
 
 import numpy as np
 
 from robot_id import files
 from robot_id.report.html import markup
+from robot_id.report.html.load_picture import HALF, body_pictures, torque_pictures
 from robot_id.report.html.markup import number
+from robot_id.report.html.provenance import Provenance
+from robot_id.report.html.sections import provenance_section
 from robot_id.robot import Robot
 from robot_id.tasks.drive_gains import DriveGains
 from robot_id.tasks.payload import PayloadIdentification, PayloadResult
 from robot_id.tasks.payload.result import NAMES, UNITS
 from robot_id.texts import STRATEGIES
 
-# Half width of a 95 % interval in deviations.
-HALF = 1.96
-HEADS = ('', 'value', 'from', 'to', 'unit', 'determined')
+HEADS = ('', 'value', '95 % from', 'to', 'unit', 'determined')
+_PICTURED = (
+    'Where the motion determines all of it, the pictures show the ellipsoid with this mass and '
+    'inertia in its frame, and the 95 % interval of its centre.'
+)
+_TORQUES = (
+    'What the recording holds beyond the arm, against what the load explains of it: one point for '
+    'each sample of each joint that feels the load. Near the line the load explains the torque.'
+)
 
 
-def write_load_report(path: str | Path, robot: Robot, found: PayloadIdentification) -> None:
-    """Write the page of an identified payload."""
+def write_load_report(
+    path: str | Path, robot: Robot, found: PayloadIdentification, source: Provenance
+) -> None:
+    """
+    Write the page of an identified payload.
+
+    :param source: how to repeat it.
+    """
     first = found.loads[0]
     cards = [
         markup.card('mass', f'{number(first.values[0])} kg', _half(first.deviations[0], 'kg')),
@@ -33,23 +46,36 @@ def write_load_report(path: str | Path, robot: Robot, found: PayloadIdentificati
     ]
     parts = [
         markup.section(
-            f'load-{k + 1}',
+            f'load{_place(found, k)}',
             f'Load {k + 1}' if len(found.loads) > 1 else 'Load',
-            _load_table(load),
-            escape(f'In {load.frame}; {load.recording}. Inertia about the centre.'),
+            _load_table(load) + body_pictures(load),
+            escape(f'In {load.frame}; {load.recording}. Inertia about the centre. {_PICTURED}'),
         )
         for k, load in enumerate(found.loads)
+    ]
+    parts += [
+        markup.section(f'torques{_place(found, k)}', 'The torques of the load', pictures, _TORQUES)
+        for k, load in enumerate(found.loads)
+        if load.torques is not None and (pictures := torque_pictures(robot, load.torques))
     ]
     notes = [
         f'{STRATEGIES[found.strategy]}: {found.reason}',
         *(n for load in found.loads for n in load.notes),
     ]
     parts.append(markup.section('strategy', 'How it was found', markup.lines(notes)))
-    _write(path, f'{robot.name}, load', cards, found.warnings, parts)
+    parts.append(provenance_section(source))
+    head = markup.cards(cards, found.warnings)
+    files.write_text(path, markup.page(f'{robot.name}, load', head, parts))
 
 
-def write_gain_report(path: str | Path, robot: Robot, found: DriveGains) -> None:
-    """Write the page of drive gains."""
+def write_gain_report(
+    path: str | Path, robot: Robot, found: DriveGains, source: Provenance
+) -> None:
+    """
+    Write the page of drive gains.
+
+    :param source: how to repeat it.
+    """
     rows = [
         (
             escape(name), number(g), number(g - HALF * s), number(g + HALF * s), number(t),
@@ -59,14 +85,18 @@ def write_gain_report(path: str | Path, robot: Robot, found: DriveGains) -> None
             found.joint_names, found.gains, found.deviations, found.total, found.written
         )
     ]  # fmt: skip
-    heads = ('joint', 'gain', 'from', 'to', 'total least squares', 'drive_gain')
+    heads = ('joint', 'gain', '95 % from', 'to', 'total least squares', 'drive_gain')
     cards = [
         markup.card('known load', f'{number(found.mass)} kg'),
         markup.card('worst interval', f'{number(found.worst_percent, 3)} %', 'half width'),
     ]
     lead = 'Factor that the recorded torque is to be multiplied by, with its 95 % interval.'
-    parts = [markup.section('gains', 'Drive gains', markup.table(heads, rows), lead)]
-    _write(path, f'{robot.name}, drive gains', cards, found.warnings, parts)
+    parts = [
+        markup.section('gains', 'Drive gains', markup.table(heads, rows), lead),
+        provenance_section(source),
+    ]
+    head = markup.cards(cards, found.warnings)
+    files.write_text(path, markup.page(f'{robot.name}, drive gains', head, parts))
 
 
 def _load_table(load: PayloadResult) -> str:
@@ -80,25 +110,9 @@ def _load_table(load: PayloadResult) -> str:
     return markup.table(HEADS, rows)
 
 
+def _place(found: PayloadIdentification, k: int) -> str:
+    return f'-{k + 1}' if len(found.loads) > 1 else ''
+
+
 def _half(std: float, unit: str) -> str:
-    return f'+- {number(HALF * std, 2)} {unit}' if np.isfinite(std) else 'not determined'
-
-
-def _write(
-    path: str | Path,
-    title: str,
-    cards: Sequence[str],
-    warnings: Sequence[str],
-    parts: Sequence[str],
-) -> None:
-    style = (resources.files('robot_id.report.html') / 'report.css').read_text('utf-8')
-    box = f'<aside class="warnings">{markup.lines(warnings)}</aside>' if warnings else ''
-    files.write_text(
-        path,
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<meta name="color-scheme" content="light dark">'
-        f'<title>{escape(title)}</title><style>\n{style}</style></head>\n<body>'
-        f'<header><h1>{escape(title)}</h1><div class="cards">{"".join(cards)}</div>{box}</header>'
-        f'<main>{"".join(parts)}</main></body></html>\n',
-    )
+    return f'± {number(HALF * std, 2)} {unit}' if np.isfinite(std) else 'not determined'

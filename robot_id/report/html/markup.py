@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
+from importlib import resources
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -65,6 +67,35 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
     return (
         '<dl>' + ''.join(f'<dt>{escape(k)}</dt><dd>{escape(v)}</dd>' for k, v in pairs) + '</dl>'
     )
+
+
+def page(title: str, head: str, parts: Sequence[str], script: str = '') -> str:
+    """
+    Return a whole page that needs no other file.
+
+    :param head: what stands above the sections, such as cards.
+    :param parts: sections; empty ones are left out.
+    :param script: what follows the sections.
+    """
+    parts = [part for part in parts if part]
+    keys = re.findall(r'<section id="([^"]+)">', ''.join(parts))
+    links = ''.join(f'<a href="#{key}">{key}</a>' for key in keys)
+    style = (resources.files('robot_id.report.html') / 'report.css').read_text('utf-8')
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="color-scheme" content="light dark">'
+        f'<title>{escape(title)}</title><style>\n{style}</style></head>\n<body>'
+        f'<header><h1>{escape(title)}</h1>{head}<nav>{links}</nav></header>\n'
+        f'<main>{"".join(parts)}</main>\n{script}</body></html>\n'
+    )
+
+
+def cards(items: Iterable[str], warnings: Iterable[str] = ()) -> str:
+    """Return key figures, and below them what looks wrong."""
+    found = lines(warnings)
+    box = f'<aside class="warnings">{found}</aside>' if found else ''
+    return f'<div class="cards">{"".join(items)}</div>{box}'
 
 
 def details(title: str, content: str) -> str:

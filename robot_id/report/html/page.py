@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import json
 import math
-import re
-from collections.abc import Sequence
-from html import escape
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from robot_id import files
 from robot_id.data.dataset import Dataset
+from robot_id.data.run_names import run_labels
 from robot_id.methods.result import Result
 from robot_id.regression.rows.prediction import Prediction
-from robot_id.report.html import links, markup, parameters, sections, series, servo
+from robot_id.report.html import links, markup, motion, parameters, sections, series, servo
 from robot_id.report.html.charts import correlation_of
+from robot_id.report.html.friction import friction_section
 from robot_id.report.html.markup import number
 from robot_id.report.html.provenance import Provenance
 from robot_id.robot import Robot
 from robot_id.robot.parameters.units import torque_units
+from robot_id.tasks.friction.curves import friction_curves
 from robot_id.tasks.validation import Validation
 
 TORQUES = (
@@ -38,6 +39,7 @@ def write_report(
     source: Provenance,
     validation: Validation | None = None,
     findings: Sequence[str] = (),
+    downloads: Mapping[str, str] | None = None,
 ) -> None:
     """
     Write the report of an identification.
@@ -50,6 +52,7 @@ def write_report(
     :param source: how to repeat it.
     :param validation: the errors on other data, if there are any.
     :param findings: what looks wrong in the measurements, one line each.
+    :param downloads: texts of files that the page offers, by name.
     """
     lead = TORQUES
     if result.simulations:
@@ -60,36 +63,48 @@ def write_report(
     title = 'Measured and predicted torque'
     if fitted.quantity == 'position':
         title, lead = 'Measured and simulated position', servo.LEAD
+    downloads = downloads or {}
+    torques = fitted.quantity == 'torque'
     parts = [
         sections.torque_section(fitted, 'torques', title, lead),
         servo.servo_section(result),
         parameters.parameter_section(robot, result),
-        '' if fitted.quantity == 'position' else links.link_section(robot, result),
+        friction_section(friction_curves(robot, result, dataset)) if torques else '',
+        links.link_section(robot, result) if torques else '',
         '' if validation is None else sections.validation_section(validation),
-        parameters.residual_section(fitted, result),
+        parameters.residual_section(fitted, result, _units(robot, fitted)),
         parameters.convergence_section(result),
         parameters.correlation_section(result),
-        sections.data_section(robot, dataset, result),
+        motion.motion_section(robot) if torques else '',
+        sections.data_section(robot, dataset, result, fitted),
         sections.robot_section(robot),
-        sections.repetition_section(result, source),
+        sections.repetition_section(result, source, list(downloads)),
     ]
     predictions = {'torques': fitted}
     if validation is not None:
         predictions['validation'] = validation.prediction
     budget = series.BUDGET // len(predictions)
+    sets = {
+        key: series.torque_series(
+            prediction,
+            _units(robot, prediction),
+            run_labels([run.recorded for run in prediction.runs]),
+            budget,
+        )
+        for key, prediction in predictions.items()
+    }
+    if torques:
+        sets[motion.KEY] = motion.motion_numbers(robot, result, dataset)
     numbers = {
-        'sets': {
-            key: series.torque_series(prediction, _units(robot, prediction), budget)
-            for key, prediction in predictions.items()
-        },
+        'sets': sets,
         'names': _named_deviations(result),
         'correlation': _correlation(result),
         'result': result.to_dict(),
+        'files': downloads,
     }
     title = f'{robot.name}, {result.method}'
-    files.write_text(
-        path, _page(title, _head(result, validation, findings, fitted.quantity), parts, numbers)
-    )
+    head = _head(result, validation, findings, fitted.quantity)
+    files.write_text(path, markup.page(title, head, parts, _script(numbers)))
 
 
 def _head(
@@ -125,8 +140,7 @@ def _head(
         *result.warnings,
         *(validation.warnings if validation else ()),
     ]
-    box = f'<aside class="warnings">{markup.lines(warnings)}</aside>' if warnings else ''
-    return f'<div class="cards">{"".join(cards)}</div>{box}'
+    return markup.cards(cards, warnings)
 
 
 def _units(robot: Robot, prediction: Prediction) -> tuple[str, ...]:
@@ -136,24 +150,15 @@ def _units(robot: Robot, prediction: Prediction) -> tuple[str, ...]:
     return tuple('m' if unit == 'N' else 'rad' for unit in units)
 
 
-def _page(title: str, head: str, parts: Sequence[str], numbers: dict[str, Any]) -> str:
-    parts = [part for part in parts if part]
-    keys = re.findall(r'<section id="([^"]+)">', ''.join(parts))
-    links = ''.join(f'<a href="#{key}">{key}</a>' for key in keys)
-    folder = resources.files('robot_id.report.html')
-    style, script = ((folder / f'report.{kind}').read_text('utf-8') for kind in ('css', 'js'))
+def _script(numbers: dict[str, Any]) -> str:
+    """Return the script of the page with its numbers."""
+    script = (resources.files('robot_id.report.html') / 'report.js').read_text('utf-8')
     # Inside a script element only '</' and '<!--' could end the data early.
     data = json.dumps(numbers, separators=(',', ':'), allow_nan=False).replace('<', '\\u003c')
     return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<meta name="color-scheme" content="light dark">'
-        f'<title>{escape(title)}</title><style>\n{style}</style></head>\n<body>'
-        f'<header><h1>{escape(title)}</h1>{head}<nav>{links}</nav></header>\n'
-        f'<main>{"".join(parts)}</main>\n'
-        '<noscript><p class="hint">The torque plots need JavaScript.</p></noscript>'
+        '<noscript><p class="hint">The plots of torques and motion need JavaScript.</p></noscript>'
         f'<script type="application/json" id="numbers">{data}</script>\n'
-        f'<script>\n{script}</script></body></html>\n'
+        f'<script>\n{script}</script>'
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 import numpy as np
@@ -25,6 +26,7 @@ def parameter_section(robot: Robot, result: Result) -> str:
     flags = np.ones(len(result.names), bool) if result.essential is None else result.essential
     order = np.lexsort((percent, ~flags))
     groupings = {name: robot.base.grouping(k) for k, name in enumerate(robot.base.names)}
+    units = result.units or ('',) * len(result.names)
     rows = []
     for i in order:
         rows.append(
@@ -32,16 +34,19 @@ def parameter_section(robot: Robot, result: Result) -> str:
                 f'<b>{escape(result.names[i])}</b>',
                 number(result.values[i], 5),
                 number(result.std[i], 2),
+                escape(units[i]),
                 number(percent[i], 3),
                 _meter(percent[i], bool(flags[i]), left_out=result.values[i] == 0.0),
                 f'<small>{escape(_right_side(groupings.get(result.names[i], "")))}</small>',
             )
         )
-    heads = ('name', 'value', 'standard deviation', '%', 'how well known', 'what it groups')
+    heads = (
+        'name', 'value', 'standard deviation', 'unit', '%', 'how well known', 'what it groups',
+    )  # fmt: skip
     well = int(np.sum((percent < GOOD) & flags))
     lead = (
-        f'{well} of {len(result.names)} parameters are known to better than {GOOD:g} %. SI units '
-        'on the joint side; % is 100 standard deviations / |value|.'
+        f'{well} of {len(result.names)} parameters are known to better than {GOOD:g} %. Values '
+        'are on the joint side; % is 100 standard deviations / |value|.'
     )
     content = markup.table(heads, rows, kind='parameters sortable')
     if 'removed' in result.extras:
@@ -72,8 +77,12 @@ def _right_side(grouping: str) -> str:
     return right if right and right != name else ''
 
 
-def residual_section(prediction: Prediction, result: Result) -> str:
-    """Return the section on whether the residuals are noise."""
+def residual_section(prediction: Prediction, result: Result, units: Sequence[str]) -> str:
+    """
+    Return the section on whether the residuals are noise.
+
+    :param units: (n,) of the residuals.
+    """
     judged = judge(prediction)
     white = result.options.get('deviations', 'classical') == 'classical'
     rows, pictures = [], []
@@ -83,7 +92,7 @@ def residual_section(prediction: Prediction, result: Result) -> str:
         rows.append(
             (
                 escape(name),
-                number(float(norms[j]) / np.sqrt(max(count, 1)), 3),
+                f'{number(float(norms[j]) / np.sqrt(max(count, 1)), 3)} {units[j]}',
                 number(w.lag_1, 2),
                 number(w.ljung_box_p, 2),
                 *([number(w.factor, 3)] if white else []),

@@ -1,7 +1,10 @@
 'use strict';
 (() => {
   const numbers = JSON.parse(document.getElementById('numbers').textContent);
-  const GAP = -32768, LEFT = 52, RIGHT = 8, TOP = 6, BOTTOM = 20, SHARE = 0.68, SPACE = 10;
+  const GAP = -32768, LEFT = 52, RIGHT = 8, TOP = 6, BOTTOM = 20, SPACE = 10;
+  const NAMES = ['raw', 'measured', 'residual', 'position', 'velocity'];
+  // The wide line stays visible below the narrow one where both coincide.
+  const WIDTHS = { raw: 1, measured: 4 };
 
   // --- the samples -------------------------------------------------------------------------
   const decode = (text, step) => {
@@ -16,10 +19,12 @@
   };
 
   const unpack = (joint) => joint.runs.map((run) => {
-    const measured = decode(run.measured, joint.measured_step);
-    const residual = decode(run.residual, joint.residual_step);
-    return { start: run.start, end: run.end, measured, residual,
-      predicted: measured.map((m, i) => m - residual[i]) };
+    const found = { start: run.start, end: run.end, label: run.label };
+    for (const name of NAMES) {
+      if (run[name] !== undefined) found[name] = decode(run[name], joint[name + '_step']);
+    }
+    if (found.residual) found.predicted = found.measured.map((m, i) => m - found.residual[i]);
+    return found;
   });
 
   class TimeAxis {
@@ -89,8 +94,8 @@
     }
 
     // First and last sample of a run that are in sight, one more on each side.
-    window(run) {
-      const n = run.measured.length, step = (run.end - run.start) / Math.max(n - 1, 1) || 1;
+    window(run, values) {
+      const n = values.length, step = (run.end - run.start) / Math.max(n - 1, 1) || 1;
       return [Math.max(0, Math.floor((this.axis.range[0] - run.start) / step) - 1),
         Math.min(n - 1, Math.ceil((this.axis.range[1] - run.start) / step) + 1), step];
     }
@@ -98,8 +103,8 @@
     extent(keys) {
       let low = Infinity, high = -Infinity;
       for (const run of this.runs) {
-        const [first, last] = this.window(run);
         for (const key of keys) {
+          const [first, last] = this.window(run, run[key]);
           for (let i = first; i <= last; i++) {
             const v = run[key][i];
             if (v < low) low = v;
@@ -125,9 +130,13 @@
       c.scale(ratio, ratio);
       const style = getComputedStyle(document.documentElement);
       this.colour = (name) => style.getPropertyValue('--' + name).trim();
-      const inside = this.height - TOP - BOTTOM - SPACE, split = TOP + SHARE * inside;
-      this.panel(TOP, split, ['measured', 'predicted'], this.joint.unit);
-      this.panel(split + SPACE, this.height - BOTTOM, ['residual'], '');
+      const inside = this.height - TOP - BOTTOM - SPACE * (this.joint.panels.length - 1);
+      let top = TOP;
+      for (const { lines, unit, share } of this.joint.panels) {
+        this.panel(top, top + share * inside, lines, unit);
+        top += share * inside + SPACE;
+      }
+      if (this.runs.length > 1) this.borders();
       c.fillStyle = this.colour('muted');
       c.textAlign = 'center';
       const marks = ticks(...this.axis.range, Math.max(3, this.width / 100));
@@ -149,7 +158,7 @@
       c.font = '10px system-ui, sans-serif';
       c.textAlign = 'right';
       c.lineWidth = 1;
-      const marks = ticks(low, high, Math.max(2.5, (bottom - top) / 36));
+      const marks = ticks(low, high, Math.max(3, (bottom - top) / 36));
       for (const v of marks.values) {
         c.strokeStyle = this.colour('line');
         c.beginPath(); c.moveTo(LEFT, up(v)); c.lineTo(this.width - RIGHT, up(v)); c.stroke();
@@ -161,15 +170,37 @@
       c.beginPath(); c.rect(LEFT, top, this.width - LEFT - RIGHT, bottom - top); c.clip();
       for (const key of keys) {
         c.strokeStyle = this.colour(key);
-        c.lineWidth = key === 'measured' ? 3 : 1.1;
+        c.lineWidth = WIDTHS[key] || 1.4;
         for (const run of this.runs) this.line(run, run[key], up);
       }
       c.restore();
     }
 
+    // Where a recording begins, with its name.
+    borders() {
+      const c = this.context;
+      c.save();
+      c.beginPath(); c.rect(LEFT, 0, this.width - LEFT - RIGHT, this.height); c.clip();
+      c.textAlign = 'left';
+      this.runs.forEach((run, k) => {
+        const begin = Math.max(this.across(run.start), LEFT), end = this.across(run.end);
+        if (end < LEFT || begin > this.width - RIGHT) return;
+        c.strokeStyle = c.fillStyle = this.colour('muted');
+        if (k) {
+          c.setLineDash([3, 3]);
+          c.beginPath(); c.moveTo(begin, TOP); c.lineTo(begin, this.height - BOTTOM); c.stroke();
+        }
+        let text = run.label;
+        const room = end - begin - 8;
+        while (text && c.measureText(text).width > room) text = text.slice(0, -1);
+        if (text.length > 2) c.fillText(text, begin + 4, this.height - BOTTOM - 4);
+      });
+      c.restore();
+    }
+
     // With many samples in one column of pixels only their extremes are drawn.
     line(run, values, up) {
-      const c = this.context, [first, last, step] = this.window(run);
+      const c = this.context, [first, last, step] = this.window(run, values);
       const dense = (last - first) > 3 * this.width;
       let pen = false, column = -1, low = 0, high = 0;
       c.beginPath();
@@ -243,10 +274,15 @@
       const t = this.timeAt(x);
       for (const run of this.runs) {
         if (t < run.start || t > run.end) continue;
-        const i = Math.round((t - run.start) / (run.end - run.start) * (run.measured.length - 1));
-        const text = (v) => (Number.isNaN(v) ? '–' : v.toPrecision(4));
-        this.output.textContent = `${t.toFixed(3)} s: measured ${text(run.measured[i])}, predicted `
-          + `${text(run.predicted[i])}, residual ${text(run.residual[i])} ${this.joint.unit}`;
+        const share = (t - run.start) / (run.end - run.start);
+        const text = (values) => {
+          const v = values[Math.round(share * (values.length - 1))];
+          return Number.isNaN(v) ? '–' : v.toPrecision(4);
+        };
+        const parts = this.joint.panels.flatMap(({ lines, unit }) =>
+          lines.map((name) => `${name} ${text(run[name])} ${unit}`));
+        const place = this.runs.length > 1 ? `${run.label}, ` : '';
+        this.output.textContent = `${place}${t.toFixed(3)} s: ${parts.join(', ')}`;
         return;
       }
       this.output.textContent = '';
@@ -266,7 +302,7 @@
     Object.values(axes).forEach((axis) => axis.plots.forEach((plot) => plot.redraw()));
   });
 
-  // --- tables that sort, the cell of the correlation, the saved result -----------------------
+  // --- tables that sort, the cell of the correlation, files to save -----------------------
   for (const table of document.querySelectorAll('table.sortable')) {
     [...table.tHead.rows[0].cells].forEach((head, k) => head.addEventListener('click', () => {
       const way = head.dataset.way === '1' ? -1 : 1;
@@ -293,8 +329,9 @@
         + numbers.correlation[i][k].toFixed(3);
     });
   }
-  const save = document.getElementById('save');
-  const text = JSON.stringify(numbers.result, null, 1) + '\n';
-  save.href = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
+  const files = { ...numbers.files, 'result.json': JSON.stringify(numbers.result, null, 1) + '\n' };
+  for (const link of document.querySelectorAll('a[download]')) {
+    link.href = URL.createObjectURL(new Blob([files[link.download]], { type: 'text/plain' }));
+  }
   document.documentElement.dataset.ready = 'yes';
 })();

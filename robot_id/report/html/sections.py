@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -9,27 +12,33 @@ import numpy as np
 import yaml
 
 from robot_id.data.dataset import Dataset
+from robot_id.data.run_names import run_labels
 from robot_id.methods.result import Result
 from robot_id.regression.rows.prediction import Prediction
 from robot_id.report.html import markup
 from robot_id.report.html.markup import number
 from robot_id.report.html.provenance import Provenance
+from robot_id.report.html.series import has_raw
 from robot_id.robot import Robot
+from robot_id.robot.parameters.units import position_units, torque_units
 from robot_id.tasks.validation import Validation
 
 
 def robot_section(robot: Robot) -> str:
     """Return the section about the robot."""
     limits, rows = robot.limits, []
-    for j, (joint, slides) in enumerate(zip(robot.joints, robot.prismatic)):
-        span = f'{number(limits.lower[j], 3)} … {number(limits.upper[j], 3)}'
+    units = zip(position_units(robot), torque_units(robot))
+    for j, (joint, slides, (unit, force)) in enumerate(zip(robot.joints, robot.prismatic, units)):
+        span = f'{number(limits.lower[j], 3)} … {number(limits.upper[j], 3)} {unit}'
         rows.append(
             (
                 escape(joint.name),
                 'prismatic' if slides else 'revolute',
                 ', '.join(joint.friction).replace('_', ' ') or 'none',
                 span,
-                *(number(x[j], 3) for x in (limits.velocity, limits.acceleration, limits.torque)),
+                with_unit(limits.velocity[j], f'{unit}/s'),
+                with_unit(limits.acceleration[j], f'{unit}/s²'),
+                with_unit(limits.torque[j], force),
             )
         )
     heads = ('joint', 'type', 'friction', 'position', 'speed', 'acceleration', 'torque')
@@ -39,14 +48,21 @@ def robot_section(robot: Robot) -> str:
     lead = (
         f'{text}{". " if text else ""}{robot.n} joint{"s" if robot.n > 1 else ""}, '
         f'{len(robot.standard_names)} standard parameters, of which {len(robot.base)} base '
-        'parameters can be identified. Limits in SI units.'
+        'parameters can be identified. The table holds its limits.'
     )
     return markup.section('robot', f'The robot: {robot.name}', content, lead)
 
 
-def data_section(robot: Robot, dataset: Dataset, result: Result) -> str:
-    """Return the section about the measurements and their processing."""
+def data_section(
+    robot: Robot, dataset: Dataset, result: Result, fitted: Prediction | None = None
+) -> str:
+    """
+    Return the section about the measurements and their processing.
+
+    :param fitted: what was predicted of them, for the error of each of several recordings.
+    """
     dataset = dataset.select(robot.joint_names)
+    units, forces = position_units(robot), torque_units(robot)
     seconds = sum(run.duration for run in dataset.runs)
     rows = []
     for j, name in enumerate(robot.joint_names):
@@ -55,8 +71,8 @@ def data_section(robot: Robot, dataset: Dataset, result: Result) -> str:
         if dataset.has_torque:
             tau = np.concatenate([run.torque[:, j] for run in dataset.runs])
             torques = (
-                number(float(np.sqrt(np.mean(tau**2))), 3),
-                number(float(np.abs(tau).max()), 3),
+                with_unit(float(np.sqrt(np.mean(tau**2))), forces[j]),
+                with_unit(float(np.abs(tau).max()), forces[j]),
             )
         speed = max(
             float(np.abs(np.diff(r.position[:: _coarse(r.rate), j])).max(initial=0.0))
@@ -66,12 +82,12 @@ def data_section(robot: Robot, dataset: Dataset, result: Result) -> str:
         rows.append(
             (
                 escape(name),
-                f'{number(q.min(), 3)} … {number(q.max(), 3)}',
-                number(speed, 3),
+                f'{number(q.min(), 3)} … {number(q.max(), 3)} {units[j]}',
+                with_unit(speed, f'{units[j]}/s'),
                 *torques,
             )
         )
-    heads: tuple[str, ...] = ('joint', 'position', 'top speed')
+    heads: tuple[str, ...] = ('joint', 'range', 'peak speed')
     if dataset.has_torque:
         heads = (*heads, 'torque RMS', 'torque peak')
     lead = (
@@ -83,21 +99,71 @@ def data_section(robot: Robot, dataset: Dataset, result: Result) -> str:
     used = result.extras.get('equations')
     if used is not None:
         done.append(f'{used:,} equations are left')
-    content = markup.table(heads, rows) + '<h3>What was done to them</h3>' + markup.lines(done)
+    content = markup.table(heads, rows) + recordings(dataset, fitted)
+    content += '<h3>What was done to them</h3>' + markup.lines(done)
     return markup.section('data', 'The data', content, lead)
+
+
+def recordings(dataset: Dataset, fitted: Prediction | None) -> str:
+    """Return a table of several recordings with their errors, nothing for a single one."""
+    if len(dataset.runs) < 2:
+        return ''
+    errors: dict[int, float] = {}
+    if fitted is not None:
+        for run in fitted.runs:
+            one = replace(fitted, runs=(run,))
+            errors[id(run.recorded)] = one.relative_error_percent
+    rows = [
+        (
+            escape(label),
+            f'{len(run):,}',
+            f'{run.duration:.4g} s',
+            f'{number(errors[id(run)], 3)} %' if id(run) in errors else 'not used, too short',
+        )
+        for label, run in zip(run_labels(dataset.runs), dataset.runs)
+    ]
+    heads = ('recording', 'samples', 'length', 'training error')
+    return '<h3>The recordings</h3>' + markup.table(heads, rows)
+
+
+def with_unit(value: float, unit: str) -> str:
+    """Return a number with its unit, a dash where there is none."""
+    text = number(value, 3)
+    return f'{text} {unit}' if math.isfinite(value) else text
 
 
 def torque_section(prediction: Prediction, key: str, title: str, lead: str) -> str:
     """Return places for the drawings of the script, one for each joint."""
+    quantity = prediction.quantity
     plots = ''.join(
-        f'<figure class="plot" data-set="{key}" data-joint="{j}"><figcaption>'
-        f'<b>{escape(name)}</b> <span>relative error {number(percent, 3)} %</span>'
-        '<output></output></figcaption><canvas tabindex="0" role="img" aria-label="measured and '
-        f'predicted {prediction.quantity} of {escape(name)}"></canvas></figure>'
+        plot(
+            key, j, name, f'measured and predicted {quantity} of {name}',
+            f'relative error {number(percent, 3)} %',
+        )
         for j, (name, percent) in enumerate(
             zip(prediction.joint_names, prediction.relative_error_percent_per_joint)
         )
+    )  # fmt: skip
+    behind = '<i class="raw"></i> as recorded ' if has_raw(prediction) else ''
+    legend = (
+        f'<p class="legend">{behind}<i class="measured"></i> measured <i class="predicted"></i> '
+        'predicted <i class="residual"></i> residual (its own scale)</p>'
     )
+    hint = '<p class="hint">Drag, pinch or use the buttons to zoom; double-click to show all.</p>'
+    return markup.section(key, title, zoom_bar(key, legend) + plots + hint, lead)
+
+
+def plot(key: str, j: int, joint: str, label: str, note: str = '') -> str:
+    """Return the place of one drawing of the script."""
+    return (
+        f'<figure class="plot" data-set="{key}" data-joint="{j}"><figcaption>'
+        f'<b>{escape(joint)}</b> <span>{escape(note)}</span><output></output></figcaption>'
+        f'<canvas tabindex="0" role="img" aria-label="{escape(label)}"></canvas></figure>'
+    )
+
+
+def zoom_bar(key: str, legend: str) -> str:
+    """Return the legend beside the buttons that move the time axis of a set."""
     buttons = ''.join(
         f'<button type="button" data-zoom="{what}" data-set="{key}" aria-label="{text}" '
         f'title="{text}">{sign}</button>'
@@ -109,13 +175,7 @@ def torque_section(prediction: Prediction, key: str, title: str, lead: str) -> s
             ('all', 'all', 'everything'),
         )
     )
-    legend = (
-        '<p class="legend"><i class="measured"></i> measured <i class="predicted"></i> predicted '
-        '<i class="residual"></i> residual (its own scale)</p>'
-    )
-    bar = f'<div class="bar">{legend}<span>{buttons}</span></div>'
-    hint = '<p class="hint">Drag, pinch or use the buttons to zoom; double-click to show all.</p>'
-    return markup.section(key, title, bar + plots + hint, lead)
+    return f'<div class="bar">{legend}<span>{buttons}</span></div>'
 
 
 def validation_section(validation: Validation) -> str:
@@ -131,21 +191,38 @@ def validation_section(validation: Validation) -> str:
     return content.replace('</section>', markup.lines(validation.notes) + '</section>')
 
 
-def repetition_section(result: Result, source: Provenance) -> str:
-    """Return the section with everything needed to run it again."""
+def repetition_section(result: Result, source: Provenance, names: Sequence[str] = ()) -> str:
+    """
+    Return the section with everything needed to run it again.
+
+    :param names: of the files that the page holds beside its result.
+    """
     options = {k: _text(v) for k, v in result.options.items()}
-    content = f'<pre class="command">{escape(source.command)}</pre>'
-    content += '<h3>Options</h3>' + markup.facts(options.items())
-    content += '<h3>Versions</h3>' + markup.facts(source.versions.items())
+    content = '<h3>Options</h3>' + markup.facts(options.items())
+    links = ' '.join(
+        f'<a class="file" download="{escape(name)}" href="#">{escape(name)}</a>'
+        for name in ('result.json', *names)
+    )
+    content += f'<h3>Files in this page</h3><p>{links}</p>'
+    return provenance_section(source, content, f', {number(result.elapsed_s, 3)} s of computation')
+
+
+def provenance_section(source: Provenance, content: str = '', taken: str = '') -> str:
+    """
+    Return command, versions and files.
+
+    :param content: what stands between them.
+    :param taken: how long it took, after the date.
+    """
+    command = f'<pre class="command">{escape(source.command)}</pre>'
+    versions = '<h3>Versions</h3>' + markup.facts(source.versions.items())
     rows = [
         (escape(path), f'{size:,}', f'<code>{digest}</code>')
         for path, size, digest in source.files
     ]
-    if rows:
-        content += '<h3>Files</h3>' + markup.table(('file', 'bytes', 'SHA-256'), rows)
-    content += '<p><a id="save" download="result.json" href="#">save the result as JSON</a></p>'
-    lead = f'{escape(source.date)}, {number(result.elapsed_s, 3)} s of computation.'
-    return markup.section('repeat', 'To repeat it', content, lead)
+    read = '<h3>Files</h3>' + markup.table(('file', 'bytes', 'SHA-256'), rows) if rows else ''
+    lead = f'{escape(source.date)}{taken}.'
+    return markup.section('repeat', 'To repeat it', command + content + versions + read, lead)
 
 
 def _text(value: Any) -> str:

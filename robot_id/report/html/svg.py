@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 360, 170, 46, 10, 10, 26
+# Points of one cloud; more of them only cover each other.
+MOST_POINTS = 700
 
 
 class Chart:
@@ -28,6 +30,7 @@ class Chart:
         label: str,
         log: bool = False,
         x_title: str = '',
+        y_title: str = '',
     ) -> None:
         self.log = log
         low, high = (math.log10(v) for v in y) if log else y
@@ -40,6 +43,8 @@ class Chart:
             f'height="{HEIGHT - TOP - BOTTOM}"/>',
         ]
         self._ticks(x_title)
+        if y_title:
+            self.parts.append(f'<text x="{LEFT + 5}" y="{TOP + 12}">{escape(y_title)}</text>')
 
     def across(self, value: float) -> float:
         """Horizontal place of a value."""
@@ -66,6 +71,13 @@ class Chart:
             if np.isfinite(b):
                 place = f'cx="{self.across(a):.1f}" cy="{self.up(b):.1f}"'
                 self.parts.append(f'<circle class="{kind}" {place} r="3"/>')
+
+    def cloud(self, x: Array, y: Array, kind: str) -> None:
+        """Add many points as one path of short strokes."""
+        places = ''.join(
+            f'M{self.across(a):.1f} {self.up(b):.1f}h0' for a, b in zip(x, y) if np.isfinite(b)
+        )
+        self.parts.append(f'<path class="{kind}" d="{places}"/>')
 
     def bars(self, x: Array, y: Array, width: float, kind: str) -> None:
         """Add bars that stand on zero."""
@@ -104,6 +116,11 @@ class Chart:
                 f'<text class="end title" x="{WIDTH - RIGHT}" y="{HEIGHT - 1}">'
                 f'{escape(x_title)}</text>'
             )
+
+
+def stride(count: int) -> NDArray[np.int64]:
+    """Return the places of at most MOST_POINTS of so many points, evenly."""
+    return np.linspace(0, max(count - 1, 0), min(count, MOST_POINTS)).astype(np.int64)
 
 
 def nice_ticks(low: float, high: float, count: int) -> list[float]:

@@ -115,6 +115,12 @@ def load_robot(
     :param xacro_args: arguments of a xacro.
     :raises DescriptionError: naming the file, the key or the joint.
     """
+    if lock is not None and not isinstance(lock, Mapping):
+        raise DescriptionError(
+            f"lock: a position for each joint is needed, such as {{'finger': 0.0}}, got {lock!r}",
+            key='lock',
+            value=lock,
+        )
     if isinstance(robot, Robot):
         if lock:
             raise DescriptionError(f'{robot.name}: lock joints where the robot is loaded')
@@ -181,6 +187,7 @@ def build_robot(description: RobotDescription, folder: Path) -> Robot:
         urdf = folder / description.urdf
         if not os.path.isfile(urdf):
             raise DescriptionError(f"urdf: no file '{description.urdf}' ({urdf})")
+        urdf = expand(urdf, {}) if is_xacro(urdf) else urdf
         kinematics = from_urdf(urdf, description.locked, names, description.snap)
         if names:
             kinematics = _order(urdf, kinematics, names)

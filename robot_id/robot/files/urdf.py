@@ -186,6 +186,11 @@ def _master(path: Path, joints: dict[str, JointTag], name: str) -> tuple[str, fl
 
 
 def lock_joints(model: pin.Model, locked: dict[str, float]) -> pin.Model:
+    """Return a model without its locked joints; a link may have the name of one of them."""
+    model = model.copy()
+    for frame in model.frames:
+        if frame.type == pin.FrameType.BODY and model.existJointName(frame.name):
+            frame.name = f'link {frame.name}'
     q = pin.neutral(model)
     for name, value in locked.items():
         joint = model.joints[model.getJointId(name)]

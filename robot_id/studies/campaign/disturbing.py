@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -57,11 +57,7 @@ def with_missed_samples(
 ) -> tuple[Run, ...]:
     """Leave out a share of the samples and repair the rest as the readers of recordings do."""
     kept = np.random.default_rng([seed, 5]).random(len(run)) >= share
-    channels = {
-        field.name: getattr(run, field.name)[kept]
-        for field in fields(run)
-        if field.name != 'time' and getattr(run, field.name) is not None
-    }
+    channels = {name: values[kept] for name, values in run.channels().items()}
     raw = Raw('simulated', run.time[kept], channels, joint_names)
     return tuple(clean(raw, run.rate)[0])
 

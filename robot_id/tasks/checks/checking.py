@@ -71,8 +71,8 @@ def _by_the_torques(case: Case, poor: list[Finding]) -> list[Finding]:
     """
     Return the findings from the torques.
 
-    :param poor: the finding of a poor motion, if any: then a change counts only if the inertias of
-        the robot file explain everything after it, or if it gains much.
+    :param poor: the finding of a poor motion, if any: then a change counts only if the motion is
+        rich after it, if the inertias of the robot file explain everything, or if it gains much.
     """
     unsigned = unsigned_torque.detect(case, case.models.nominal)
     if unsigned:
@@ -86,12 +86,18 @@ def _by_the_torques(case: Case, poor: list[Finding]) -> list[Finding]:
         if poor:
             return poor
         nominal = case.models.nominal
-        found = torque_scale.detect(case, nominal) + unexplained.detect(case, nominal)
+        found = unsigned_torque.single(case, nominal)
+        found = found or torque_scale.detect(case, nominal) + unexplained.detect(case, nominal)
         return found or reversed_torques.detect(case) or torque_delay.detect(case)
     certain = search.explains(best.after) or (best.after.prior is None and best.gain > CERTAIN)
-    if poor and not certain:
+    if poor and not certain and excitation.detect(case, best.hypothesis):
         return poor
     findings = [best.finding(best)]
+    unsigned = unsigned_torque.single(case, best.after)
+    if unsigned:
+        blamed = {each.joint for each in unsigned}
+        others = bool({case.names[j] for j in best.joints} - blamed)
+        return [*findings, *unsigned] if others or not best.joints else unsigned
     if best.code in ('joint_swap', 'joint_offset', 'gravity_direction'):
         findings += torque_scale.detect(case, best.after)
     return findings + unexplained.detect(case, best.after)

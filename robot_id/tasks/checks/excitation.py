@@ -9,27 +9,32 @@ from robot_id import dynamics
 from robot_id.tasks.checks import position_unit
 from robot_id.tasks.checks.case import Case
 from robot_id.tasks.checks.finding import Finding
+from robot_id.tasks.checks.hypothesis import Hypothesis
 
 Array = NDArray[np.float64]
 
+AS_IS = Hypothesis()
 # Factor by which parameters are separated worse than by a random trajectory.
 POORER = 50.0
 # States of the random trajectory it is compared with: within this of the middle, rad and m.
 STATES, REACH = 400, 1.0
 
 
-def detect(case: Case) -> list[Finding]:
+def detect(case: Case, change: Hypothesis = AS_IS) -> list[Finding]:
     """
     Compare the condition of the equations with that of a random trajectory of the same robot.
 
     Positions beyond the range of any joint are a problem of the unit, not of the motion.
+
+    :param change: of the recording, after which the motion is judged.
     """
-    if np.ptp(case.signals.spread[0], axis=0).max() > position_unit.LARGEST:
+    motion = change.motion(case.signals.spread)
+    span = np.ptp(motion[0], axis=0)
+    if span.max() > position_unit.LARGEST:
         return []
-    own, usual = conditions(case)
+    own, usual = conditions(case, motion)
     if own < POORER * usual:
         return []
-    span = np.ptp(case.signals.spread[0], axis=0)
     return [
         Finding(
             'excitation',
@@ -43,12 +48,16 @@ def detect(case: Case) -> list[Finding]:
     ]
 
 
-def conditions(case: Case) -> tuple[float, float]:
-    """Return the condition numbers of the recorded and of a random motion, columns of size 1."""
+def conditions(case: Case, motion: tuple[Array, Array, Array]) -> tuple[float, float]:
+    """
+    Return the condition numbers of the recorded and of a random motion, columns of size 1.
+
+    :param motion: q, dq and ddq (S, n).
+    """
     models, s = case.models, case.signals
     size = models.free.equations(s)[2]
     rng = np.random.default_rng(0)
-    middle = np.median(s.spread[0], axis=0)
+    middle = np.median(motion[0], axis=0)
     usual = (
         middle + rng.uniform(-REACH, REACH, (STATES, s.n)),
         rng.normal(0.0, 1.0, (STATES, s.n)),
@@ -56,7 +65,7 @@ def conditions(case: Case) -> tuple[float, float]:
     )
     own, best = (
         dynamics.regressor(models.robot, q, dq, ddq, standard=True)[:, :, models.free.columns]
-        for q, dq, ddq in (s.spread, usual)
+        for q, dq, ddq in (motion, usual)
     )
     return _condition(own, size), _condition(best, size)
 

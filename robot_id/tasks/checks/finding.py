@@ -81,7 +81,7 @@ class Remedy:
     gravity: tuple[float, float, float] | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Findings:
     """All findings of one recording, the gravest first."""
 
@@ -97,7 +97,7 @@ class Findings:
     def __bool__(self) -> bool:
         return bool(self.findings)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         if not self.findings:
             return 'no findings'
         table = text_table(_HEADS, [one.cells() for one in self.findings], left=2)

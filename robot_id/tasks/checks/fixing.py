@@ -99,4 +99,4 @@ def _corrected(run: Run, remedy: Remedy) -> Run:
                 change[name] = np.column_stack(
                     [np.interp(at, run.time, c) for c in change[name].T]
                 )
-    return replace(run, time=run.time * remedy.time_scale, **change)
+    return run.changed(run.time * remedy.time_scale, lambda name, values: change.get(name, values))

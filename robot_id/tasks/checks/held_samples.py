@@ -24,7 +24,7 @@ def detect(case: Case) -> tuple[list[Finding], Case]:
     rate = case.dataset.rate
     own = rate / max(counts.values())
     seen = f'{" and ".join(parts)}: recorded at {rate:.4g} Hz, made at {own:.4g} Hz'
-    return [_finding(seen, 'keep one sample in so many')], case
+    return [_finding(seen, f'rate_hz: {own:.6g} in the mapping takes each once')], case
 
 
 def held(dataset: Dataset, name: str) -> float:

@@ -39,22 +39,28 @@ class Hypothesis:
 
     def apply(self, signals: Signals) -> Signals:
         """Return the signals as they would be without the mistake."""
-        q, dq, ddq, tau = signals.q, signals.dq, signals.ddq, signals.tau
-        if self.position_columns is not None:
-            columns = list(self.position_columns)
-            q, dq, ddq = q[:, columns], dq[:, columns], ddq[:, columns]
+        tau = signals.tau
+        q, dq, ddq = self.motion((signals.q, signals.dq, signals.ddq))
         if self.torque_columns is not None:
             tau = tau[:, list(self.torque_columns)]
-        if self.position_scale is not None:
-            factor = np.array(self.position_scale)
-            q, dq, ddq = q * factor, dq * factor, ddq * factor
         if self.torque_scale is not None:
             tau = tau * np.array(self.torque_scale)
-        if self.offset is not None:
-            q = q + np.array(self.offset)
         if self.delay:
             tau = _earlier(tau, self.delay * signals.rate, signals.pieces)
         return replace(signals, q=q, dq=dq, ddq=ddq, tau=tau)
+
+    def motion(self, recorded: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        """Return q, dq and ddq as they would be without the mistake."""
+        q, dq, ddq = recorded
+        if self.position_columns is not None:
+            columns = list(self.position_columns)
+            q, dq, ddq = q[:, columns], dq[:, columns], ddq[:, columns]
+        if self.position_scale is not None:
+            factor = np.array(self.position_scale)
+            q, dq, ddq = q * factor, dq * factor, ddq * factor
+        if self.offset is not None:
+            q = q + np.array(self.offset)
+        return q, dq, ddq
 
 
 def _earlier(tau: Array, samples: float, pieces: tuple[tuple[int, int], ...]) -> Array:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset
+from robot_id.data.joint_side import PD_NOTE
 from robot_id.data.signals.processing import Processing
 from robot_id.data.signals.torque_delay import torque_at_samples
 from robot_id.regression.preprocessing.alignment import align
@@ -76,7 +77,7 @@ def detect(case: Case) -> list[Finding]:
         return []
     sure = certainty(abs(delay), SIGNIFICANT * deviation)
     seen = f'estimated with the parameters, {1e3 * delay:.3g} +- {1e3 * deviation:.2g} ms'
-    return [_found(delay, sure, seen)]
+    return [_found(case, delay, sure, seen)]
 
 
 def far_from_reversals(case: Case, delay: float) -> float:
@@ -136,18 +137,22 @@ def _at(case: Case, delay: float) -> Proposal:
 def _finding(case: Case, delay: float):  # type: ignore[no-untyped-def]
     def make(found: Proposal) -> Finding:
         seen = f'when corrected, the {improvement(case, found)}'
-        return _found(delay, certainty(found.gain, found.threshold), seen)
+        return _found(case, delay, certainty(found.gain, found.threshold), seen)
 
     return make
 
 
-def _found(delay: float, sure: float, seen: str) -> Finding:
+def _found(case: Case, delay: float, sure: float, seen: str) -> Finding:
     way = 'lags' if delay > 0 else 'leads'
+    fix = f'torque.delay: {delay:.4g} (seconds) in the mapping'
+    if any(PD_NOTE in note for note in case.dataset.notes):
+        # That of a computed torque is the delay of the loop, from the computation to the motor.
+        fix = f'torque.delay greater by {-delay:.4g} (seconds) in the mapping, loop and drive lag'
     return Finding(
         'torque_delay',
         None,
         sure,
         f'the torque {way} the position by {1e3 * abs(delay):.3g} ms: {seen}',
-        f'torque.delay: {delay:.4g} (seconds) in the mapping',
+        fix,
         Remedy(torque_delay=delay),
     )

@@ -19,6 +19,8 @@ TOLERANCE, ALONE = 0.55, 0.7
 ROUGH, ROUGH_TOLERANCE = 4.0, 1.3
 # Scales known to less than this share are used.
 KNOWN = 0.2
+# Decades by which the size of a unit may lie outside of the scales of the joints: a factor 1.6.
+OUTSIDE = 0.2
 # Decades within which torques are shares of the effort limits, all joints alike.
 RATED = 0.35
 # A torque that is put right must not contradict those of the other joints, by the free model.
@@ -94,15 +96,15 @@ def _rated(case: Case, decades: Array, known: NDArray[np.bool_]) -> tuple[float,
 
 def _all(case: Case, decades: Array, known: NDArray[np.bool_], middle: float) -> Finding:
     """Name the unit, or the motor side, when all torques are far from the expected ones."""
-    spread = float(np.ptp(decades[known]))
+    low, high = float(decades[known].min()), float(decades[known].max())
     factor = 10**middle
     n = case.robot.n
     text = (
         f'the torques are {factor:.3g} times what the inertias of the robot file give '
-        f'(joints from {10 ** decades[known].min():.3g} to {10 ** decades[known].max():.3g})'
+        f'(joints from {10**low:.3g} to {10**high:.3g})'
     )
     for unit, size in mapped_units.others(case.dataset, 'torque', 'N.m').items():
-        if abs(middle - np.log10(size)) < 0.35 and spread < 0.8:
+        if low - OUTSIDE < np.log10(size) < high + OUTSIDE and high - low < ALONE:
             return Finding(
                 'torque_unit',
                 None,
@@ -145,6 +147,6 @@ def _all(case: Case, decades: Array, known: NDArray[np.bool_], middle: float) ->
         'torque_unit',
         None,
         0.9,
-        f'{text}: another unit, or a wrong drive gain',
+        f'{text}: another unit (currents in mA?), or a wrong drive gain',
         f'torque.scale: {1 / factor:.3g} in the mapping (times the present value)',
     )

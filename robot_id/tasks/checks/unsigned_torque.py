@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robot_id.tasks.checks.case import Case, percent
 from robot_id.tasks.checks.finding import Finding
 from robot_id.tasks.checks.models import Explanation
 
-# Samples of the other sign (share of all) and their size (share of the largest) are noise.
+Flags = NDArray[np.bool_]
+
+# Samples of the other sign, or of none (share of all), and their size (share of the largest).
 OTHER, NOISE = 1e-3, 0.02
 # Unexplained share of torques that are no signed ones: gravity can keep a torque on one side too.
 LEFT = 0.25
@@ -20,22 +23,47 @@ def detect(case: Case, explanation: Explanation) -> list[Finding]:
 
     Gravity may keep the torque of a joint on one side, seldom those of all; it is explained then.
     """
-    tau = np.concatenate([run.torque for run in case.dataset.runs])[:, case.signals.moving]
-    left = explanation.free[case.signals.moving]
-    if not left.size or float(np.median(left)) < LEFT:
+    moving = case.signals.moving
+    left = explanation.free[moving]
+    if not left.size or float(np.median(left)) < LEFT or not _sides(case)[0][moving].all():
         return []
-    size = np.abs(tau).max(axis=0)
-    shares = [(sign * tau > NOISE * size).mean(axis=0) for sign in (1.0, -1.0)]
-    if min(share.max() for share in shares) > OTHER:
-        return []
+    return [_finding(None, 'no torque ever changes its sign', f'{percent(left)} of them stays')]
+
+
+def single(case: Case, explanation: Explanation) -> list[Finding]:
+    """
+    Find single torques of this kind: they come back from zero to the side they came from.
+
+    :param explanation: of the hypothesis that won, or of the recording as it is.
+    """
+    left = explanation.free
+    one_sided, touching = _sides(case)
+    found = case.signals.moving & one_sided & touching & (left > LEFT)
     return [
-        Finding(
-            'unsigned_torque',
-            None,
-            0.97,
-            f'no torque ever changes its sign, and {percent(left)} of them stays unexplained: the '
-            'magnitude of a current or torque was recorded, without its direction',
-            'torque.columns in the mapping: the signed channel (q-axis current, effort) in place '
-            'of the magnitude; the sign cannot be restored afterwards',
+        _finding(
+            case.names[j],
+            'its torque never changes its sign',
+            f'{percent(left[j : j + 1])} of it stays',
         )
+        for j in np.flatnonzero(found)
     ]
+
+
+def _sides(case: Case) -> tuple[Flags, Flags]:
+    """(n,) whether the torques of a joint all have one sign, and whether they come near zero."""
+    tau = np.concatenate([run.torque for run in case.dataset.runs])
+    noise = NOISE * np.abs(tau).max(axis=0)
+    above, below = ((sign * tau > noise).mean(axis=0) for sign in (1.0, -1.0))
+    return np.minimum(above, below) <= OTHER, 1.0 - above - below > OTHER
+
+
+def _finding(joint: str | None, seen: str, left: str) -> Finding:
+    return Finding(
+        'unsigned_torque',
+        joint,
+        0.97,
+        f'{seen}, and {left} unexplained: the magnitude of a current or torque was recorded, '
+        'without its direction',
+        'torque.columns in the mapping: the signed channel (q-axis current, effort) in place '
+        'of the magnitude; the sign cannot be restored afterwards',
+    )

@@ -32,6 +32,7 @@ from robot_id.tasks.payload.result import (
 from robot_id.tasks.payload.rows import TooShort, refuse_same
 from robot_id.tasks.payload.strategies import Fit, subtracted, together, with_model
 from robot_id.tasks.payload.swapped import SURE, by_chance, refuse_swapped
+from robot_id.tasks.payload.torques import load_torques
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -289,6 +290,7 @@ def _load(
             'the unconstrained fit is not physically consistent: the nearest consistent one stands'
         )
     found = of_standard(consistent, covariance, determined, strategy, place.name, tuple(notes))
+    found = replace(found, torques=load_torques(fit, part))
     off = float(np.linalg.norm(np.nan_to_num(found.values[1:4])))
     doubt = 2.0 * float(np.linalg.norm(np.nan_to_num(found.deviations[1:4])))
     if 'mass' in found.determined and off > FAR + doubt:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from robot_id import files
 from robot_id.regression.consistency.pseudo_inertia import pseudo_inertia
 from robot_id.tasks.payload.consistency import nearest_bodies
+from robot_id.tasks.payload.torques import LoadTorques
 from robot_id.texts import STRATEGIES
 
 Array = NDArray[np.float64]
@@ -21,7 +22,7 @@ SCHEMA = 1
 STANDARD = ('XX', 'XY', 'XZ', 'YY', 'YZ', 'ZZ', 'MX', 'MY', 'MZ', 'M')
 INERTIA = ('xx', 'xy', 'xz', 'yy', 'yz', 'zz')
 NAMES = ('mass', *(f'centre_{k}' for k in 'xyz'), *(f'inertia_{k}' for k in INERTIA))
-UNITS = ('kg', 'm', 'm', 'm', *['kg m2'] * 6)
+UNITS = ('kg', 'm', 'm', 'm', *['kg.m2'] * 6)
 # A parameter counts as determined when its deviation is below this share of its scale: the mass,
 # mass times length, mass times length squared; a length is the load's distance, at least 0.1 m.
 PRECISE, LEAST_LENGTH = 0.2, 0.1
@@ -79,7 +80,7 @@ def _root(covariance: Array, determined: NDArray[np.bool_]) -> Array:
     return np.asarray(unit[:, None] * vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PayloadResult:
     """
     A load in the frame it is attached by.
@@ -92,6 +93,7 @@ class PayloadResult:
     :param frame: where it is attached.
     :param notes: one line each.
     :param recording: where it was found.
+    :param torques: that it adds, measured and predicted.
     """
 
     values: Array
@@ -102,6 +104,7 @@ class PayloadResult:
     frame: str
     notes: tuple[str, ...] = ()
     recording: str = ''
+    torques: LoadTorques | None = None
 
     @property
     def determined(self) -> tuple[str, ...]:
@@ -132,6 +135,9 @@ class PayloadResult:
             'notes': list(self.notes),
         }
 
+    def __repr__(self) -> str:
+        return '\n'.join(self.lines())
+
     def lines(self) -> list[str]:
         """Return what to print: value and half width of the 95 % interval."""
         found = [f'frame: {self.frame}']
@@ -148,7 +154,7 @@ class PayloadResult:
         return [*found, *self.notes]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PayloadIdentification:
     """
     All loads of some recordings.
@@ -171,7 +177,7 @@ class PayloadIdentification:
         """One line each."""
         return (*self.findings, *self.notes)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return '\n'.join([*self.lines(), *self.warnings])
 
     def lines(self) -> list[str]:

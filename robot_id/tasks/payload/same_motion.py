@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import scipy
@@ -50,12 +50,7 @@ def _with_rate(run: Run, rate: float) -> Run:
     if abs(run.rate / rate - 1.0) * count < 0.1:
         return run
     time = run.time[0] + np.arange(count) / rate
-    channels = {
-        field.name: interpolate(run.time, values, time, cubic=True)
-        for field in fields(run)
-        if field.name != 'time' and (values := getattr(run, field.name)) is not None
-    }
-    return replace(run, time=time, **channels)
+    return run.changed(time, lambda _, values: interpolate(run.time, values, time, cubic=True))
 
 
 def _at(run: Run, time: Array) -> Run:

@@ -41,6 +41,7 @@ class Fit:
     :param rows: W of the loaded rows for each run, weighted, zero for the unloaded ones.
     :param chi: (b,) the arm.
     :param changes: where the change of the friction stands among the unknowns, one by recording.
+    :param weights: (n,) of the joints, in A, y and rows.
     """
 
     solution: Solution
@@ -49,6 +50,7 @@ class Fit:
     rows: list[Array]
     chi: Array
     changes: tuple[slice, ...]
+    weights: Array
 
 
 def together(
@@ -92,7 +94,7 @@ def together(
     solution, A = with_load_friction(design, y, tail, doubt=False)
     solution = with_drift(solution, A, changes, solution.x[own])
     felt = [W * weights[:, None] * (r > 0) for r, W, _ in parts]
-    return Fit(solution, A, y, felt, solution.x[:b], changes)
+    return Fit(solution, A, y, felt, solution.x[:b], changes, weights)
 
 
 def with_model(robot: Robot, loaded: Dataset, arm: Result, places: Sequence[Array]) -> Fit:
@@ -108,7 +110,7 @@ def with_model(robot: Robot, loaded: Dataset, arm: Result, places: Sequence[Arra
     felt = [W * weights[:, None] for W in rows.W]
     changes = (slice(0, len(own)),)
     found = with_drift(_with_arm(found, A, felt, arm.covariance), A, changes, chi[own])
-    return Fit(found, A, y, felt, chi, changes)
+    return Fit(found, A, y, felt, chi, changes, weights)
 
 
 def subtracted(robot: Robot, unloaded: Dataset, loaded: Dataset, places: Sequence[Array]) -> Fit:
@@ -136,7 +138,8 @@ def subtracted(robot: Robot, unloaded: Dataset, loaded: Dataset, places: Sequenc
     apart = [(W - V) * weights[:, None] for W, V in zip(W_used, V_used)]
     changes = (slice(0, len(own)),)
     found = with_drift(_with_arm(found, A, apart, arm.covariance), A, changes, chi[own])
-    return Fit(found, A, y, [W * weights[:, None] for W in W_used], chi, changes)
+    felt = [W * weights[:, None] for W in W_used]
+    return Fit(found, A, y, felt, chi, changes, weights)
 
 
 def _beside_arm(

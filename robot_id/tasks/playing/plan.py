@@ -84,8 +84,8 @@ def make_plan(
                 'its zero or unit is wrong, or the robot must be moved by hand first',
                 joint=joint,
             )
-    v, a = limits.velocity, limits.acceleration
-    usual = np.where(np.isfinite(a), a, USUAL_ACCELERATION)
+    v, usual = limits.velocity, limits.usual_acceleration
+    usual = np.where(np.isfinite(usual), usual, USUAL_ACCELERATION)
     bounds = (
         share * np.where(np.isfinite(v), v, USUAL_VELOCITY),
         share * usual,

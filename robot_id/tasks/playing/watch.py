@@ -31,6 +31,22 @@ class Bounds:
     stall_s: float
 
 
+@dataclass(frozen=True)
+class Told:
+    """
+    What a controller tells of itself, both of one moment.
+
+    Joint states come at other moments: between them and a reference lies what the joint moves in
+    that time, which is no tracking error.
+
+    :param reference: (n,) that it follows.
+    :param position: (n,) that it has measured.
+    """
+
+    reference: Array
+    position: Array
+
+
 class Watch:
     """
     Follows a robot along one plan.
@@ -69,17 +85,16 @@ class Watch:
         return self._executed.value + recent * max(elapsed - self.last_elapsed, 0.0)
 
     def feed(
-        self, elapsed: float, position: Array, effort: Array, reference: Array | None = None
+        self, elapsed: float, position: Array, effort: Array, told: Told | None = None
     ) -> str:
         """
         Take in a joint state; return why the robot must stop, '' where it need not.
 
         :param elapsed: seconds since the controller got the plan.
-        :param reference: (n,) that the controller follows now, None where it does not tell.
+        :param told: by the controller, None where it does not tell.
         """
         before = self._executed.value
-        known = position if reference is None else reference
-        executed = self._executed.update(elapsed, known)
+        executed = self._executed.update(elapsed, position if told is None else told.reference)
         self.last_elapsed = elapsed
         if executed > before:
             self._advanced = elapsed
@@ -87,9 +102,9 @@ class Watch:
             self._begun = elapsed
         if self._begun is not None and before < self.plan.end:
             self.executed_s = elapsed - self._begun
-        wanted = self.plan.whole.sample(executed)[0] if reference is None else reference
+        told = told or Told(self.plan.whole.sample(executed)[0], position)
         return (
-            self._by_error(np.abs(wanted - position))
+            self._by_error(np.abs(told.reference - told.position))
             or self._by_effort(np.abs(effort) / self._bounds.effort)
             or self._by_stall(elapsed)
         )

@@ -113,9 +113,8 @@ def hold_out(
 
 def _rows(run: PredictedRun, chosen: NDArray[np.bool_]) -> PredictedRun:
     """Return the rows of a run that are chosen."""
-    return PredictedRun(
-        run.time[chosen], run.measured[chosen], run.predicted[chosen], run.used[chosen]
-    )
+    rows = {name: getattr(run, name)[chosen] for name in ('time', 'measured', 'predicted', 'used')}
+    return replace(run, **rows)
 
 
 def without_holdout(error: RobotIdError) -> str:

@@ -104,6 +104,29 @@ def trajectory_layout(data: bytes) -> Layout:
     return Layout(names, arrays, len(data), cursor.order)
 
 
+def first_point_end(data: bytes) -> int:
+    """Return where the arrays of the first point of a message of points end."""
+    at, count = first_point_layout(data).arrays[-1]
+    return at + 8 * count
+
+
+def first_point_layout(data: bytes) -> Layout:
+    """
+    Return the layout of the first point of a message: positions, velocities, acc., effort.
+
+    The states of a joint_trajectory_controller begin with a header, the names of its joints and
+    the point that it wants: `desired` of the old message, `reference` of the new one.
+
+    :param data: cut off after these arrays, as what follows differs from version to version.
+    """
+    cursor = _Cursor(data)
+    cursor.at += 8
+    cursor.string()
+    names = tuple(cursor.string() for _ in range(cursor.integer()))
+    arrays = tuple(cursor.doubles() for _ in range(4))
+    return Layout(names, arrays, len(data), cursor.order)
+
+
 def multi_array_layout(data: bytes) -> Layout:
     """Return the layout of a Float64MultiArray: its data, and names from the label `a,b,c`."""
     cursor = _Cursor(data)

@@ -189,6 +189,24 @@ class Collector:
         self.groups[key].add(index + self.count, stamps, received, arrays)
 
 
+class FirstPoints(Collector):
+    """Collects what a joint_trajectory_controller wants, from its states of any version."""
+
+    def __init__(self, topic: str, expected: int = 0) -> None:
+        super().__init__(topic, cdr.first_point_layout, expected=expected)
+        self._ends: dict[int, int] = {}
+
+    def add(self, received: int, data: bytes) -> None:
+        """Take one message, without what follows its first point."""
+        end = self._ends.get(len(data))
+        if end is None:
+            try:
+                end = self._ends[len(data)] = cdr.first_point_end(data)
+            except (cdr.LayoutError, UnicodeDecodeError):
+                end = len(data)
+        super().add(received, data[:end])
+
+
 def joint_states(topic: str, expected: int = 0) -> Collector:
     """Return a collector of position, velocity and effort."""
     return Collector(topic, cdr.joint_state_layout, expected=expected)

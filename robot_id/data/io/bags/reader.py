@@ -12,12 +12,13 @@ from robot_id.data.cleaning.resampling import interpolate
 from robot_id.data.io.bags import collector
 from robot_id.data.io.bags.collector import Collector, Key
 from robot_id.data.io.bags.messages import BagMessages
-from robot_id.data.io.bags.types import JOINT_STATE, MULTI_ARRAY, TRAJECTORY
+from robot_id.data.io.bags.types import CONTROLLER_STATE, JOINT_STATE, MULTI_ARRAY, TRAJECTORY
 from robot_id.data.mapping import Topics
 from robot_id.exceptions import DataError
 
 Array = NDArray[np.float64]
 
+STATE_TOPIC = 'controller_state'
 # Stamps after this are since 1970, not since the start of a simulation.
 _EPOCH_NS = 10**17
 
@@ -55,6 +56,9 @@ def read_bag(
         (topics.effort_commands, MULTI_ARRAY, collector.multi_arrays),
     ):
         topic = find_topic(bag, name, kind) if name else None
+        if topic is None and name and kind == TRAJECTORY:
+            # A joint_trajectory_controller tells its reference in its state.
+            topic, make = find_topic(bag, STATE_TOPIC, CONTROLLER_STATE), collector.FirstPoints
         if topic is not None:
             collectors[topic] = make(topic, bag.counts.get(topic, 0))
     for topic, received, data in bag.messages(set(collectors)):
@@ -74,7 +78,7 @@ def read_bag(
         if not found.groups:
             continue
         where = f'{path} {topic}'
-        if bag.topics[topic] == TRAJECTORY:
+        if bag.topics[topic] in (TRAJECTORY, CONTROLLER_STATE):
             channels.update(_reference(found, states, where, notes, called))
         else:
             channels.update(_commands(found, states, where, notes, joint_names))

@@ -20,6 +20,8 @@ Array = NDArray[np.float64]
 JOINT_STATE = 'sensor_msgs/msg/JointState'
 TRAJECTORY = 'trajectory_msgs/msg/JointTrajectory'
 MULTI_ARRAY = 'std_msgs/msg/Float64MultiArray'
+# Of a joint_trajectory_controller: its fields differ from version to version.
+CONTROLLER_STATE = 'control_msgs/msg/JointTrajectoryControllerState'
 
 _TIME = 'int32 sec\nuint32 nanosec\n'
 _HEADER = (

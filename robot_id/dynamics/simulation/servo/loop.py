@@ -4,11 +4,12 @@ The compiled servo loop with its exact sensitivities to the parameters.
 A step of h seconds drifts to the middle, kicks the velocity there and drifts on:
 
     q' = q + h/2 v
-    M(q') (v+ - v) / h + e(q', (3 v - v-) / 2) + D (v + v+) / 2 + f = u(q', ...)
+    M(q') (v+ - v) / h + e(q', (3 v - v-) / 2) + D (v + v+) / 2 + f = u(q' + h/4 (v+ - v), ...)
     q+ = q' + h/2 v+
 
 with v- the velocity one step before, e the gravity and velocity torques, D = viscous + B of the
 drive, and f dry friction within its budget (`stick`): of second order where nothing sticks. The
+drive acts at the mean of q and q+, so a stiff loop on a light joint is stable at any step. The
 derivative of this map is taken as it is, joint by joint at rest or in
 motion, so the sensitivities are those of the simulated samples and not of an ideal motion.
 """
@@ -202,7 +203,7 @@ def servo_loop(
     motor, new, side, a = np.empty(n), np.empty(n), np.zeros(n), np.zeros(n)
     u_error, u_z, u_v = np.empty(n), np.empty(n), np.empty(n)
     c_v, c_motor, c_external = np.empty(n), np.empty(n), np.empty(n)
-    by = np.zeros((n, 2, d))
+    by = np.zeros((n, 3, d))
     local = np.zeros((n, K))
     slope, error, hold, z = np.empty(n), np.empty(n), np.zeros(n), np.zeros(n)
     zero, between, before = np.zeros(n), np.zeros(n), v.copy()
@@ -290,11 +291,12 @@ def servo_loop(
                 c[j] = max(c[j], 0.0)
             for j in range(n):
                 D = B[j] + numbers[j, VISCOUS]
-                b[j] = h * (u[j] - external[j]) - 0.5 * h * D * v[j]
+                stiff = 0.25 * h * h * u_error[j]
+                b[j] = h * (u[j] - external[j]) + (stiff - 0.5 * h * D) * v[j]
                 for i in range(n):
                     A[j, i] = M[j, i]
                     b[j] += M[j, i] * v[i]
-                A[j, j] += 0.5 * h * D
+                A[j, j] += 0.5 * h * D + stiff
                 new[j] = v[j]
                 if not A[j, j] > 0.0:
                     return NOT_POSITIVE, k, j
@@ -342,6 +344,7 @@ def servo_loop(
                         local[j, FIRST_DRIVE + i] = (
                             by[j, 0, i] * share
                             - by[j, 1, i] * mean
+                            - by[j, 2, i] * 0.25 * h * h * a[j]
                             + side[j] * c_motor[j] * by[j, 1, i] * v[j]
                         )
                 for i in range(entries):
@@ -358,7 +361,8 @@ def servo_loop(
                     D = B[j] + numbers[j, VISCOUS]
                     pull = side[j] * c_external[j]
                     own_q = -u_error[j] * share
-                    own_v = u_v[j] * share - 0.5 * D + side[j] * (c_motor[j] * B[j] - c_v[j])
+                    own_v = u_v[j] * share - 0.5 * D + 0.25 * h * u_error[j]
+                    own_v += side[j] * (c_motor[j] * B[j] - c_v[j])
                     own_z = u_z[j] * share
                     for t in range(p):
                         T[j, t] += own_q * Sq[j, t] + own_v * Sv[j, t] + own_z * Sz[j, t]

@@ -28,6 +28,7 @@ def torque(
         return kt * side * limit, 0.0, 0.0, 0.0, 0.0, True
     by[0, 0], by[0, 1], by[0, 3] = kt * gain * error, kt * gain * z, wanted
     by[1, 2], by[1, 3] = kt, kd
+    by[2, 0], by[2, 3] = kt * gain, gain * kp
     return kt * wanted, kt * kd, kt * gain * kp, kt * gain * ki, 0.0, False
 
 

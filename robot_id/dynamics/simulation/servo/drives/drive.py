@@ -47,8 +47,8 @@ class Drive:
     :param kernel: f(x, gain, supply, warmth, error, z, v, by) -> (u, B, du/derror, du/dz, du/dv,
         holds), to be compiled: x are the numbers of the joint, gain and supply recorded inputs,
         warmth the resistance over that at 25 degC, error = command - position, z its integral, v
-        the velocity; by (2, d) receives the derivatives of u and B by the numbers; holds is true
-        where a limit stops the integral.
+        the velocity; by (3, d) receives the derivatives of u, B and du/derror by the numbers;
+        holds is true where a limit stops the integral.
     """
 
     name: str

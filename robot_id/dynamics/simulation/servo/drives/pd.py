@@ -25,6 +25,7 @@ def torque(
         by[0, 3] = side
         return side * limit, 0.0, 0.0, 0.0, 0.0, True
     by[0, 0], by[0, 1], by[1, 2] = gain * error, gain * z, gain
+    by[2, 0] = gain
     return wanted, kd, kp, ki, 0.0, False
 
 

@@ -36,7 +36,9 @@ def torque(
     B = braking + a * kd
     by[0, 0], by[0, 1], by[0, 3], by[0, 4] = a * gain * error, a * gain * z, u / kt, -u / x[4]
     by[1, 2], by[1, 3], by[1, 4] = a, (2.0 * kt + supply * kd) / R, -B / x[4]
-    return u, B, a * gain * kp, a * gain * ki, 0.0, False
+    stiffness = a * gain * kp
+    by[2, 0], by[2, 3], by[2, 4] = a * gain, stiffness / kt, -stiffness / x[4]
+    return u, B, stiffness, a * gain * ki, 0.0, False
 
 
 DRIVE = Drive(

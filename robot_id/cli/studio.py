@@ -1,0 +1,32 @@
+"""Verb `studio`: the page in the browser."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from robot_id.cli.console import messages
+from robot_id.exceptions import DataError
+
+
+@click.command()
+@click.argument('folder', default='.')
+@click.option('--port', type=click.IntRange(1024, 65535), help='Port; default: a free one.')
+@click.option('--browser/--no-browser', default=True, show_default=True, help='Open it.')
+def command(folder: str, port: int | None, browser: bool) -> None:
+    """
+    Open a local page for the robots and recordings of FOLDER; Ctrl-C ends it.
+
+    Only this machine, and only with the token of the printed address, can use it.
+    """
+    if not os.path.isdir(folder):
+        raise DataError(f'{folder}: no such folder')
+    from robot_id.studio.app import address, free_port, new_token, serve
+
+    port, token = port or free_port(), new_token()
+    console = messages()
+    console.print(f'robot-id studio: {address(port, token)}', markup=False, soft_wrap=True)
+    console.print('Ctrl-C ends it', markup=False)
+    serve(Path(folder), port, token, browser)

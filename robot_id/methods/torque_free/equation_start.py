@@ -1,0 +1,102 @@
+"""
+Where a servo fit starts: the equation error of the recorded motion, joint by joint.
+
+The drive gives the torque along the recorded positions, the inertias of the links their part of
+it; what is left is linear in armature, viscous and Coulomb friction,
+
+    filter(motor - rigid) = Ia ddq + Fv dq + Fc sign(dq) + offset,
+
+and is solved with Ia, Fv, Fc >= 0 for delays on a grid; the delay with the smallest residual is
+kept. The estimates are biased by noise, but of the right size, and so the simulated loop starts
+with natural frequency and damping of the real one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import scipy.optimize
+from numpy.typing import NDArray
+
+from robot_id import dynamics
+from robot_id.data.signals.filters import zero_phase
+from robot_id.dynamics.simulation.servo.drives import DRIVES
+from robot_id.dynamics.simulation.servo.loop import ARMATURE, DELAY, FIRST_TERM, VISCOUS
+from robot_id.dynamics.simulation.servo.recorded import recorded_torque
+from robot_id.methods.torque_free.problem import Problem, ServoRun
+from robot_id.methods.torque_free.unknowns import Unknown
+from robot_id.robot.friction.budget import TERMS
+
+Array = NDArray[np.float64]
+# The cut-off of the filter: a share of the rate, and Hz; above, differences are mostly noise.
+CUTOFF_SHARE, LARGEST_CUTOFF, ORDER = 0.2, 15.0, 2
+# Delays that are tried.
+DELAYS = 21
+COULOMB = FIRST_TERM + list(TERMS).index('coulomb')
+
+
+def equation_start(problem: Problem) -> tuple[Unknown, ...]:
+    """Return the unknowns, those that no user gave a start with the start of the equation."""
+    motions = [_motion(problem, run) for run in problem.runs]
+    late = next((u for u in problem.unknowns if u.place == DELAY), None)
+    delays: Array = np.array([problem.numbers[0, DELAY]])
+    if late is not None and not late.given:
+        delays = np.linspace(late.lower, late.upper, DELAYS)
+    tried = [_solve(problem, motions, float(delay)) for delay in delays]
+    best = int(np.argmin([error for error, _ in tried]))
+    delay, found = delays[best], tried[best][1]
+    return tuple(_started(u, float(delay), found) for u in problem.unknowns)
+
+
+def _started(unknown: Unknown, delay: float, found: Array) -> Unknown:
+    if unknown.given:
+        return unknown
+    if unknown.place == DELAY:
+        return replace(unknown, start=delay)
+    at = {ARMATURE: 0, VISCOUS: 1, COULOMB: 2}.get(unknown.place)
+    value = 0.0 if at is None else float(found[unknown.joints[0], at])
+    if value <= 0.0:
+        return unknown
+    return replace(unknown, start=value, scale=max(unknown.scale, value))
+
+
+def _motion(problem: Problem, run: ServoRun) -> tuple[ServoRun, Array, Array, Array, Array]:
+    """Return a run with filtered velocities and accelerations, rigid torques and differences."""
+    step = run.inputs.step
+    q = _filtered(run.measured, step)
+    dq = np.gradient(q, step, axis=0)
+    ddq = np.gradient(dq, step, axis=0)
+    standard = np.zeros(len(problem.robot.standard_names))
+    standard[problem.robot.inertial_index] = problem.inertia
+    chi = problem.robot.base.from_standard(standard)
+    rigid = dynamics.inverse_dynamics(problem.robot, chi, q, dq, ddq)
+    return run, dq, ddq, rigid, np.gradient(run.measured, step, axis=0)
+
+
+def _filtered(x: Array, step: float) -> Array:
+    return zero_phase(x, ORDER, min(CUTOFF_SHARE / step, LARGEST_CUTOFF), 1.0 / step)
+
+
+def _solve(
+    problem: Problem, motions: list[tuple[ServoRun, Array, Array, Array, Array]], delay: float
+) -> tuple[float, Array]:
+    """Return the residual as a share of the torque, and (n, 3) Ia, Fv, Fc."""
+    numbers = problem.numbers.copy()
+    numbers[:, DELAY] = delay
+    kind = list(DRIVES).index(problem.drive.name)
+    W, Y = [], []
+    for run, dq, ddq, rigid, raw in motions:
+        motor = recorded_torque(kind, numbers, run.inputs, run.measured, raw)
+        Y.append(_filtered(motor, run.inputs.step) - rigid)
+        ones = np.ones_like(dq)
+        W.append(np.stack([ddq, dq, np.sign(dq), ones, -ones], axis=2))
+    y, w = np.concatenate(Y), np.concatenate(W)
+    found = np.empty((problem.robot.n, 3))
+    error = 0.0
+    for j in range(problem.robot.n):
+        sizes = np.maximum(np.linalg.norm(w[:, j], axis=0), 1e-300)
+        x, rest = scipy.optimize.nnls(w[:, j] / sizes, y[:, j])
+        found[j] = (x / sizes)[:3]
+        error += rest**2 / max(float(y[:, j] @ y[:, j]), 1e-300)
+    return error, found

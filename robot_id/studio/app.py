@@ -1,0 +1,52 @@
+"""The server of the page: on this machine only, until Ctrl-C."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from pathlib import Path
+
+from nicegui import app, ui
+
+from robot_id.studio.guard import HOSTS, Guard
+from robot_id.studio.page import build
+from robot_id.studio.workspace import Workspace
+
+
+def free_port() -> int:
+    """Return a port of this machine that no one listens on."""
+    with socket.socket() as probe:
+        probe.bind((HOSTS[0], 0))
+        return int(probe.getsockname()[1])
+
+
+def address(port: int, token: str) -> str:
+    """Return the address to open."""
+    return f'http://{HOSTS[0]}:{port}/?token={token}'
+
+
+def new_token() -> str:
+    """Return a token that no one can guess."""
+    return secrets.token_urlsafe(24)
+
+
+def serve(folder: Path, port: int, token: str, browser: bool = True) -> None:
+    """
+    Serve the page until the process is interrupted.
+
+    :param folder: whose robots and recordings are shown; everything that is written goes there.
+    :param token: of the address.
+    """
+    workspace = Workspace(folder)
+    app.add_middleware(Guard, token=token, port=port)
+    app.on_shutdown(workspace.close)
+
+    @ui.page('/', title=f'robot-id studio: {folder.resolve().name}')
+    def page() -> None:
+        build(workspace)
+
+    where = address(port, token)
+    ui.run(
+        host=HOSTS[0], port=port, show=where if browser else False, reload=False,
+        show_welcome_message=False, favicon='⚙', reconnect_timeout=20.0,
+    )  # fmt: skip

@@ -1,0 +1,168 @@
+"""Charts of signals that ask for the window they show: the browser never holds all samples."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from nicegui import events, ui
+from numpy.typing import ArrayLike
+
+from robot_id.api.view import Envelope
+
+COLOURS = ('#1f77b4', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#7f7f7f', '#8c564b')
+# Height of one channel, of the zoom bar, and of what stands above, in pixels.
+HEIGHT, BAR, ABOVE = 150, 60, 64
+INTERVALS = 300
+# Milliseconds between two cursor events that are sent.
+CURSOR_MS = 60
+
+
+class Signals:
+    """
+    Channels below each other on one time axis, with linked cursors, zoom and pan.
+
+    :param tracks: (title, [(legend, envelope, channel, column, dashed)]) from top to bottom.
+    :param duration: seconds of the axis.
+    :param marks: seconds where a line is drawn, with a text.
+    """
+
+    def __init__(
+        self,
+        tracks: Sequence[tuple[str, Sequence[tuple[str, Envelope, str, int, bool]]]],
+        duration: float,
+        marks: Sequence[tuple[float, str]] = (),
+        on_cursor: Callable[[float], None] | None = None,
+    ) -> None:
+        self.tracks, self.duration = tracks, duration or 1.0
+        self.marks = marks
+        self.start, self.end = 0.0, self.duration
+        height = ABOVE + HEIGHT * len(tracks) + BAR
+        self.chart = ui.echart(self._options()).classes('w-full').style(f'height: {height}px')
+        self.chart.on('chart:datazoom', self._zoomed, throttle=0.15, leading_events=False)
+        if on_cursor is not None:
+            self._follow(on_cursor)
+
+    def _options(self) -> dict[str, Any]:
+        count = len(self.tracks)
+        grids = [
+            {'left': 70, 'right': 24, 'top': ABOVE + HEIGHT * k, 'height': HEIGHT - 36}
+            for k in range(count)
+        ]
+        axis = {'type': 'value', 'min': 0, 'max': self.duration, 'axisLabel': {'show': False}}
+        x = [axis | {'gridIndex': k} for k in range(count)]
+        x[-1] |= {'axisLabel': {'show': True}, 'name': 's', 'nameLocation': 'end'}
+        y = [
+            {'type': 'value', 'scale': True, 'gridIndex': k, 'name': title, 'splitNumber': 3,
+             'nameTextStyle': {'align': 'left'}}
+            for k, (title, _) in enumerate(self.tracks)
+        ]  # fmt: skip
+        every = list(range(count))
+        zoom = {'xAxisIndex': every, 'filterMode': 'none', 'throttle': 80}
+        return {
+            'animation': False,
+            'grid': grids, 'xAxis': x, 'yAxis': y, 'series': self._series(),
+            'legend': {'top': 4, 'type': 'scroll', 'left': 70, 'right': 24},
+            'axisPointer': {'link': [{'xAxisIndex': 'all'}], 'snap': False},
+            'tooltip': {'trigger': 'axis', 'confine': True},
+            'dataZoom': [zoom | {'type': 'inside'}, zoom | {'type': 'slider', 'bottom': 8}],
+        }  # fmt: skip
+
+    def _series(self) -> list[dict[str, Any]]:
+        found = []
+        names = list(dict.fromkeys(name for _, lines in self.tracks for name, *_ in lines))
+        for k, (_, lines) in enumerate(self.tracks):
+            for name, envelope, channel, column, dashed in lines:
+                x, y = envelope.window(channel, column, self.start, self.end, INTERVALS)
+                colour = COLOURS[names.index(name) % len(COLOURS)]
+                style = {'width': 1.2, 'type': 'dashed' if dashed else 'solid', 'color': colour}
+                found.append({
+                    'type': 'line', 'name': name, 'xAxisIndex': k, 'yAxisIndex': k,
+                    'showSymbol': False, 'data': pairs(x, y), 'lineStyle': style,
+                    'itemStyle': {'color': colour}, 'silent': True,
+                })  # fmt: skip
+            if found and self.marks and k == 0:
+                found[0]['markLine'] = {
+                    'symbol': 'none', 'silent': True, 'lineStyle': {'color': '#888'},
+                    'data': [{'xAxis': at, 'label': {'formatter': text}}
+                             for at, text in self.marks],
+                }  # fmt: skip
+        return found
+
+    def _zoomed(self, event: events.GenericEventArguments) -> None:
+        """Send what the new window shows."""
+        zoom = (event.args.get('batch') or [event.args])[0]
+        if 'startValue' in zoom and zoom['startValue'] is not None:
+            self.start, self.end = float(zoom['startValue']), float(zoom['endValue'])
+        else:
+            self.start = self.duration * float(zoom.get('start', 0.0)) / 100.0
+            self.end = self.duration * float(zoom.get('end', 100.0)) / 100.0
+        self.draw()
+
+    def draw(self) -> None:
+        """Send the series of the window."""
+        self.chart.run_chart_method('setOption', {'series': self._series()})
+
+    def _follow(self, on_cursor: Callable[[float], None]) -> None:
+        """Call back with the seconds below the pointer."""
+        name = f'cursor_{self.chart.id}'
+        ui.on(name, lambda event: on_cursor(float(event.args)))
+        script = (
+            f'(event) => {{ const now = Date.now(); const axis = (event.axesInfo || [])[0]; '
+            f'if (!axis || now - (window.{name} || 0) < {CURSOR_MS}) return; '
+            f'window.{name} = now; emitEvent({json.dumps(name)}, axis.value); }}'
+        )
+        self.chart.on(
+            'chart:rendered',
+            lambda: self.chart.run_chart_method(':on', "'updateAxisPointer'", script)
+            if not self._once() else None,
+            throttle=0.5,
+        )  # fmt: skip
+
+    def _once(self) -> bool:
+        """Whether this was asked before."""
+        asked = getattr(self, '_asked', False)
+        self._asked = True
+        return bool(asked)
+
+
+def pairs(x: ArrayLike, y: ArrayLike) -> list[list[float | None]]:
+    """Return points of a series; what is not finite is a gap."""
+    table = np.column_stack([np.asarray(x, float), np.asarray(y, float)])
+    rounded = [[float(f'{a:.7g}'), float(f'{b:.5g}')] for a, b in table]
+    return [[a, b if np.isfinite(b) else None] for a, b in rounded]
+
+
+def small(y: ArrayLike, colour: str = COLOURS[0]) -> ui.html:
+    """Return a small plot of a column, as a line without axes."""
+    values = np.asarray(y, float)
+    values = values[np.isfinite(values)]
+    if len(values) < 2:
+        return ui.html('', sanitize=False)
+    edges = np.linspace(0, len(values), min(len(values), 60) + 1).astype(int)[:-1]
+    low, high = np.minimum.reduceat(values, edges), np.maximum.reduceat(values, edges)
+    both = np.column_stack([low, high]).ravel()
+    span = float(np.ptp(both)) or 1.0
+    points = ' '.join(
+        f'{120 * k / len(both):.1f},{26 - 24 * (v - both.min()) / span:.1f}'
+        for k, v in enumerate(both)
+    )
+    return ui.html(
+        f'<svg width="120" height="28"><polyline points="{points}" fill="none" '
+        f'stroke="{colour}" stroke-width="1"/></svg>', sanitize=False,
+    )  # fmt: skip
+
+
+def curve(title: str, x_name: str, y_name: str, series: list[dict[str, Any]]) -> ui.echart:
+    """Return a chart of one quantity over another."""
+    return ui.echart({
+        'animation': False,
+        'title': {'text': title, 'textStyle': {'fontSize': 13}, 'left': 50},
+        'grid': {'left': 60, 'right': 16, 'top': 40, 'bottom': 40},
+        'xAxis': {'type': 'value', 'name': x_name, 'nameLocation': 'middle', 'nameGap': 24,
+                  'scale': True},
+        'yAxis': {'type': 'value', 'name': y_name, 'scale': True},
+        'series': series,
+    }).classes('w-full').style('height: 260px')  # fmt: skip

@@ -1,0 +1,61 @@
+"""The page: one tab a step, all on the same folder."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from nicegui import ui
+
+from robot_id.studio.panel_compare import ComparePanel
+from robot_id.studio.panel_data import DataPanel
+from robot_id.studio.panel_excite import ExcitePanel
+from robot_id.studio.panel_export import ExportPanel
+from robot_id.studio.panel_fit import FitPanel
+from robot_id.studio.panel_live import LivePanel, ros_is_there
+from robot_id.studio.panel_look import LookPanel
+from robot_id.studio.panel_payload import PayloadPanel
+from robot_id.studio.workspace import Workspace
+
+# Seconds between two looks at what the workers have sent.
+POLL_S = 0.3
+PANELS = {
+    'Data': DataPanel, 'Look': LookPanel, 'Fit': FitPanel, 'Compare': ComparePanel,
+    'Excite': ExcitePanel, 'Payload': PayloadPanel, 'Export': ExportPanel,
+}  # fmt: skip
+
+
+def build(workspace: Workspace) -> None:
+    """Build the page of one tab of the browser; all tabs show the same workspace."""
+    ui.colors(primary='#2f5d8a')
+    panels: dict[str, Any] = dict(PANELS) | ({'Live': LivePanel} if ros_is_there() else {})
+    with ui.header().classes('items-center gap-6 py-1'):
+        ui.label('robot-id studio').classes('text-lg')
+        ui.label(str(workspace.folder)).classes('text-sm opacity-80 truncate')
+        status = ui.label().classes('text-sm ml-auto')
+    with ui.tabs().classes('w-full').props('dense align=left outside-arrows') as tabs:
+        for name in panels:
+            ui.tab(name)
+    with ui.tab_panels(tabs, value='Data', keep_alive=True).classes('w-full'):
+        built = {}
+        for name, panel in panels.items():
+            with ui.tab_panel(name).classes('px-1'):
+                built[name] = panel(workspace)
+    seen = -1
+
+    async def poll() -> None:
+        nonlocal seen
+        workspace.poll()
+        running = [row for row in workspace.rows if row.job.running]
+        status.set_text(f'{len(running)} running' if running else '')
+        for panel in built.values():
+            if hasattr(panel, 'progress'):
+                panel.progress()
+        if seen != workspace.version:
+            seen = workspace.version
+            for panel in built.values():
+                answer = panel.refresh()
+                if inspect.isawaitable(answer):
+                    await answer
+
+    ui.timer(POLL_S, poll)

@@ -1,0 +1,205 @@
+"""Panel 'Data': the robots and recordings of the folder, and the columns of unknown tables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from nicegui import events, run, ui
+
+import robot_id as rid
+from robot_id.api.view import CHANNELS, UNITS, Guess, write_guess
+from robot_id.exceptions import RobotIdError
+from robot_id.studio.charts import small
+from robot_id.studio.workspace import Workspace
+
+# Files that are dropped, bytes.
+LARGEST_DROP = 2 << 30
+NOTHING = '(not used)'
+
+
+class DataPanel:
+    """What is worked on."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.guess: Guess | None = None
+        with ui.row().classes('w-full gap-6 items-start'):
+            with ui.card().classes('w-80 grow'):
+                ui.label('Robot').classes('text-lg')
+                self.robot = ui.select(
+                    workspace.robots(), label='URDF or robot file', value=workspace.robot or None,
+                    on_change=lambda event: self._choose_robot(event.value),
+                ).classes('w-full').mark('robot')  # fmt: skip
+                self.about = ui.label().classes('text-sm whitespace-pre-wrap')
+            with ui.card().classes('w-80 grow'):
+                ui.label('Recordings').classes('text-lg')
+                self.table = ui.select([], label='recording').classes('w-full').mark('recording')
+                self.mapping = ui.select([], label='mapping', clearable=True).classes('w-full')
+                with ui.row():
+                    ui.button('Add', on_click=self._add).mark('add')
+                    ui.button('Guess its columns', on_click=self._guess).props('flat')
+                self.chosen = ui.column().classes('w-full gap-1')
+            with ui.card().classes('w-80 grow'):
+                ui.label('Drop files here').classes('text-lg')
+                ui.upload(
+                    multiple=True, auto_upload=True, max_file_size=LARGEST_DROP,
+                    on_upload=self._dropped,
+                    on_rejected=lambda: ui.notify('a file is too large', type='negative'),
+                ).classes('w-full').props('flat bordered')  # fmt: skip
+                ui.label(f'They are copied into {workspace.folder.name}.').classes('text-sm')
+        self.columns = ui.column().classes('w-full')
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show what is in the folder now."""
+        self.robot.set_options(self.workspace.robots(), value=self.workspace.robot or None)
+        self.table.set_options(self.workspace.tables())
+        self.mapping.set_options(self.workspace.mappings())
+        self.chosen.clear()
+        with self.chosen:
+            for name, mapping in self.workspace.recordings:
+                with ui.row().classes('items-center no-wrap'):
+                    ui.label(name + (f' by {mapping}' if mapping else '')).classes('text-sm')
+                    ui.button(
+                        icon='close', on_click=lambda n=name: self.workspace.remove(n)
+                    ).props('flat dense size=sm')
+
+    def _choose_robot(self, name: str | None) -> None:
+        if not name or name == self.workspace.robot:
+            return
+        before, self.workspace.robot = self.workspace.robot, name
+        try:
+            robot = self.workspace.load_robot()
+        except RobotIdError as error:
+            self.workspace.robot = before
+            self.robot.set_value(before or None)
+            ui.notify(str(error), type='negative', multi_line=True)
+            return
+        limits = robot.limits
+        rows = [
+            f'{joint}: {low:.3g} to {high:.3g}, {speed:.3g}/s'
+            for joint, low, high, speed in zip(
+                robot.joint_names, limits.lower, limits.upper, limits.velocity
+            )
+        ]
+        self.about.set_text('\n'.join([f'{robot.n} joints, {len(robot.base)} parameters', *rows]))
+        self.workspace.changed()
+
+    async def _add(self) -> None:
+        """Take a recording, after reading it once; unknown columns are guessed."""
+        name = self.table.value
+        if not name:
+            ui.notify('choose a recording first')
+            return
+        self.workspace.add(name, self.mapping.value or '')
+        index = len(self.workspace.recordings) - 1
+        try:
+            found = await run.io_bound(self.workspace.data, index)
+        except RobotIdError as error:
+            self.workspace.remove(name)
+            ui.notify(str(error), type='negative', multi_line=True, timeout=15000)
+            if error.code == 'unknown_columns':
+                await self._guess()
+            return
+        for note in found.notes:
+            ui.notify(note)
+
+    async def _guess(self) -> None:
+        """Guess the columns of the chosen table and show them to be corrected."""
+        name = self.table.value
+        if not name or not self.workspace.robot:
+            ui.notify('choose a robot and a recording first')
+            return
+        try:
+            self.guess = await run.io_bound(
+                rid.guess, self.workspace.robot_argument(), self.workspace.path(name)
+            )
+        except RobotIdError as error:
+            ui.notify(str(error), type='negative', multi_line=True, timeout=15000)
+            return
+        self._show_guess(name)
+
+    def _show_guess(self, name: str) -> None:
+        guess = self.guess
+        assert guess is not None
+        self.columns.clear()
+        channels = [NOTHING, 'time', *CHANNELS]
+        joints = ['', *guess.robot.joint_names]
+        with self.columns, ui.card().classes('w-full'):
+            ui.label(f'Columns of {name}').classes('text-lg')
+            for key, why in guess.not_sure.items():
+                ui.label(f'not sure: {key}: {why}').classes('text-orange-8 text-sm')
+            for note in guess.notes:
+                ui.label(note).classes('text-sm')
+            with ui.scroll_area().classes('w-full').style('height: 420px'):
+                for k, each in enumerate(guess.assignments):
+                    self._show_column(k, each, channels, joints)
+            with ui.row().classes('items-center'):
+                self.rate = ui.number('Hz without a time column', value=guess.rate_hz)
+                if guess.rate_hz is None:
+                    self.rate.set_visibility(False)
+                for joint, at in guess.locked.items():
+                    ui.label(f'locked: {joint} at {at:.3g}').classes('text-sm')
+            ui.button('Write robot file and mapping, and use them', on_click=self._write).mark(
+                'write'
+            )
+
+    def _show_column(self, k: int, each: Any, channels: list[str], joints: list[str]) -> None:
+        known = ['', *UNITS.get(each.channel, ())]
+        colour = 'text-orange-8' if each.doubt else ''
+        with ui.row().classes('w-full items-center gap-2 no-wrap'):
+            ui.label(each.column.label).classes(f'w-48 truncate text-sm {colour}')
+            small(each.column.values)
+            ui.select(
+                channels, value=each.channel or NOTHING,
+                on_change=lambda event, k=k: self._correct(k, 'channel', event.value),
+            ).props('dense outlined').classes('w-44')  # fmt: skip
+            ui.select(
+                joints, value=each.joint,
+                on_change=lambda event, k=k: self._correct(k, 'joint', event.value),
+            ).props('dense outlined').classes('w-40')  # fmt: skip
+            ui.input(
+                value=each.unit, autocomplete=known,
+                on_change=lambda event, k=k: self._correct(k, 'unit', event.value),
+            ).props('dense outlined').classes('w-24')  # fmt: skip
+            ui.label(each.doubt or each.reason).classes(f'text-xs {colour}')
+
+    def _correct(self, k: int, key: str, value: str) -> None:
+        """Take what a person says about a column: it is sure then."""
+        assert self.guess is not None
+        each = self.guess.assignments[k]
+        content = '' if value == NOTHING else value
+        changed = replace(each, doubt='', reason='chosen by hand')
+        if key == 'channel':
+            changed = replace(changed, channel=content)
+        elif key == 'joint':
+            changed = replace(changed, joint=content)
+        else:
+            changed = replace(changed, unit=content)
+        before, after = self.guess.assignments[:k], self.guess.assignments[k + 1 :]
+        doubts = {name: why for name, why in self.guess.doubts.items() if name != changed.channel}
+        self.guess = replace(self.guess, assignments=(*before, changed, *after), doubts=doubts)
+
+    def _write(self) -> None:
+        assert self.guess is not None
+        guess = replace(self.guess, rate_hz=self.rate.value) if self.guess.rate_hz else self.guess
+        try:
+            robot, mapping = write_guess(guess, self.workspace.folder, force=True)
+        except (RobotIdError, OSError, ValueError) as error:
+            ui.notify(str(error), type='negative', multi_line=True)
+            return
+        self.workspace.robot = self.workspace.name(robot)
+        self.workspace.add(self.workspace.name(guess.path), self.workspace.name(mapping))
+        ui.notify(f'written: {robot.name}, {mapping.name}', type='positive')
+        self.columns.clear()
+
+    async def _dropped(self, event: events.UploadEventArguments) -> None:
+        """Copy a dropped file into the folder; one that is there is not replaced."""
+        path = self.workspace.path(event.file.name.replace('/', '_'))
+        if path.exists():
+            ui.notify(f'{path.name}: exists already in the folder', type='negative')
+            return
+        await event.file.save(path)
+        ui.notify(f'{path.name} is in the folder', type='positive')
+        self.workspace.changed()

@@ -1,0 +1,54 @@
+"""Panel 'Payload': mass, centre and inertia of a load from recordings with and without it."""
+
+from __future__ import annotations
+
+from nicegui import ui
+
+from robot_id.exceptions import RobotIdError
+from robot_id.studio.workspace import Row, Workspace
+
+STRATEGIES = {'': 'by the data', 'subtract': 'subtract', 'known_arm': 'known arm',
+              'joint': 'both together'}  # fmt: skip
+
+
+class PayloadPanel:
+    """A load."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.row: Row | None = None
+        with ui.row().classes('w-full items-end gap-4'):
+            self.loaded = ui.select([], label='with the load').classes('w-64')
+            self.unloaded = ui.select([], label='without it').classes('w-64')
+            self.tool = ui.input('link that carries it').classes('w-48')
+            self.strategy = ui.select(STRATEGIES, value='', label='strategy').classes('w-40')
+            ui.button('Identify the load', on_click=self._start)
+        self.answer = ui.label().classes('whitespace-pre-wrap font-mono text-sm')
+
+    def refresh(self) -> None:
+        """Show the recordings, and the load once it is there."""
+        names = [name for name, _ in self.workspace.recordings]
+        self.loaded.set_options(names)
+        self.unloaded.set_options(names)
+        if self.row is not None and self.row.summary is not None:
+            found = self.row.summary
+            lines = found.get('lines', [found.get('error', '')])
+            self.answer.set_text('\n'.join([*lines, *found.get('warnings', [])]))
+
+    def _start(self) -> None:
+        if not self.loaded.value or not self.unloaded.value:
+            ui.notify('choose two recordings', type='warning')
+            return
+        named = dict(zip([name for name, _ in self.workspace.recordings],
+                         self.workspace.named_recordings()))  # fmt: skip
+        try:
+            robot = self.workspace.robot_argument()
+        except RobotIdError as error:
+            ui.notify(str(error), type='warning')
+            return
+        self.answer.set_text('working')
+        self.row = self.workspace.start('payload', 'payload', {
+            'robot': robot, 'loaded': [named[self.loaded.value]],
+            'unloaded': [named[self.unloaded.value]], 'tool': self.tool.value,
+            'strategy': self.strategy.value,
+        })  # fmt: skip

@@ -1,0 +1,181 @@
+"""What the page works on: one folder, its robots and recordings, and the results so far."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import robot_id as rid
+from robot_id.api.view import TABLES, Envelope, Recorded, recorded, robot_files
+from robot_id.exceptions import DataError
+from robot_id.studio.job import Job
+
+ROBOTS = ('.urdf', '.xacro', '.yaml', '.yml')
+BAGS = ('.mcap', '.db3')
+# What a job leaves behind is kept here, within the folder.
+RESULTS = 'studio'
+
+
+@dataclass
+class Row:
+    """
+    One result of the table.
+
+    :param settings: what the fit was asked for.
+    :param summary: what the worker answered, None while it runs.
+    """
+
+    number: int
+    title: str
+    settings: dict[str, Any]
+    job: Job
+    summary: dict[str, Any] | None = None
+
+    @property
+    def job_verb(self) -> str:
+        """Which work it is."""
+        return self.job.verb
+
+
+class Workspace:
+    """
+    The folder and what was done with it; all tabs of the browser share it.
+
+    :param folder: nothing outside it is listed or written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve()
+        self.robot: str = ''
+        self.recordings: list[tuple[str, str]] = []  # file, mapping ('' for none)
+        self.rows: list[Row] = []
+        self.version = 0
+        self._numbers = itertools.count(1)
+        self._loaded: dict[tuple[str, str, str, float], Recorded] = {}
+        self._robots: dict[tuple[str, float], Any] = {}
+
+    def changed(self) -> None:
+        """Let every page draw itself anew."""
+        self.version += 1
+
+    def robots(self) -> list[str]:
+        """Return the files of the folder that describe robots, and the shipped names."""
+        found = [self.name(path) for path in self._files() if _is_robot(path)]
+        return [*found, *robot_files()]
+
+    def tables(self) -> list[str]:
+        """Return the files of the folder that can be recordings."""
+        ends = (*TABLES, *BAGS)
+        return [self.name(path) for path in self._files() if path.name.lower().endswith(ends)]
+
+    def mappings(self) -> list[str]:
+        """Return the mapping files of the folder."""
+        return [self.name(path) for path in self._files() if '.mapping.' in path.name]
+
+    def results(self) -> list[str]:
+        """Return the JSON files of fits in the folder."""
+        own = self.folder / RESULTS
+        return [self.name(path) for path in sorted(own.glob('*.json'))] if own.is_dir() else []
+
+    def name(self, path: Path) -> str:
+        """Return a file as the page shows it."""
+        return str(path.relative_to(self.folder))
+
+    def path(self, name: str) -> Path:
+        """Return a file of the folder; refuse one outside it."""
+        path = (self.folder / name).resolve()
+        if not path.is_relative_to(self.folder):
+            raise DataError(f'{name}: not within {self.folder}')
+        return path
+
+    def robot_argument(self) -> str:
+        """Return the robot as the commands take it."""
+        return self.robot_of(self.robot)
+
+    def robot_of(self, name: str) -> str:
+        """Return a robot of the list as the commands take it."""
+        if not name:
+            raise DataError('choose a robot first', key='robot')
+        return name if name in robot_files() else str(self.path(name))
+
+    def load_robot(self) -> Any:
+        """Return the robot of the page."""
+        where = self.robot_argument()
+        stamp = Path(where).stat().st_mtime if Path(where).exists() else 0.0
+        if (where, stamp) not in self._robots:
+            self._robots[where, stamp] = rid.load_robot(where)
+        return self._robots[where, stamp]
+
+    def data(self, index: int) -> Recorded:
+        """Return a chosen recording as it is drawn."""
+        name, mapping = self.recordings[index]
+        path = self.path(name)
+        key = (self.robot, name, mapping, path.stat().st_mtime)
+        if key not in self._loaded:
+            given = str(self.path(mapping)) if mapping else None
+            self._loaded[key] = recorded(self.load_robot(), path, given)
+        return self._loaded[key]
+
+    def envelope(self, index: int) -> Envelope:
+        """Return the decimated channels of a chosen recording."""
+        return self.data(index).envelope
+
+    def named_recordings(self) -> list[tuple[str, str]]:
+        """Return the chosen recordings and their mappings as full paths."""
+        return [
+            (str(self.path(name)), str(self.path(mapping)) if mapping else '')
+            for name, mapping in self.recordings
+        ]
+
+    def add(self, name: str, mapping: str = '') -> None:
+        """Take a recording into the list; its mapping is replaced where it is there already."""
+        self.recordings = [each for each in self.recordings if each[0] != name]
+        self.recordings.append((name, mapping))
+        self.changed()
+
+    def remove(self, name: str) -> None:
+        """Take a recording off the list; its file stays."""
+        self.recordings = [each for each in self.recordings if each[0] != name]
+        self.changed()
+
+    def start(self, title: str, verb: str, settings: dict[str, Any]) -> Row:
+        """Start a piece of work in its own process; its row stays in the table."""
+        folder = self.folder / RESULTS
+        folder.mkdir(exist_ok=True)
+        number = next(self._numbers)
+        while (folder / f'{verb}-{number}.json').exists():
+            number = next(self._numbers)
+        settings = settings | {'json': str(folder / f'{verb}-{number}.json')}
+        row = Row(number, title, settings, Job(verb, settings))
+        self.rows.append(row)
+        self.changed()
+        return row
+
+    def poll(self) -> None:
+        """Take what the workers have answered."""
+        for row in self.rows:
+            if row.summary is None and row.job.poll():
+                row.summary = row.job.answer
+                self.changed()
+
+    def close(self) -> None:
+        """End all workers."""
+        for row in self.rows:
+            row.job.cancel()
+
+    def _files(self) -> list[Path]:
+        """Return the files of the folder, two levels deep, hidden ones left out."""
+        found: list[Path] = []
+        for pattern in ('*', '*/*'):
+            found += [
+                path for path in sorted(self.folder.glob(pattern))
+                if not any(part.startswith('.') for part in path.relative_to(self.folder).parts)
+                and path.is_file() and path.resolve().is_relative_to(self.folder)
+            ]  # fmt: skip
+        return found
+
+
+def _is_robot(path: Path) -> bool:
+    return path.suffix in ROBOTS and '.mapping.' not in path.name
