@@ -29,7 +29,9 @@ LEAST_RATIO = 5.0
 
 def best_of_random(robot: Robot, clearance: Clearance | None, harmonics: int) -> float:
     """Return the smallest cond(Phi) of random Fourier motions that touch the limits."""
-    objective, _ = make_objective(robot, ExcitationOptions(order=harmonics), clearance)
+    objective, _ = make_objective(
+        robot, ExcitationOptions(order=harmonics, criterion='weighted'), clearance
+    )
     rng, scores = np.random.default_rng(99), []
     while len(scores) < RANDOM_MOTIONS:
         X = objective.shrink(draw(objective, rng), 80)
@@ -43,7 +45,7 @@ def bench_tx40() -> list[Figure]:
     """Compare cond(Phi) of the TX40, two threads, with the best of 200 random motions."""
     robot = load_robot('tx40')
     clearance = clearance_of(robot)
-    objective, _ = make_objective(robot, ExcitationOptions(), clearance)
+    objective, _ = make_objective(robot, ExcitationOptions(criterion='weighted'), clearance)
     warm_up(*EXCITE_KERNELS)
     found = search(objective, BUDGET_S, workers=2)
     ours = found.figures['weighted']
@@ -82,7 +84,9 @@ def bench_evaluations() -> list[Figure]:
     about the evaluation before any of this: it also spreads the acting entries over all columns,
     a hundredth of its time. The search is one of the same seed and the same number of evaluations.
     """
-    objective, _ = make_objective(load_robot('tx40'), ExcitationOptions(), None)
+    objective, _ = make_objective(
+        load_robot('tx40'), ExcitationOptions(criterion='weighted'), None
+    )
     plain = copy.copy(objective)
     plain.__class__ = PlainObjective
     x = draw(objective, np.random.default_rng(0)).ravel()

@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / 'tools')]
 
 from plants.mujoco_arms import make_stock_arm  # noqa: E402
-from plants.mujoco_truth import true_parameters  # noqa: E402
+from plants.mujoco_truth import add_damping_of_a_step, true_parameters  # noqa: E402
 from plants.position_arm import CONTROL_S, PositionArm, Settings  # noqa: E402
 
 from robot_id.data.dataset import Dataset, Run  # noqa: E402
@@ -91,18 +91,25 @@ def case(
         return found | identified(robot, arm.urdf, motion.trajectory, seed)
 
 
-def identified(robot: Robot, urdf: Path, motion: Trajectory, seed: int) -> dict[str, Any]:
+def identified(
+    robot: Robot,
+    urdf: Path,
+    motion: Trajectory,
+    seed: int,
+    speeds: tuple[float, ...] = SPEEDS,
+) -> dict[str, Any]:
     """Return check, verdict and errors of an identification from the ladder of speeds."""
     names = robot.joint_names
     start = tuple(motion.sample(0.0)[0].tolist())
     plant = PositionArm(Settings(str(urdf), start, names, seed=seed))
-    data = played(plant, [TimeScaled(motion, speed) for speed in SPEEDS], names)
+    data = played(plant, [TimeScaled(motion, speed) for speed in speeds], names)
     other = random_trajectory(robot.limits, 6.0, seed=seed + 100, share=0.5)
     try:
         done = identify(Request(robot, data, 'idim_wls', others=played(plant, [other], names)))
     except RobotIdError as error:
         return {'failed': str(error)}
     result = done.result
+    add_damping_of_a_step(plant.model)
     truth = true_parameters(robot, plant.model, np.random.default_rng(0))
     known = (result.std > 0.0) & (result.std < KNOWN * np.abs(result.values))
     z = ((result.values - truth) / result.std)[known]

@@ -50,13 +50,24 @@ RUNS: tuple[dict[str, dict[str, Any]], ...] = (
     {'ctc_controller': {'dry_run': True}, 'ddm_simulator': {'mode': 'closed_loop'}},
     {'control_loop': {}, 'replay': {'clock': True, 'paused': True}, 'identify_once': {}},
     {'control_loop': {'dry_run': True}},
+    {'motion_player': {}},
 )
+CONTROLLER = 'joint_trajectory_controller'
+STATE = f'{CONTROLLER}/controller_state'
 # Commands of a controller whose launch file has them relayed.
 RELAYED = 'effort_relay/commands', 'effort_relay/commands/owner'
 # Not seen in these runs: the logger hears while it records, the controller when it is activated,
 # the simulator until it owns the clock, and a recording of a controlled robot has its commands.
 AT_TIMES: dict[str, Rules] = {
-    'data_logger': {('topics', 'subscribe'): {'joint_states', 'reference', 'effort_commands'}},
+    'data_logger': {
+        ('topics', 'subscribe'): {'joint_states', 'reference', 'effort_commands', STATE},
+    },
+    # With control_msgs and without it: by the action or by the topic.
+    'motion_player': {
+        ('topics', 'publish'): {f'{CONTROLLER}/joint_trajectory'},
+        ('topics', 'subscribe'): {STATE},
+        ('actions', 'call'): {f'{CONTROLLER}/follow_joint_trajectory'},
+    },
     'ctc_controller': {
         ('topics', 'subscribe'): {'effort_commands', *RELAYED},
         ('topics', 'publish'): set(RELAYED),
@@ -89,6 +100,7 @@ def _look(processes: dict[str, dict[str, Any]], folder: Path) -> Policy:
         'replay': {'bag': str(folder / 'run'), 'use_sim_time': False},
         'identify_once': {'use_sim_time': False},
         'effort_relay': {},
+        'motion_player': {'robot': 'emps', 'trajectory': 'random', 'use_sim_time': False},
     }
     with contextlib.ExitStack() as stack:
         for name, settings in processes.items():

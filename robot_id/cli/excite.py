@@ -72,7 +72,7 @@ LARGEST_MARGIN_M = 100.0
 @click.option(
     '--criterion',
     type=click.Choice(list(CRITERION_TEXTS)),
-    default='weighted',
+    default='determinant',
     show_default=True,
     help='; '.join(f'{name}: {text}' for name, text in CRITERION_TEXTS.items()),
 )

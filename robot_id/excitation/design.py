@@ -57,7 +57,7 @@ class ExcitationOptions:
     kind: str = 'fourier'
     seconds: float = 10.0
     order: int | None = None
-    criterion: str = 'weighted'
+    criterion: str = 'determinant'
     budget_s: float = 60.0
     evaluations: int | None = None
     target: float = 0.0

@@ -50,7 +50,7 @@ TABLE = (
     DATA_DIRECTORY,
     MAPPING,
     Row('controller', 'joint_trajectory_controller', 'Controller whose ~/controller_state is '
-        'recorded too, where it is published and control_msgs is installed.'),
+        'recorded too, where control_msgs is installed.'),
     Row('flush_period_s', 0.5, 'Time between two writes to disk; a crash loses at most this [s].',
         0.05, 1.0),
     Row('minimum_free_mb', 200.0, 'Free disk space that a recording needs to start and to go on '
@@ -146,12 +146,11 @@ class DataLogger(NodeBase, Node):
         return path.name
 
     def _controller_states(self) -> list[tuple[str, Any, Channel]]:
-        """Return topic, type and channel of the states of the controller, where it tells them."""
-        topic = f'{self.settings["controller"]}/{STATE_TOPIC}'
+        """Return topic, type and channel of the controller's states, none without control_msgs."""
         kinds = control_messages()
-        if kinds is None or not self.count_publishers(topic):
+        if kinds is None:
             return []
-        kind = kinds[1]
+        kind, topic = kinds[1], f'{self.settings["controller"]}/{STATE_TOPIC}'
         return [(topic, kind, Channel('', type_name(kind), definition(kind)))]
 
     def _checked(self, name: str) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import yaml
 
 from robot_id.exceptions import TrajectoryError
+from robot_id.excitation.clearance import clearance_of
 from robot_id.robot import load_robot
 from robot_id.tasks.playing.executed_time import ExecutedTime
 from robot_id.tasks.playing.plan import make_plan
@@ -49,6 +51,40 @@ def test_a_robot_outside_its_limits_is_not_moved(robot):
     with pytest.raises(TrajectoryError) as caught:
         make_plan(robot, motion, 1.0, robot.limits.upper + 1.0, 0.3)
     assert caught.value.joint == robot.joint_names[0]
+
+
+ARM = """<robot name="arm">
+ <link name="base"><collision><geometry><box size="0.1 0.1 0.1"/></geometry></collision></link>
+ {links}
+ <joint name="a" type="revolute"><parent link="base"/><child link="one"/><axis xyz="0 0 1"/>
+  <origin xyz="0 0 0.3"/><limit lower="-3" upper="3" velocity="1" effort="9"/></joint>
+ <joint name="b" type="revolute"><parent link="one"/><child link="two"/><axis xyz="0 0 1"/>
+  <origin xyz="0.4 0 0"/><limit lower="-3" upper="3" velocity="1" effort="9"/></joint>
+</robot>"""
+LINK = """<link name="{name}"><collision><origin xyz="0.2 0 0"/><geometry>
+ <box size="0.3 0.05 0.05"/></geometry></collision></link>"""
+
+
+def test_an_approach_folds_the_arm_where_a_pillar_stands_in_its_way(tmp_path):
+    """A planar arm swings past a pillar that only the folded arm does not reach."""
+    links = ''.join(LINK.format(name=name) for name in ('one', 'two'))
+    (tmp_path / 'arm.urdf').write_text(ARM.format(links=links))
+    pillar = {'name': 'pillar', 'cylinder': [0.05, 2.0], 'at': [0.65, 0.0, 0.0]}
+    content = {'name': 'arm', 'urdf': 'arm.urdf', 'obstacles': [pillar]}
+    (tmp_path / 'arm.yaml').write_text(yaml.safe_dump(content))
+    arm = load_robot(tmp_path / 'arm.yaml')
+    clearance = clearance_of(arm, margin=0.02, floor=False)
+    end = np.array([[1.0, 0.0], [1.01, 0.0]])
+    motion = SampledMotion(np.array([0.0, 1.0]), end, np.zeros((2, 2)))
+    start = np.array([-1.0, 0.0])
+    direct = make_plan(arm, motion, 1.0, start, 0.5)
+    around = make_plan(arm, motion, 1.0, start, 0.5, clearance)
+    for plan, clear in ((direct, False), (around, True)):
+        t = np.linspace(0.0, plan.whole.duration, 2000)
+        assert clearance.keeps(plan.whole.sample(t)[0]) == clear
+        ends = plan.whole.sample(np.array([0.0, plan.whole.duration]))
+        assert ends[0] == pytest.approx(np.array([start, start]))
+        assert np.abs(ends[1]).max() < 1e-6
 
 
 @pytest.mark.parametrize('share', [0.1, 0.4, 0.8])

@@ -28,7 +28,7 @@ from robot_id.tasks import record
 def scara() -> Excitation:
     """Return a quintic motion of the SCARA, as good as that of paper 004."""
     robot = load_robot('scara')
-    options = ExcitationOptions(kind='quintic', budget_s=60.0, target=95.0)
+    options = ExcitationOptions(kind='quintic', criterion='weighted', budget_s=60.0, target=95.0)
     return excite(robot, options, clearance_of(robot))
 
 
@@ -230,7 +230,9 @@ def test_tx40_is_five_times_better_than_the_best_of_200_random_motions() -> None
     """60 parameters; random motions with the number of harmonics that suits them best."""
     robot = load_robot('tx40')
     clearance = clearance_of(robot)
-    objective, _ = make_objective(robot, ExcitationOptions(order=8), clearance)
+    objective, _ = make_objective(
+        robot, ExcitationOptions(order=8, criterion='weighted'), clearance
+    )
     rng = np.random.default_rng(99)
     scores: list[float] = []
     while len(scores) < 200:
@@ -238,7 +240,7 @@ def test_tx40_is_five_times_better_than_the_best_of_200_random_motions() -> None
         if X is not None:
             motion = objective.family.member(X, objective.limits.middle)
             scores.append(objective.figures(motion, refine=5)['weighted'])
-    objective, _ = make_objective(robot, ExcitationOptions(), clearance)
+    objective, _ = make_objective(robot, ExcitationOptions(criterion='weighted'), clearance)
     result = search(objective, 120.0, evaluations=600)
     assert result.figures['weighted'] <= min(scores) / 5.0
 

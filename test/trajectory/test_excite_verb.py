@@ -42,7 +42,7 @@ def test_a_motion_in_all_its_forms(run, tmp_path: Path) -> None:
     for word in ('cond(W)', 'cond(Phi)', 'ZZ1R', 'percent', 'smallest clearance'):
         assert word in done.stdout
     figures = json.loads((tmp_path / 'e.json').read_text())
-    assert figures['condition_number_weighted'] <= figures['before']['condition_number_weighted']
+    assert figures['determinant'] <= figures['before']['determinant']
     assert figures['torque_std'] == [0.1, 0.01]
     assert (tmp_path / 'e.png').stat().st_size > 10000
     names = load_robot('scara').joint_names

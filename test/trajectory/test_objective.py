@@ -105,14 +105,14 @@ def test_the_torque_penalty_starts_at_the_limit_and_has_its_slope() -> None:
     rows = objective.acting(np.stack([part.T for part in motion.sample(t)]))
     slope, nothing = np.zeros_like(rows), np.zeros_like(rows)
     assert objective._torque_penalty(rows, slope) > 0.0
-    assert not objective.admissible(X, 100)
+    assert not objective.feasible(X, 100)
     step = 1e-6 * rng.normal(size=rows.shape)
     up, down = (objective._torque_penalty(rows + s * step, nothing) for s in (1.0, -1.0))
     measured = up - down
     assert np.sum(slope * step) == pytest.approx(measured / 2.0, rel=1e-4)
     small = objective.shrink(X, 100)
     assert small is not None
-    assert objective.admissible(small, 100)
+    assert objective.feasible(small, 100)
     np.testing.assert_array_equal(small[0], X[0])
 
 

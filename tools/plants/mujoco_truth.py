@@ -67,6 +67,16 @@ def truthful(
     return Dataset(joint_names(model), (run,), arm.name), model
 
 
+def add_damping_of_a_step(model: Any) -> None:
+    """
+    Add to the rotors of a plant what its integration adds: half a step of the viscous friction.
+
+    MuJoCo takes the velocity at the end of each step h for damping: Fv (dq + h/2 ddq), which is a
+    rotor inertia of Fv h/2, 0.1 % of some that are known to 0.02 %.
+    """
+    model.dof_armature[:] += 0.5 * model.opt.timestep * model.dof_damping
+
+
 def joint_names(model: Any) -> tuple[str, ...]:
     """Return the names of a model's joints."""
     import mujoco

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -17,6 +18,10 @@ from robot_id.trajectory.trajectory import Array
 
 # Hz at which the ways are compared with the geometry.
 CLEARANCE_HZ = 50.0
+# Postures by way of which a way may go where the direct one is not clear.
+POSTURES = 300
+# Position, velocity and acceleration, (n,) each.
+State = tuple[Array, Array, Array]
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,7 @@ def make_plan(
 
     :param position: (n,) where the robot stands.
     :param share: of the velocity and acceleration limits on approach and return.
-    :param clearance: of the links: ways that come too close are refused.
+    :param clearance: of the links: ways keep it, by way of another posture where they must.
     :param back: whether to return to the position.
     :raises TrajectoryError: naming the joint or the pair of links.
     """
@@ -96,20 +101,68 @@ def make_plan(
     q, dq, ddq = scaled._evaluate(np.array([0.0, scaled.duration]))
     zero = np.zeros(robot.n)
     rest = (np.asarray(position, float), zero, zero)
-    into = _way(rest, (q[0], dq[0], ddq[0]), bounds)
+    first, last = (q[0], dq[0], ddq[0]), (q[1], dq[1], ddq[1])
     home = rest if back else (q[1], zero, zero)
-    out = _way((q[1], dq[1], ddq[1]), home, bounds)
-    whole = Concatenation([part for part in (into, scaled, out) if part is not None])
-    begin = 0.0 if into is None else into.duration
-    if clearance is not None and len(clearance):
-        _refuse_close(clearance, into, 'approach')
-        _refuse_close(clearance, out, 'return')
+    into = _clear_way(rest, first, bounds, clearance, 'approach')
+    out = _clear_way(last, home, bounds, clearance, 'return')
+    whole = Concatenation([*into, scaled, *out])
+    begin = sum(part.duration for part in into)
     return Plan(whole, speed, begin, begin + scaled.duration, usual)
 
 
-def _way(
-    start: tuple[Array, Array, Array], end: tuple[Array, Array, Array], bounds: tuple[Array, ...]
-) -> Trajectory | None:
+def _clear_way(
+    start: State, end: State, bounds: tuple[Array, ...], clearance: Clearance | None, what: str
+) -> list[Trajectory]:
+    """
+    Return a gentle way that keeps the clearance: the direct one, or one by way of a posture.
+
+    Postures are drawn at random, those first that make it the least longer.
+
+    :raises TrajectoryError: naming the pair of links, where none of them is clear.
+    """
+    direct = _parts([start, end], bounds)
+    if clearance is None or not len(clearance) or _keeps(clearance, direct):
+        return direct
+    zero, (lower, upper) = np.zeros_like(start[0]), bounds[2:]
+    low = np.where(np.isfinite(lower), lower, -np.pi)
+    high = np.where(np.isfinite(upper), upper, np.pi)
+    rng, middle = np.random.default_rng(0), 0.5 * (start[0] + end[0])
+    # Near and far ones alike.
+    share = rng.uniform(0.0, 1.0, (POSTURES, 1))
+    postures = middle + share * (rng.uniform(low, high, (POSTURES, len(zero))) - middle)
+    longer = sum(np.abs(postures - at[0]).max(axis=1) for at in (start, end))
+    for k in np.argsort(longer):
+        by_way = _parts([start, (postures[k], zero, zero), end], bounds)
+        if _keeps(clearance, by_way):
+            return by_way
+    distance, pair = clearance.worst(_sampled(direct))
+    raise TrajectoryError(
+        f'the {what} would bring {pair} within {distance:.3f} m, also by way of {POSTURES} other '
+        'postures: move the robot by hand near the start of the motion first, or choose another '
+        'motion'
+    )
+
+
+def _parts(states: list[State], bounds: tuple[Array, ...]) -> list[Trajectory]:
+    ways = (_way(one, other, bounds) for one, other in pairwise(states))
+    return [way for way in ways if way is not None]
+
+
+def _sampled(parts: list[Trajectory]) -> Array:
+    """Return the postures (N, n) that are compared with the geometry."""
+    return np.concatenate(
+        [
+            way.sample(np.linspace(0.0, way.duration, max(2, int(way.duration * CLEARANCE_HZ))))[0]
+            for way in parts
+        ]
+    )
+
+
+def _keeps(clearance: Clearance, parts: list[Trajectory]) -> bool:
+    return not parts or clearance.keeps(_sampled(parts))
+
+
+def _way(start: State, end: State, bounds: tuple[Array, ...]) -> Trajectory | None:
     """Return a gentle way; where the acceleration would jump at rest it starts from none."""
     zero = np.zeros_like(start[0])
     try:
@@ -118,16 +171,3 @@ def _way(
         if np.any(np.abs(start[1]) > 1e-9) or np.any(np.abs(end[1]) > 1e-9):
             raise
         return approach((start[0], zero, zero), (end[0], zero, zero), *bounds)
-
-
-def _refuse_close(clearance: Clearance, way: Trajectory | None, what: str) -> None:
-    if way is None:
-        return
-    count = max(2, int(way.duration * CLEARANCE_HZ))
-    q = way.sample(np.linspace(0.0, way.duration, count))[0]
-    distance, pair = clearance.worst(q)
-    if distance < clearance.margin:
-        raise TrajectoryError(
-            f'the {what} would bring {pair} within {distance:.3f} m: move the robot by hand near '
-            'the start of the motion first, or choose another motion'
-        )
