@@ -173,6 +173,8 @@ EXPECTED = {
         'currents': ('gear_ratio',),
         'noise': ('torque_sign',),
         'unsigned': ('unsigned_torque',),
+        'one_unsigned': ('unsigned_torque',),
+        'radians': ('position_unit',),
         'position_factor': ('gear_ratio',),
         'motor_positions': ('gear_ratio',),
         'milliamps': ('torque_unit',),

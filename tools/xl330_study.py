@@ -1,8 +1,8 @@
 """
 XL330: each firmware gain left out in turn, and its runs simulated by what the others gave.
 
-Printed: mean absolute position error of the open simulations, mrad, for each left-out gain, and the
-identified kt, R and armature. The recordings are those of BAM as csv, `kp100_*.csv.gz` and so on.
+Printed: mean absolute position error of the open simulations, mrad, for each left-out gain, and
+kt, R and armature. The recordings are those of BAM as csv, `kp100_*.csv.gz` and so on.
 
     python -m tools.xl330_study DATA --friction quadratic --friction coulomb
 """

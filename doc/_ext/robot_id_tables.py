@@ -62,6 +62,10 @@ class MethodOptions(Directive):
         return holder.children
 
 
+# Classes whose methods a user calls.
+WITH_MEMBERS = ('Dataset', 'Excitation', 'Fit', 'Model', 'Parameters')
+
+
 class PublicNames(Directive):
     """`public-names::`: the docstrings of all that `robot_id` offers."""
 
@@ -76,7 +80,8 @@ class PublicNames(Directive):
             if name == '__version__' or found.__module__ == 'robot_id.api.methods':
                 continue
             kind = 'class' if inspect.isclass(found) else 'function'
-            lines += [f'.. auto{kind}:: robot_id.{name}', '']
+            lines.append(f'.. auto{kind}:: robot_id.{name}')
+            lines += ['   :members:', ''] if name in WITH_MEMBERS else ['']
         holder = nodes.container()
         self.state.nested_parse(StringList(lines, source='names'), self.content_offset, holder)
         return holder.children

@@ -250,6 +250,7 @@ class Fit:
         return [
             f'{self._title}: {verdict}',
             *(f'  because {reason}' for reason in result.reasons),
+            *(f'  suggestion: {one["text"]}' for one in result.suggestions),
             ', '.join(errors),
         ]
 

@@ -52,7 +52,7 @@ class Parameters(Mapping[str, float]):
 
     @property
     def percent_std(self) -> Array:
-        """(b,) 100 std / |value|."""
+        """(b,) standard deviations in percent of the size of the value."""
         return self._result.percent_std
 
     @property

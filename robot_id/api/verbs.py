@@ -249,8 +249,8 @@ def excite(
             raise OptionError(f"excite has no option '{key}': {hint}", key=key)
     chosen = ExcitationOptions(seconds=seconds, budget_s=budget_s, **options)
     clearance = None if clearance_m is None else clearance_of(model, clearance_m, floor)
-    known = None if after is None else load_for(model, after, mapping, needs_torque=False)
-    found = design(model, chosen, clearance, progress, known)
+    recorded = None if after is None else load_for(model, after, mapping, needs_torque=False)
+    found = design(model, chosen, clearance, progress, recorded)
     return rehearsed(model, found) if rehearse else found
 
 

@@ -129,7 +129,7 @@ def suggestions(fit: Fit) -> list[str]:
     ):
         found.append('a longer or richer motion (Excite): the hold-out error is much larger')
     weak = [name for name, ok in zip(result.names, fit.parameters.essential) if not ok]
-    if weak:
+    if weak and result.verdict != 'usable':
         found.append(
             f'a motion that excites {", ".join(weak[:8])} (Excite): their intervals hold zero'
         )

@@ -8,19 +8,19 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-import numpy as np
 import yaml
 
 from robot_id import files
 from robot_id.cli.console import output
 from robot_id.cli.shared_options import robot_option
 from robot_id.exceptions import DataError, OptionError
-from robot_id.robot import Robot, load_robot
-from robot_id.trajectory import TimeScaled, Trajectory, waypoints
-from robot_id.trajectory.default import motion_of
-from robot_id.trajectory.reference_generator import check_limits
+
+if TYPE_CHECKING:
+    from robot_id.robot import Robot
+    from robot_id.trajectory import Trajectory
 
 # Name of a robot that stands for the topic robot_description.
 TOPIC = 'topic'
@@ -87,6 +87,10 @@ def command(
     before the next is asked for. Ctrl-C brakes the robot. With --identify the exit code is that of
     `robot-id identify`.
     """
+    from robot_id.robot import load_robot
+    from robot_id.trajectory.default import motion_of
+    from robot_id.trajectory.reference_generator import check_limits
+
     shares = _speeds(speeds)
     place = Path(folder)
     robot = _robot(robot, _locks(locks), place, namespace)
@@ -239,11 +243,13 @@ def _speeds(text: str) -> list[float]:
 
 def _show(robot: Robot, trajectory: Trajectory, speeds: list[float]) -> None:
     """Print what each speed needs of the limits."""
+    from robot_id.trajectory import TimeScaled, waypoints
+
     limits = robot.limits
     for share in speeds:
         scaled = TimeScaled(trajectory, share)
         peak = scaled.extremes()
-        use = np.max([peak.velocity / limits.velocity, peak.acceleration / limits.acceleration])
+        use = max(*(peak.velocity / limits.velocity), *(peak.acceleration / limits.acceleration))
         points = waypoints(scaled)
         output().print(
             f'{100 * share:g} %: {scaled.duration:.1f} s, {len(points.time)} points at '

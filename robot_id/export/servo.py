@@ -47,7 +47,7 @@ def write_joints(request: Request) -> Exported:
         'scale': extras['scale'],
         'joints': {},
     }
-    for j, (joint, numbers) in enumerate(extras['joints'].items()):
+    for j, (joint, numbers) in enumerate(joint_numbers(request).items()):
         stiffness, damping, limit = actuator(request, j)
         content['joints'][joint] = {
             'armature': numbers['armature'],
@@ -95,10 +95,18 @@ def write_urdf(request: Request) -> Exported:
     return Exported(text.decode(), beside, notes=(*notes, own, *_notes(request)))
 
 
+def joint_numbers(request: Request) -> dict[str, dict[str, float]]:
+    """Return the numbers of every joint; a result file has null where there is no limit."""
+    return {
+        joint: {name: np.inf if value is None else value for name, value in numbers.items()}
+        for joint, numbers in request.result.extras['joints'].items()
+    }
+
+
 def actuator(request: Request, j: int) -> tuple[float, float, float]:
     """Return stiffness, damping and torque limit of a joint's position loop, at its usual gain."""
     extras = request.result.extras
-    numbers = list(extras['joints'].values())[j]
+    numbers = list(joint_numbers(request).values())[j]
     gain, supply = extras['inputs']['gain'][j], extras['inputs']['supply'][j]
     if extras['drive'] == 'voltage':
         a = numbers['kt'] / numbers['R'] * supply
@@ -112,8 +120,8 @@ def actuator(request: Request, j: int) -> tuple[float, float, float]:
 
 def dry_friction(request: Request, j: int) -> float:
     """Return the budget of dry friction at the typical load of a joint, at speed."""
-    extras = request.result.extras
-    numbers, load = list(extras['joints'].values())[j], extras['inputs']['load'][j]
+    numbers = list(joint_numbers(request).values())[j]
+    load = request.result.extras['inputs']['load'][j]
     return float(sum(numbers[name] * term.value(load, load, 0.0) for name, term in TERMS.items()))
 
 
@@ -124,7 +132,7 @@ def _parts(request: Request) -> tuple[Bodies, HeldDrives]:
     for name, value in zip(request.result.names, request.result.values):
         if name in robot.standard_names:
             x[robot.standard_names.index(name)] = value
-    joints = list(request.result.extras['joints'].values())
+    joints = list(joint_numbers(request).values())
     held = HeldDrives(
         np.array([numbers['armature'] for numbers in joints]),
         np.array([numbers['viscous'] for numbers in joints]),
@@ -139,7 +147,7 @@ def _parts(request: Request) -> tuple[Bodies, HeldDrives]:
 
 def _actuators(request: Request) -> list[str]:
     lines = []
-    for j, name in enumerate(request.result.extras['joints']):
+    for j, name in enumerate(joint_numbers(request)):
         stiffness, damping, limit = actuator(request, j)
         span = f' forcerange="{-limit!r} {limit!r}"' if np.isfinite(limit) else ''
         lines.append(
@@ -151,7 +159,7 @@ def _actuators(request: Request) -> list[str]:
 
 
 def _notes(request: Request) -> tuple[str, ...]:
-    joints = list(request.result.extras['joints'].values())
+    joints = list(joint_numbers(request).values())
     notes = []
     delay = max(numbers['delay'] for numbers in joints)
     if delay > 0.0:

@@ -99,7 +99,7 @@ class ServoExtrasForm(ExtrasForm):
     scale: Line
     joints: dict[Name, dict[Label, Limit]]
     inputs: InputsForm
-    runs: list[RunErrorForm] = Field(default_factory=list)
+    runs: list[RunErrorForm]
     horizons: list[HorizonForm] = Field(default_factory=list)
     holdout: list[RunErrorForm] = Field(default_factory=list)
     friction_choice: list[ChoiceForm] = Field(default_factory=list)

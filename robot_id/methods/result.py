@@ -72,6 +72,8 @@ class Result:
     :param reasons: of the verdict, one line each.
     :param holdout_error_percent: relative torque error on data that a fit has not seen.
     :param findings: of the check before the fit: code, joint, certainty, message, fix.
+    :param suggestions: what would improve the result, tried on blocks left out: code, joint, text,
+        before_percent, after_percent.
     :param friction: the friction terms of each joint, their constants and how they were chosen;
         empty: those of the robot file.
     :param units: (b,) of the parameters; empty where they are not known.
@@ -103,6 +105,7 @@ class Result:
     reasons: tuple[str, ...] = ()
     holdout_error_percent: float = float('nan')
     findings: tuple[dict[str, Any], ...] = ()
+    suggestions: tuple[dict[str, Any], ...] = ()
     friction: dict[str, Any] = field(default_factory=dict)
     units: tuple[str, ...] = ()
     robot_file: dict[str, Any] | None = None
@@ -163,6 +166,7 @@ class Result:
             'reasons': [one_line(text) for text in self.reasons],
             'holdout_error_percent': finite_or_none(self.holdout_error_percent),
             'findings': _plain(list(self.findings)),
+            'suggestions': _plain(list(self.suggestions)),
             'options': _plain(self.options),
             'warnings': [one_line(text) for text in self.warnings],
             'covariance': [[finite_or_none(v) for v in row] for row in self.covariance],
@@ -233,6 +237,7 @@ class Result:
             reasons=tuple(form.reasons),
             holdout_error_percent=_value(form.holdout_error_percent),
             findings=tuple(one.model_dump(exclude_unset=True) for one in form.findings),
+            suggestions=tuple(one.model_dump(exclude_unset=True) for one in form.suggestions),
             friction=given,
             units=tuple(p.unit for p in form.parameters),
             robot_file=(

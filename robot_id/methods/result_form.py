@@ -85,6 +85,16 @@ class FindingForm(Form):
     fix: Line
 
 
+class SuggestionForm(Form):
+    """One way to a better result."""
+
+    code: Label
+    joint: Label | None = None
+    text: Line
+    before_percent: Positive | None = None
+    after_percent: Positive | None = None
+
+
 class ConstantForm(Form):
     """One constant of a friction term."""
 
@@ -136,6 +146,7 @@ class ResultForm(Form):
     reasons: list[Line] = Field(default_factory=list)
     holdout_error_percent: Positive | None = None
     findings: list[FindingForm] = Field(default_factory=list)
+    suggestions: list[SuggestionForm] = Field(default_factory=list)
     friction: FrictionForm = FrictionForm()
     robot_file: RobotFileForm | None = None
 

@@ -120,9 +120,10 @@ def holdout_lines(result: Result) -> list[str]:
 
 
 def verdict_lines(result: Result) -> list[str]:
-    """Return the verdict and its reasons."""
+    """Return the verdict, its reasons and what would improve the result."""
     named = [f'verdict: {result.verdict.replace("_", " ")}'] if result.verdict else []
-    return named + [f'  because {reason}' for reason in result.reasons]
+    because = [f'  because {reason}' for reason in result.reasons]
+    return named + because + [f'  suggestion: {one["text"]}' for one in result.suggestions]
 
 
 def judged_unfit(file: str | Path, result: Result) -> list[str]:

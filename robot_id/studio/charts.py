@@ -35,9 +35,10 @@ class Signals:
         duration: float,
         marks: Sequence[tuple[float, str]] = (),
         on_cursor: Callable[[float], None] | None = None,
+        on_window: Callable[[float, float], None] | None = None,
     ) -> None:
         self.tracks, self.duration = tracks, duration or 1.0
-        self.marks = marks
+        self.marks, self.on_window = marks, on_window
         self.start, self.end = 0.0, self.duration
         height = ABOVE + HEIGHT * len(tracks) + BAR
         self.chart = ui.echart(self._options()).classes('w-full').style(f'height: {height}px')
@@ -103,6 +104,8 @@ class Signals:
 
     def draw(self) -> None:
         """Send the series of the window."""
+        if self.on_window is not None:
+            self.on_window(self.start, self.end)
         self.chart.run_chart_method('setOption', {'series': self._series()})
 
     def _follow(self, on_cursor: Callable[[float], None]) -> None:

@@ -12,7 +12,6 @@ from robot_id.studio.panel_data import DataPanel
 from robot_id.studio.panel_excite import ExcitePanel
 from robot_id.studio.panel_export import ExportPanel
 from robot_id.studio.panel_fit import FitPanel
-from robot_id.studio.panel_live import LivePanel, ros_is_there
 from robot_id.studio.panel_look import LookPanel
 from robot_id.studio.panel_payload import PayloadPanel
 from robot_id.studio.workspace import Workspace
@@ -28,17 +27,18 @@ PANELS = {
 def build(workspace: Workspace) -> None:
     """Build the page of one tab of the browser; all tabs show the same workspace."""
     ui.colors(primary='#2f5d8a')
-    panels: dict[str, Any] = dict(PANELS) | ({'Live': LivePanel} if ros_is_there() else {})
     with ui.header().classes('items-center gap-6 py-1'):
         ui.label('robot-id studio').classes('text-lg')
-        ui.label(str(workspace.folder)).classes('text-sm opacity-80 truncate')
+        ui.label(workspace.folder.name).classes('text-sm opacity-80 truncate').tooltip(
+            str(workspace.folder)
+        )
         status = ui.label().classes('text-sm ml-auto')
     with ui.tabs().classes('w-full').props('dense align=left outside-arrows') as tabs:
-        for name in panels:
+        for name in PANELS:
             ui.tab(name)
     with ui.tab_panels(tabs, value='Data', keep_alive=True).classes('w-full'):
-        built = {}
-        for name, panel in panels.items():
+        built: dict[str, Any] = {}
+        for name, panel in PANELS.items():
             with ui.tab_panel(name).classes('px-1'):
                 built[name] = panel(workspace)
     seen = -1

@@ -98,9 +98,10 @@ class DataPanel:
             found = await run.io_bound(self.workspace.data, index)
         except RobotIdError as error:
             self.workspace.remove(name)
-            ui.notify(str(error), type='negative', multi_line=True, timeout=15000)
             if error.code == 'unknown_columns':
                 await self._guess()
+            else:
+                ui.notify(str(error), type='negative', multi_line=True, timeout=15000)
             return
         for note in found.notes:
             ui.notify(note)
@@ -148,7 +149,7 @@ class DataPanel:
     def _show_column(self, k: int, each: Any, channels: list[str], joints: list[str]) -> None:
         known = ['', *UNITS.get(each.channel, ())]
         colour = 'text-orange-8' if each.doubt else ''
-        with ui.row().classes('w-full items-center gap-2 no-wrap'):
+        with ui.row().classes('w-full items-center gap-2'):
             ui.label(each.column.label).classes(f'w-48 truncate text-sm {colour}')
             small(each.column.values)
             ui.select(

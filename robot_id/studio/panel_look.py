@@ -91,8 +91,14 @@ class LookPanel:
         marks = [(start, f'run {k + 1}') for k, start in enumerate(found.starts) if k]
         with self.charts:
             end = float(envelope.time[-1])
-            ui.label(f'{len(envelope.time)} samples, {end:.4g} s').classes('text-sm')
-            Signals(tracks, end, marks, self._cursor)
+            shown = ui.label(f'{len(envelope.time)} samples, {end:.4g} s').classes('text-sm')
+
+            def told(first: float, last: float) -> None:
+                shown.set_text(
+                    f'{len(envelope.time)} samples, {first:.4g} to {last:.4g} of {end:.4g} s'
+                )
+
+            Signals(tracks, end, marks, self._cursor, told)
         with self.scene:
             self.figure = Figure(robot)
         self._cursor(0.0)

@@ -33,6 +33,7 @@ from robot_id.tasks.checks.gate import detect, remarks
 from robot_id.tasks.friction.preparation import PreparedFriction, prepare_friction
 from robot_id.tasks.measurements import Data, implausible, load_for, require_torque
 from robot_id.tasks.validation import Validation, validate
+from robot_id.tasks.verdict.changes import changes
 from robot_id.tasks.verdict.contradictions import contradictions
 from robot_id.tasks.verdict.holdout import (
     FRACTION,
@@ -41,6 +42,8 @@ from robot_id.tasks.verdict.holdout import (
     hold_out,
     without_holdout,
 )
+from robot_id.tasks.verdict.suggestions import suggestions
+from robot_id.tasks.verdict.trial_rows import TrialRows
 from robot_id.tasks.verdict.verdict import Case, inertia, judge
 
 # A physically consistent robot that explains the data this much worse is not taken instead.
@@ -212,9 +215,14 @@ class _Job:
         )
         case = self.case(found)
         # A mistake that is named already, such as a wrong sign, looks like a contradiction too.
-        verdict = judge(case, remarks(self.seen) or contradictions(case, self.recording))
+        named = remarks(self.seen)
+        rows = None if named or not self.request.holdout else _trial_rows(robot, dataset, result)
+        changed = [] if rows is None else changes(rows, robot)
+        verdict = judge(case, named or [*contradictions(case, self.recording), *changed])
+        better = suggestions(rows, robot) if rows is not None and not changed else []
         judged = replace(
             result,
+            suggestions=tuple(one.as_dict() for one in better),
             verdict=verdict.level,
             reasons=verdict.reasons,
             findings=tuple(finding.as_dict() for finding in self.seen),
@@ -227,6 +235,14 @@ class _Job:
         return Case(
             found.robot, found.dataset, found.result, found.prediction, found.holdout, error
         )
+
+
+def _trial_rows(robot: Robot, dataset: Dataset, result: Result) -> TrialRows | None:
+    """Return rows to try what is not in the model, None where there are too few."""
+    try:
+        return TrialRows(robot, dataset, result)
+    except (RobotIdError, np.linalg.LinAlgError):
+        return None
 
 
 def _consistent(

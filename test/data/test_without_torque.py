@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+import robot_id
 from robot_id import data
 from robot_id.data.dataset import Dataset, Run
 from robot_id.exceptions import DataError
@@ -35,6 +36,12 @@ def test_who_needs_torques_refuses_and_names_who_does_not():
     with pytest.raises(DataError, match='servo_oe'):
         prepared(recording())
     assert prepared(recording(), needs_torque=False).runs[0].position.shape == Q.shape
+
+
+def test_the_check_looks_at_what_needs_no_torque(emps):
+    run = Run(T, 0.1 * Q[:, :1], reference_position=0.1 * GOAL[:, :1])
+    findings = robot_id.check(emps, Dataset(emps.joint_names, (run,)))
+    assert 'zero_torque' not in [finding.code for finding in findings]
 
 
 def test_a_constant_by_file_name_and_a_list_of_entries(tmp_path):

@@ -93,7 +93,8 @@ def test_no_function_is_longer_than_60_lines_unless_it_says_why():
         for node in ast.walk(ast.parse(text)):
             if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 continue
-            length = node.end_lineno - node.lineno + 1
+            # The body: options of a command are a list, however many.
+            length = node.end_lineno - node.body[0].lineno + 1
             if (
                 length > MOST_IN_A_FUNCTION
                 and 'over 60 lines' not in (ast.get_docstring(node) or '').lower()

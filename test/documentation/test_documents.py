@@ -138,8 +138,8 @@ def test_a_wrong_output_would_be_noticed():
 
 # Words of a page that a user reads in one sitting; reference and studies are looked up.
 MOST_WORDS, MOST_WORDS_OF_ALL = 1500, 36_000
-LOOKED_UP = ('doc/reference', 'doc/nodes', 'doc/studies', 'doc/check.md')
-INSIDE = ('doc/studies', 'doc/architecture.md', 'doc/robustness.md')
+LOOKED_UP = ('doc/reference', 'doc/nodes', 'doc/studies')
+INSIDE = ('doc/studies', 'doc/architecture.md')
 
 
 def words(document):
@@ -166,7 +166,7 @@ def test_the_manual_can_be_read():
 @pytest.mark.parametrize('document', MANUAL, ids=name_of)
 def test_user_pages_hold_no_seeds_and_no_history(document):
     name = name_of(document)
-    if name.startswith((*INSIDE, 'doc/check.md', 'doc/nodes')):
+    if name.startswith((*INSIDE, 'doc/nodes')):
         pytest.skip('a study, or the record of one')
     prose = re.sub(r'```.*?```|`[^`\n]*`', '', document.read_text(), flags=re.S)
     found = re.findall(r'\bseeds? \d+|not used before|earlier trial|was taken back', prose)

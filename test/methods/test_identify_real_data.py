@@ -41,7 +41,7 @@ def test_emps_matches_its_authors(shared, emps):
         assert result.std[result.names.index(name)] == pytest.approx(deviation, rel=0.03)
     assert result.relative_error_percent <= 4.15
     assert result.condition_number == pytest.approx(26.0, abs=0.1)
-    assert 'optimistic' in result.warnings[0]
+    assert 'autocorrelated' in result.warnings[0]
 
 
 def test_emps_with_friction_of_each_direction(shared, emps):

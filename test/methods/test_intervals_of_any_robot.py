@@ -76,9 +76,11 @@ def test_an_offset_is_the_hold_zero_both_or_itself():
 @pytest.mark.parametrize('method', ['idim_wls', 'idim_iv'])
 def test_the_deviation_of_an_undecided_offset_counts(method):
     robot, data = experiment({'robot': 'emps'}, 51004, encoder_step=3.0, torque_std=3.0)
-    offset = align(robot, data, 'auto').offset
+    slope = align(robot, data, 'auto').row_slope
+    offset = align(robot, data, slope).offset
     assert offset.undecided
-    found = registry.create(method, {}).estimate(robot, data)
+    # A given law of friction leaves no doubt about it.
+    found = registry.create(method, {'coulomb_slope': slope}).estimate(robot, data)
     taken = found.options['torque_delay_s']
     assert taken == pytest.approx(offset.used[0])
     same = {key: found.options[key] for key in ('cutoff_hz', 'decimation', 'coulomb_slope')}
@@ -94,6 +96,21 @@ def test_the_deviation_of_an_undecided_offset_counts(method):
     expected = np.hypot(own, offset.used[1] * moved)
     np.testing.assert_allclose(found.std, expected, rtol=0.03)
     assert found.std[1] > 1.15 * own[1]
+
+
+def test_a_law_that_is_not_told_from_the_other_widens_the_friction():
+    robot, data = experiment({'robot': 'emps'}, 51004, encoder_step=3.0, torque_std=3.0)
+    alignment = align(robot, data, 'auto')
+    doubt = dict(zip(robot.base.names, alignment.law_doubt))
+    # The tail of the other law stands in Coulomb and viscous friction, with opposite signs.
+    assert doubt['Fv1'] * doubt['Fc1'] < 0.0
+    assert abs(doubt['M1'] / robot.truth()[0]) < 1e-3
+    auto, given = (
+        registry.create('idim_wls', {'coulomb_slope': slope}).estimate(robot, data)
+        for slope in ('auto', alignment.row_slope)
+    )
+    expected = np.hypot(given.std, np.abs(alignment.law_doubt))
+    np.testing.assert_allclose(auto.std, expected, rtol=0.02)
 
 
 def plain(known, robot, data, same, taken):

@@ -1,5 +1,7 @@
 """Torques of a law while the robot moves are those that a recording of it gets."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -20,7 +22,8 @@ def block(first, last, fresh=False):
 
 
 @pytest.mark.parametrize('delay', [0.0, 0.011])
-@pytest.mark.parametrize('kd, near', [(0.0, 1e-9), (0.5, 0.02)])  # a last difference looks back
+# The last difference of a block looks back alone.
+@pytest.mark.parametrize(('kd', 'near'), [(0.0, 1e-9), (0.5, 0.02)])
 def test_block_after_block_gives_the_torques_of_the_whole_recording(delay, kd, near):
     law = Channel.model_validate(
         {'from': 'pd', 'kp': [20.0, 30.0], 'kd': kd, 'limit': 2.5, 'delay': delay}
@@ -34,7 +37,7 @@ def test_block_after_block_gives_the_torques_of_the_whole_recording(delay, kd, n
     assert np.abs(expected).max() == 2.5
     made = LawTorque(law, RATE)
     ends = [0, 40, 41, 42, 100, 300]
-    found = [made(block(a, b, fresh=a == 0)) for a, b in zip(ends, ends[1:])]
+    found = [made(block(a, b, fresh=a == 0)) for a, b in pairwise(ends)]
     assert np.abs(np.concatenate([part.torque for part in found]) - expected).max() < near
     # After a gap nothing is taken from before it.
     again = made(block(200, 300, fresh=True)).torque

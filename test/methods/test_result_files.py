@@ -3,6 +3,7 @@
 import copy
 import functools
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -158,7 +159,7 @@ def test_texts_of_a_result_stay_texts_in_every_language(tmp_path):
             words = ['export', str(path), '--format', name, '--out', str(out)]
             done = CliRunner().invoke(cli, words, catch_exceptions=False)
             assert done.exit_code == 0, done.output
-            files = [out] if out.is_file() else sorted(out.iterdir())
+            files = [out] if out.is_file() else sorted(filter(Path.is_file, out.rglob('*')))
             said[kind] = [text.read_text().replace(method, '') for text in files]
         if name not in ('yaml', 'c'):
             assert [len(t.splitlines()) for t in said['plain']] == [

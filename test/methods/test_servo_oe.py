@@ -9,6 +9,7 @@ from robot_id.data.dataset import Dataset, Run
 from robot_id.exceptions import DataError, OptionError
 from robot_id.export.registry import export
 from robot_id.methods import registry
+from robot_id.methods.result import Result
 from robot_id.robot import load_robot
 from robot_id.tasks.identify import Request, identify
 
@@ -25,10 +26,10 @@ def pendulum(tmp_path, axis='0 1 0'):
     return load_robot(path)
 
 
-def recorded(robot, options, truth, runs=2, seed=0, noise=3e-4):
+def recorded(robot, options, truth, runs=2, seed=0, noise=3e-4, rate=100.0):
     """Return runs that the loop itself simulates with other numbers, and noise."""
     rng = np.random.default_rng(seed)
-    t = np.arange(400) / 100.0
+    t = np.arange(round(4 * rate)) / rate
     found = []
     for k in range(runs):
         goal = (0.8 * np.sin((2 + k) * t) * np.sin(1.1 * t + k))[:, None]
@@ -64,12 +65,25 @@ def test_the_truth_is_within_the_intervals_and_every_door_works(tmp_path):
     result.save(path)
     text = json.loads(path.read_text())
     assert text['method'] == 'servo_oe'
+    result = Result.load(path)  # no limit is null in the file
     mujoco = pytest.importorskip('mujoco')
     made = export('mjcf', result, path, str(tmp_path / 'pendulum.urdf'))
     model = mujoco.MjModel.from_xml_string(made.text)
     assert model.dof_armature[0] == pytest.approx(result['armature.j'])
     assert model.dof_frictionloss[0] == pytest.approx(result['coulomb.j'])
     assert model.actuator_gainprm[0, 0] == pytest.approx(3.0)
+    # MuJoCo under the recorded commands, given late, moves as the recording does.
+    run, bias, moved = data.runs[0], result['bias.j'], []
+    model.opt.timestep = 0.0005
+    state = mujoco.MjData(model)
+    state.qpos[0] = run.position[0, 0] - bias
+    for k in range(len(run)):
+        moved.append(state.qpos[0] + bias)
+        for step in range(20):
+            at = max(int((0.01 * k + 0.0005 * step - result['delay']) / 0.01 + 1e-6), 0)
+            state.ctrl[0] = run.reference_position[at, 0] - bias
+            mujoco.mj_step(model, state)
+    assert np.mean(np.abs(np.array(moved) - run.position[:, 0])) < 5e-3
     assert 'armature' in export('joints', result, path, str(tmp_path / 'pendulum.urdf')).text
     with pytest.raises(DataError, match='base parameters'):
         export('c', result, path, str(tmp_path / 'pendulum.urdf'))
@@ -82,6 +96,56 @@ def test_a_bias_that_gravity_does_not_show_is_named(tmp_path):
     assert any("'bias.j'" in line for line in result.extras['not_identifiable'])
     assert np.isnan(result.std[result.names.index('bias.j')])
     assert np.isfinite(result.std[result.names.index('delay')])
+
+
+# A servo of 345:1 on a link of some grams: the rotor weighs a thousand times what it carries.
+GEARED = {'armature.j': 0.028, 'viscous.j': 0.4, 'bias.j': 0.0, 'delay': 0.02, 'coulomb.j': 0.08}
+GEARED_OPTIONS = {'fixed': 'kp=17.8', 'starts': 1}
+
+
+def geared(tmp_path, axis):
+    path = tmp_path / 'geared.urdf'
+    text = PENDULUM.replace('AXIS', axis).replace('mass value="0.5"', 'mass value="0.01"')
+    path.write_text(text.replace('1e-4', '1e-6'))
+    return load_robot(path)
+
+
+def test_a_rotor_far_heavier_than_its_link_is_found_from_a_slow_recording(tmp_path):
+    robot = geared(tmp_path, '0 1 0')
+    data = recorded(robot, GEARED_OPTIONS, GEARED, rate=30.0)
+    result = registry.create('servo_oe', GEARED_OPTIONS).estimate(robot, data)
+    for name in ('armature.j', 'viscous.j', 'coulomb.j', 'delay'):
+        place = result.names.index(name)
+        assert abs(result.values[place] - GEARED[name]) < 4.0 * result.std[place], name
+        assert result.std[place] < 0.1 * GEARED[name], name
+
+
+def test_without_gravity_a_free_gain_leaves_one_factor_open(tmp_path):
+    robot = geared(tmp_path, '0 0 1')
+    data = recorded(robot, GEARED_OPTIONS, GEARED, rate=30.0)
+    result = registry.create('servo_oe', {'free': 'kp=10', 'starts': 1}).estimate(robot, data)
+    scaled = ('kp.j', 'armature.j', 'viscous.j', 'coulomb.j')
+    line = next(one for one in result.extras['not_identifiable'] if 'kp.j' in one)
+    assert all(f"'{name}'" in line for name in scaled)
+    assert all(np.isnan(result.std[result.names.index(name)]) for name in scaled)
+    ratio = result['armature.j'] / result['kp.j']
+    assert ratio == pytest.approx(GEARED['armature.j'] / 17.8, rel=0.02)
+    assert np.isfinite(result.std[result.names.index('delay')])
+
+
+def test_a_motor_that_is_never_off_hides_its_constant_behind_viscous_friction(tmp_path):
+    """One gain: u shows kt / R and kt^2 / R + Fv, two numbers for three unknowns."""
+    robot = pendulum(tmp_path)
+    options = {'drive': 'voltage', 'fixed': 'kp=2', 'starts': 1}
+    truth = TRUTH | {'kt.j': 0.5, 'R.j': 1.0}
+    data = recorded(robot, options, truth)
+    result = registry.create('servo_oe', options).estimate(robot, data)
+    (line,) = result.extras['not_identifiable']
+    assert "'kt.j'" in line
+    assert "'R.j'" in line
+    assert np.isnan(result.std[result.names.index('kt.j')])
+    ratio = result['kt.j'] / result['R.j']
+    assert ratio == pytest.approx(0.5, rel=0.02)
 
 
 def test_free_gain_and_free_masses_are_ratios(tmp_path):

@@ -8,9 +8,9 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from robot_id.cli import reproduce as verb
 from robot_id.cli.main import cli
 from robot_id.robot import load_robot
+from robot_id.studies import papers
 from robot_id.studies.papers import TABLES, Claim, Comparison, Section, scara_iv
 from robot_id.studies.papers.printed import printed
 
@@ -116,7 +116,7 @@ def test_verb_writes_markdown_and_json(monkeypatch, tmp_path):
     )
     claims = (Claim('it works', True, '1 %', 'measurements'), Claim('it flies', False, '0 m'))
     made = Comparison('online', 'A paper', (section,), ('a note',), claims)
-    monkeypatch.setattr(verb, 'reproduce', lambda name, progress: made)
+    monkeypatch.setattr(papers, 'reproduce', lambda name, progress: made)
     page, figures = tmp_path / 'r.md', tmp_path / 'r.json'
     done = CliRunner().invoke(
         cli, ['reproduce', 'online', '--markdown', str(page), '--json', str(figures)]

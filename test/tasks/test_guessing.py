@@ -102,6 +102,22 @@ def test_lists_in_a_json_log(tmp_path, recording):
     np.testing.assert_allclose(load(path, mapping, load_robot(TX40)).runs[0].position, q)
 
 
+@pytest.mark.parametrize('quote', ['"', ''])
+def test_lists_in_the_cells_of_a_csv(tmp_path, recording, quote):
+    _, time, q, _, tau = recording
+    rows = [
+        f'{t:.9g},{quote}{[float(v) for v in a]}{quote},{quote}{[float(v) for v in b]}{quote}'
+        for t, a, b in zip(time, q, tau)
+    ]
+    path = tmp_path / 'log.csv'
+    path.write_text('\n'.join(['timestamp,joint_positions,joint_torques', *rows]) + '\n')
+    found = guess(TX40, path)
+    _, mapping = write(found, tmp_path)
+    run = load(path, mapping, load_robot(TX40)).runs[0]
+    np.testing.assert_allclose(run.position, q, atol=1e-9)
+    np.testing.assert_allclose(run.torque, tau, atol=1e-9)
+
+
 def test_grippers_are_locked(tmp_path):
     from plants.mujoco_arms import robots_folder
 
@@ -130,6 +146,7 @@ def test_grippers_are_locked(tmp_path):
         ('Ist-Strom A4', ('current', 'actual', '4')),
         ('关节3目标位置', ('position', 'reference', '3')),
         ('vitesse mesurée 1', ('velocity', 'actual', '1')),
+        ('Moment_A4', ('torque', '', '4')),
         ('tau_ext_5', ('other', '', '5')),
         ('target_qd_0', ('velocity', 'reference', '0')),
     ],
@@ -137,6 +154,7 @@ def test_grippers_are_locked(tmp_path):
 def test_names(name, expected):
     found = name_of(name, ())
     assert (found.quantity, found.role, found.joint) == expected
+    assert not found.unit
 
 
 def test_what_nothing_tells_is_marked(tmp_path, recording):
@@ -154,6 +172,15 @@ def test_unsigned_currents_are_marked(tmp_path, recording):
     names = ['time', *numbered('pos{}'), *numbered('current{} [A]')]
     path = table(tmp_path / 'u.csv', names, [time, q, np.abs(tau) / 10.0])
     assert 'torque' in guess(TX40, path).not_sure
+
+
+def test_the_motor_side_is_marked(tmp_path, recording):
+    """A name with both words, axis and motor, is of the motor; nothing tells its gear ratio."""
+    _, time, q, dq, tau = recording
+    names = ['t', *numbered('axis{}_motor_position'), *numbered('axis{}_motor_speed'),
+             *numbered('axis{}_motor_torque [Nm]')]  # fmt: skip
+    path = table(tmp_path / 'm.csv', names, [time, q, dq, tau])
+    assert {'position', 'velocity'} <= set(guess(TX40, path).not_sure)
 
 
 def test_a_table_of_something_else_is_refused(tmp_path):

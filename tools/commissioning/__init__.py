@@ -1,10 +1,12 @@
 """
-The mistakes of commissioning on free-running robots, as processes on MuJoCo.
+The mistakes of commissioning on free-running MuJoCo robots.
 
-    python tools/isolated.py python -m tools.commissioning --page doc/nodes/faults.md
+    python -m tools.commissioning --page doc/nodes/faults.md
+    python tools/isolated.py python -m tools.commissioning --processes --robots scara
 
-Each row starts a plant and a controller, makes one mistake between them and tells how it was named
-and the largest torque, speed and motion that occurred.
+Each row makes one mistake between a plant and its controller and tells how it was named and the
+largest torque, speed and motion that occurred: in one process, where plant and controller take
+turns and a busy machine changes nothing, or as two processes in real time.
 """
 
 import sys

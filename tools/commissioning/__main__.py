@@ -14,7 +14,9 @@ from commissioning import table  # isort: skip
 from commissioning.cell import Cell  # isort: skip
 from commissioning.hand_over import HandOver, Phase  # isort: skip
 from commissioning.robots import MACHINES, prepare  # isort: skip
-from commissioning.rows import NONE, Row, figures, measure, wiring_of  # isort: skip
+from commissioning import in_process  # isort: skip
+from commissioning.on_processes import measure  # isort: skip
+from commissioning.rows import NONE, Row, figures, wiring_of  # isort: skip
 from plants.wiring import MISTAKES, Wiring  # isort: skip
 from running.client import Client  # isort: skip
 
@@ -42,6 +44,16 @@ def rows(robot: str, mistakes: list[str], ways: list[str]) -> Iterator[Row]:
                     for mistake in chosen:
                         for way in ways:
                             yield measure(cell, mistake, way)
+
+
+def rows_in_process(robot: str, mistakes: list[str], ways: list[str]) -> Iterator[Row]:
+    """Measure the rows of a robot in this process, without a clock."""
+    with tempfile.TemporaryDirectory() as place:
+        prepared = prepare(robot, Path(place))
+        for mistake in mistakes:
+            if wiring_of(mistake, prepared) is not None:
+                for way in ways:
+                    yield in_process.measure(prepared, mistake, way)
 
 
 def hand_overs(robot: str, count: int) -> Iterator[Phase]:
@@ -75,6 +87,7 @@ def main() -> None:
     parser.add_argument('--robots', default=','.join(MACHINES))
     parser.add_argument('--mistakes', default=names)
     parser.add_argument('--ways', default='commission,move')
+    parser.add_argument('--processes', action='store_true', help='with topics, in real time')
     parser.add_argument('--hand-over', default='', help='robots that models are handed to')
     parser.add_argument('--count', type=int, default=50, help='good models')
     parser.add_argument('--page', type=Path, help='page whose tables are written')
@@ -84,7 +97,8 @@ def main() -> None:
     given.json.parent.mkdir(parents=True, exist_ok=True)
     found: list[Row] = []
     for robot in filter(None, given.robots.split(',')):
-        for row in rows(robot, given.mistakes.split(','), given.ways.split(',')):
+        measured = rows if given.processes else rows_in_process
+        for row in measured(robot, given.mistakes.split(','), given.ways.split(',')):
             print(row.text, flush=True)
             found.append(row)
             given.json.write_text(json.dumps([figures(each) for each in found], indent=1))

@@ -26,6 +26,7 @@ RATE_HZ = 250.0
 BODIES, FRICTION = 1.03, 0.9
 # Bodies of a robot that is another one, where no other arm has as many joints.
 HEAVIER = 5.0
+# Where the robot file names none [rad].
 ENCODER_STEP = 2e-5
 _FRICTION = re.compile(r'^(Fv|Fc|Fvm|Fcm|Off)\d')
 
@@ -107,13 +108,13 @@ def prepare(name: str, folder: Path, patience_s: float = 0.0) -> Prepared:
         _result(other, _truth(other)).save(wrong_model)
     else:
         _result(robot, HEAVIER * truth).save(wrong_model)
-    settings = folder / f'{name}_plant.json'
+    settings, noise = folder / f'{name}_plant.json', robot.description.noise
     content: dict[str, Any] = {
         'model': str(mjcf),
         'joints': robot.joint_names,
         'start': machine.start,
         'limit': robot.limits.torque.tolist(),
-        'step': [ENCODER_STEP] * robot.n,
+        'step': list(noise.encoder_step) if noise.encoder_step else [ENCODER_STEP] * robot.n,
         'rate_hz': RATE_HZ,
         'patience_s': patience_s,
     }

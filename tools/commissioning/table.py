@@ -14,8 +14,8 @@ COMMISSIONING, HAND_OVER = 'commissioning', 'hand-over'
 def commissioning_table(rows: Sequence[Row]) -> list[str]:
     """Return the lines of the table, a row for each mistake and robot."""
     lines = [
-        '| mistake | robot | way | torque | speed | motion | what is said |',
-        '|---|---|---|---|---|---|---|',
+        '| mistake | robot | way | torque | speed | motion | within | what is said |',
+        '|---|---|---|---|---|---|---|---|',
     ]
     for row in rows:
         unit = '% of the range' if row.robot == 'emps' else 'deg'
@@ -23,7 +23,8 @@ def commissioning_table(rows: Sequence[Row]) -> list[str]:
         said = row.named if row.named else ('-' if row.mistake == NONE else 'nothing')
         lines.append(
             f'| {row.mistake} | {row.robot} | {row.way} | {100 * row.torque:.1f} % | '
-            f'{100 * row.speed:.1f} % | {motion:.2g} {unit} | {escaped(said)} |'
+            f'{100 * row.speed:.1f} % | {motion:.2g} {unit} | '
+            f'{"yes" if row.within else "**no**"} | {escaped(said)} |'
         )
     return lines
 

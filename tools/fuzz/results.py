@@ -14,6 +14,7 @@ from rich.console import Console
 from robot_id.dynamics.simulation.servo.drives import DRIVES
 from robot_id.export import FORMATS, export
 from robot_id.export.servo import WRITERS
+from robot_id.export.writing import write_exported
 from robot_id.methods.consistency import project
 from robot_id.methods.parameters import parameters_for, robot_for
 from robot_id.methods.registry import TORQUE_FREE
@@ -126,6 +127,5 @@ def use(robot: Robot, path: Path, sound: Path) -> Result:
     made = export(kind, result, path, 'emps', force=True)
     if kind in _YAML_KEYS and set(yaml.safe_load(made.text)) != _YAML_KEYS[kind]:
         raise Injected(f'{kind} has other keys')
-    if made.check is not None:
-        made.check(made.text)
+    write_exported(made, path.with_name('exported'))
     return result

@@ -133,6 +133,14 @@ def _unsigned(run: Run, rng: Generator) -> Change:
     return ('unsigned_torque',), (), {'torque': np.abs(run.torque)}, ''
 
 
+def _one_unsigned(run: Run, rng: Generator) -> Change:
+    # A torque that gravity keeps on one side is the same without its sign.
+    j = int(np.argmin(np.abs((run.torque > 0.0).mean(axis=0) - 0.5)))
+    torque = run.torque.copy()
+    torque[:, j] = np.abs(torque[:, j])
+    return ('unsigned_torque',), (j,), {'torque': torque}, ''
+
+
 def _held(run: Run, rng: Generator) -> Change:
     count = int(rng.integers(2, 5))
     rows = np.arange(len(run)) // count * count
@@ -153,6 +161,11 @@ def _position_factor(run: Run, rng: Generator) -> Change:
     return ('gear_ratio',), (j,), _scaled_positions(run, factor), f'x {factor[j]:g}'
 
 
+def _radians(run: Run, rng: Generator) -> Change:
+    scale = np.full(run.torque.shape[1], np.pi / 180.0)
+    return ('position_unit',), (), _scaled_positions(run, scale), 'rad as deg'
+
+
 def _motor_positions(run: Run, rng: Generator) -> Change:
     ratio = np.full(run.torque.shape[1], float(rng.choice([50.0, 80.0, 101.0, 160.0])))
     return ('gear_ratio',), (), _scaled_positions(run, ratio), f'x {ratio[0]:g}'
@@ -163,7 +176,11 @@ def _milliamps(run: Run, rng: Generator) -> Change:
 
 
 # What the mapping of the user says.
-UNITS = {'motor_positions': {'position': 'deg'}, 'milliamps': {'torque': 'A'}}
+UNITS = {
+    'motor_positions': {'position': 'deg'},
+    'radians': {'position': 'deg'},
+    'milliamps': {'torque': 'A'},
+}
 MISTAKES: dict[str, Callable[[Run, Generator], Change]] = {
     'torque_unit': _torque_unit,
     'position_unit': _position_unit,
@@ -181,8 +198,10 @@ MISTAKES: dict[str, Callable[[Run, Generator], Change]] = {
     'noise': _noise,
     'logger_stamps': _logger_stamps,
     'unsigned': _unsigned,
+    'one_unsigned': _one_unsigned,
     'held': _held,
     'position_factor': _position_factor,
     'motor_positions': _motor_positions,
+    'radians': _radians,
     'milliamps': _milliamps,
 }

@@ -63,7 +63,7 @@ def plant(
         if mistake != 'clean':
             run = dataset.runs[0]
             codes, joints, changes, detail = MISTAKES[mistake](run, rng)
-            if mistake in ('position_unit', 'motor_positions'):
+            if mistake in ('position_unit', 'motor_positions', 'radians'):
                 slides = _slides(arm)
                 for channel in changes:
                     # Velocities may not be recorded.

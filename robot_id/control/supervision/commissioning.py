@@ -21,6 +21,8 @@ from robot_id.control.supervision.weight import explain_weight
 Array = NDArray[np.float64]
 # Motion, measured over predicted, or its inverse, up to which a crude model is allowed.
 ALLOWED = 1.5
+# Friction over that of the model, or its inverse: by wear and warmth.
+FRICTION_ALLOWED = 2.0
 # As near to 1 is the factor of a friction that a model knows.
 NEAR = 0.25
 # Of the gravity of a joint, and of its torque limit: a constant torque that is told.
@@ -66,9 +68,9 @@ class Commissioning:
         self._count = len(self._left)
         self.findings: list[Finding] = []
         self.reason = ''
-        # Whether a joint was held by another torque than the model says.
-        self._held = False
         self._responses: dict[int, Response] = {}
+        # Joints that are held by another torque than the model says.
+        self._held: list[str] = []
         control.probe = np.zeros(len(names))
         self._probe = Probe(control, self._left[0])
 
@@ -127,12 +129,15 @@ class Commissioning:
         """Say what a joint answered; one that answered rightly needs no soft start."""
         answer, supervisor = self._probe.response(), self._control.supervisor
         self._responses[j] = answer
-        told = np.isfinite(answer.inertia) and answer.inertia != 0.0
-        gain = 1.0 / answer.inertia if told else float(supervisor.gains[j])
+        moves = bool(np.isfinite(answer.inertia)) and answer.inertia != 0.0
+        told = moves or bool(np.isfinite(answer.friction))
+        gain = 1.0 / answer.inertia if moves else float(supervisor.gains[j])
         wrong = self._wrong(j, answer, gain)
         if not wrong and ((told and self._probe.moved) or supervisor.agreed[j]):
             supervisor.accept(j)
-            self._add(True, gain, 'agrees with the model')
+            hidden = told and not moves
+            said = 'its friction agrees with the model and hides its inertia'
+            self._add(True, gain, said if hidden else 'agrees with the model')
             return
         does_not_move = 'it does not move: brake or stiction?'
         moved = self._probe.moved or supervisor.moved[j]
@@ -140,22 +145,26 @@ class Commissioning:
 
     def _wrong(self, j: int, answer: Response, gain: float) -> str:
         """Return what is wrong with the answer of a joint, '' for nothing."""
-        if not np.isfinite(answer.inertia):
-            return ''
         if self._late(answer):
             late = 1e3 * answer.delay_s
             return f'its torque acts about {late:.0f} ms late: a lower bandwidth is needed'
-        if gain < 0.0:
+        moves, rub = bool(np.isfinite(answer.inertia)), answer.friction
+        rubs = bool(np.isfinite(rub)) and not moves
+        if rubs and not 1.0 / FRICTION_ALLOWED <= rub <= FRICTION_ALLOWED:
+            return (
+                f'its friction is {rub:.2g} times that of the model: check the scale of its torque'
+            )
+        if moves and gain < 0.0:
             return (
                 f'it moves against its torque ({gain:.2g} times the motion that the model '
                 'predicts): its sign is reversed, of its position or of its torque'
             )
-        if not 1.0 / ALLOWED <= gain <= ALLOWED:
+        if moves and not 1.0 / ALLOWED <= gain <= ALLOWED:
             return self._factor(gain, answer.friction)
         limit = self._control.controller.settings.limit[j]
         least = max(CONSTANT_SHARE * abs(answer.gravity), LEAST_CONSTANT * min(limit, 1e9))
         if abs(answer.constant) > least:
-            self._held = True
+            self._held.append(self._control.controller.robot.joint_names[j])
             return (
                 f'it is held by {answer.gravity + answer.constant:.3g}, the model says '
                 f'{answer.gravity:.3g}: zero of a joint, a load, or weight that the robot carries'
@@ -164,7 +173,8 @@ class Commissioning:
 
     @staticmethod
     def _late(answer: Response) -> bool:
-        return bool(np.isfinite(answer.inertia)) and answer.delay_s * SWING_HZ > LATE
+        told = np.isfinite(answer.inertia) or np.isfinite(answer.friction)
+        return bool(told) and answer.delay_s * SWING_HZ > LATE
 
     @staticmethod
     def _factor(gain: float, friction: float) -> str:
@@ -188,7 +198,7 @@ class Commissioning:
             late or bad, key=lambda each: abs(np.log(abs(each.gain))) if each.gain else 0.0
         )
         self.reason = f"joint '{worst.joint}': {worst.text}"
-        if 1.0 / ALLOWED <= worst.gain <= ALLOWED and self._held:
+        if worst.joint in self._held:
             self._explain()
 
     def _explain(self) -> None:

@@ -14,10 +14,10 @@ Array = NDArray[np.float64]
 # A swing within the bandwidth of most loops, that moves a joint by little.
 SWING_HZ = 8.0
 # Seconds in which the torque grows, and of rest before.
-GROW_S, REST_S = 4.0, 0.2
+GROW_S, REST_S = 2.0, 0.2
 # A clear swing: a share of what a start may move, standard deviations of the position's noise, and
 # an inertial torque that is a share of the friction of the model; never wider than another share.
-CLEAR_SHARE, CLEAR_SIGMAS, CLEAR_INERTIA, WIDEST_SHARE = 0.1, 30.0, 0.25, 0.4
+CLEAR_SHARE, CLEAR_SIGMAS, CLEAR_INERTIA, WIDEST_SHARE = 0.1, 30.0, 0.5, 0.4
 # Largest torque on a joint without a torque limit [N.m or N].
 USUAL_TORQUE = 1.0
 # Whole swings that are recorded, after one that lets the motion settle.

@@ -21,10 +21,13 @@ from robot_id.robot import Robot
 Array = NDArray[np.float64]
 # Harmonics of the swing that the positions are smoothed to.
 HARMONICS = 3
+# Peak speed of the swing over the speed below which dry friction does not act fully.
+STICKING = 50.0
 # Longest delay that is tried [s]; one is believed that leaves at most this share of the residual.
 LONGEST_DELAY_S, DELAYED = 0.03, 0.5
-# Share of the variation of the torque that a term must have for its factor to be told.
-LEAST_TERM = 0.15
+# Share of the variation of the torque that a term must have for its factor to be told: the
+# geometric mean of the term as the model has it and as it is fitted.
+LEAST_TERM = 0.25
 
 
 @dataclass(frozen=True)
@@ -57,13 +60,16 @@ def respond(
     lead = round(LONGEST_DELAY_S / period) + 1
     motion = _smooth(q, period, swing_hz)
     position, velocity, acceleration = (rows[lead:] for rows in motion)
-    whole = inverse_dynamics(robot, chi, position, velocity, acceleration)[:, j]
+    # A motor that a coupling drags along may stick: the sign of its noise is no friction.
+    slope = STICKING / max(float(np.max(np.abs(velocity[:, j]))), 1e-12)
+    whole = inverse_dynamics(robot, chi, position, velocity, acceleration, slope)[:, j]
     without = acceleration.copy()
     without[:, j] = 0.0
-    own = whole - inverse_dynamics(robot, chi, position, velocity, without)[:, j]
+    own = whole - inverse_dynamics(robot, chi, position, velocity, without, slope)[:, j]
     held = velocity.copy()
     held[:, j] = 0.0
-    friction = (bias(robot, chi, position, velocity) - bias(robot, chi, position, held))[:, j]
+    moving = bias(robot, chi, position, velocity, slope)
+    friction = (moving - bias(robot, chi, position, held, slope))[:, j]
     rest = whole - own - friction
     gravity = float(np.mean(bias(robot, chi, position, np.zeros_like(position))[:, j]))
     A = np.column_stack([own, friction, np.ones_like(own)])
@@ -86,7 +92,7 @@ def respond(
         # The lowest point of a parabola through the neighbours.
         before, least, after = (fits[late][0] for late in (best - 1, best, best + 1))
         delay += 0.5 * (before - after) / (before - 2.0 * least + after)
-    told = [np.std(x[k] * A[:, k]) > LEAST_TERM * np.std(b) for k in range(2)]
+    told = [np.sqrt(abs(x[k])) * np.std(A[:, k]) > LEAST_TERM * np.std(b) for k in range(2)]
     inertia, rub = (float(x[k]) if told[k] else np.nan for k in range(2))
     return Response(inertia, rub, float(x[2]), gravity, delay * period)
 
@@ -94,7 +100,9 @@ def respond(
 def _smooth(q: Array, period: float, swing_hz: float) -> tuple[Array, Array, Array]:
     """Return positions, velocities and accelerations (L, n) of the harmonics of the swing."""
     t = period * np.arange(len(q))
-    columns = [[np.ones_like(t), 0.0 * t, 0.0 * t], [t, np.ones_like(t), 0.0 * t]]
+    one, none = np.ones_like(t), np.zeros_like(t)
+    # A joint that sinks slowly while it swings.
+    columns = [[one, none, none], [t, one, none], [t * t, 2.0 * t, 2.0 * one]]
     for k in range(1, HARMONICS + 1):
         w = 2.0 * np.pi * swing_hz * k
         s, c = np.sin(w * t), np.cos(w * t)

@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 _TINY = 1e-30
 # Share of the squared constants that an explanation may leave, and how much more than the best
 # one does, or so little that it is as good.
-UNEXPLAINED, AS_GOOD, EXACT = 0.2, 4.0, 0.02
+UNEXPLAINED, AS_GOOD, EXACT = 0.2, 2.0, 0.01
 # Explanations that are told, the best ones.
 MOST = 2
 # Share of its gravity that a robot carries: all of it, by a model that is not exact.

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id import budget
+from robot_id.data.io.list_cells import has_lists, read_lists
 from robot_id.exceptions import DataError, shorten
 
 Array = NDArray[np.float64]
@@ -138,6 +139,8 @@ def read_csv(path: Path) -> tuple[list[str] | None, Array, tuple[str, ...]]:
     row.
     """
     _check_size(path)
+    if has_lists(Lines(path)):
+        return read_lists(Lines(path), str(path))
     layout = layout_of(path)
     header, notes = layout.header, layout.notes
     try:

@@ -87,6 +87,16 @@ class Package:
         ]
         return np.where(kept, self.chi, 0.0)
 
+    @cached_property
+    def groups(self) -> list[int]:
+        """Return for each joint the first of those that share motors with it."""
+        n, coupling = self.robot.n, self.robot.coupling
+        joined = np.eye(n, dtype=bool) if coupling is None else coupling != 0.0
+        joined = joined.T @ joined
+        for _ in range(n):
+            joined = joined @ joined
+        return [int(np.argmax(row)) for row in joined]
+
     def _fill(self, text: str, origin: str) -> str:
         robot, model = self.robot, self.model
         wn, zeta, rate, _ = loop_settings(robot)
@@ -137,6 +147,9 @@ inline constexpr const char * robot = {json.dumps(one_line(self.robot.name))};
 /// Base parameters of bodies, rotors and offsets; those of friction are zero.
 inline constexpr double without_friction[{b}] = {{
   {values}}};
+
+/// Joints that a motor turns together have the same number.
+inline constexpr std::size_t group[{n}] = {{{', '.join(map(str, self.groups))}}};
 
 inline void torque(const double * q, const double * dq, const double * ddq, double * tau)
 {{

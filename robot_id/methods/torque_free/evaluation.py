@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import savgol_filter
 
-from robot_id.data.dataset import Dataset
+from robot_id.data.dataset import Dataset, Run
 from robot_id.methods.torque_free.problem import Problem, servo_runs
 
 Array = NDArray[np.float64]
@@ -77,17 +76,12 @@ def horizon_errors(
         pieces, states = [], []
         for run in dataset.runs:
             length = round(horizon * run.rate) + 1
-            width = max(2 * round(0.5 * AROUND / run.step), 4) + 1
-            if len(run) < max(width, length) or length < 3:
+            if len(run) < length or length < 3:
                 continue
-            q, dq = (
-                savgol_filter(run.position, width, 2, deriv=order, delta=run.step, axis=0)
-                for order in (0, 1)
-            )
             starts = range(0, len(run) - length + 1, length - 1)
             for first in starts[:: max(len(starts) // MOST_WINDOWS, 1)]:
                 pieces.append(run.rows(first, first + length))
-                states.append((q[first], dq[first]))
+                states.append(_state(run, first))
         if not pieces:
             continue
         part = Dataset(dataset.joint_names, tuple(pieces))
@@ -95,6 +89,16 @@ def horizon_errors(
         table.append({'horizon_s': horizon, **_mean(errors)})
     errors = run_errors(dataset, simulated(problem, x, dataset, step, held))
     return [*table, {'horizon_s': None, **_mean(errors)}]
+
+
+def _state(run: Run, at: int) -> tuple[Array, Array]:
+    """Return position and velocity at a sample, of a parabola through those around it."""
+    reach = max(round(0.5 * AROUND / run.step), 2)
+    first, last = max(at - reach, 0), min(at + reach + 1, len(run))
+    t = run.step * (np.arange(first, last) - at)
+    W = np.stack([np.ones(len(t)), t, t * t], axis=1)
+    q, dq, _ = np.linalg.lstsq(W, run.position[first:last], rcond=None)[0]
+    return q, dq
 
 
 def _mean(errors: list[dict[str, Any]]) -> dict[str, Any]:

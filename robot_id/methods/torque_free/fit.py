@@ -30,9 +30,12 @@ DIVERGED_BY = 10.0
 OUTLIER = 3.0
 # Evaluations of one descent, and the relative change of cost and step that ends it.
 EVALUATIONS, ACCURACY = 80, 1e-6
+# That of a search, where the next descent goes on.
+ROUGH = 1e-4
+# Standard deviation of the draws of starts, in natural logarithms or scales.
+SPREAD = 0.7
 # The first descents of several starts are cut after these evaluations, and the best goes on.
 TRIAL_EVALUATIONS = 20
-STAGE_EVALUATIONS = 25
 # The smallest size of a residual, rad or m: simulated data without noise have weights too.
 SMALLEST_SIZE = 1e-7
 # A block of a run that is longer than this many correlation times counts as independent.
@@ -131,63 +134,59 @@ class _Residual:
 
 
 def fit(
-    problem: Problem,
-    loss: Loss = 'soft_l1',
-    starts: int = 4,
-    spread: float = 0.7,
-    seed: int = 0,
-    first: Array | None = None,
-    progress: Progress = silent,
+    problem: Problem, loss: Loss = 'soft_l1', first: Array | None = None, evaluations: int = 0
 ) -> Fit:
     """
-    Return the best of several descents.
+    Return the answer of a descent, and of a second one with the sizes of its residuals.
 
     :param loss: of scipy.optimize.least_squares; outliers are three sizes of the residual.
-    :param starts: number of starts: the given one, that of the problem, others around them.
-    :param first: (shared,) inner values of the first start; those of the problem when None.
-    :param spread: standard deviation of the draws, in natural logarithms or scales.
+    :param first: inner values of the start, (shared,) or all; those of the problem when None.
+    :param evaluations: of a search before.
+    """
+    x = problem.start()
+    if first is not None:
+        x[: len(first)] = first
+    x = np.clip(x, *problem.bounds())
+    for _ in range(2):
+        sizes = np.maximum(_sizes(problem, x), SMALLEST_SIZE)
+        found = _descend(problem, x, sizes, loss, EVALUATIONS, ACCURACY)
+        x = found.x
+        evaluations += found.nfev
+    return summarise(problem, x, sizes, loss, evaluations, bool(found.status > 0))
+
+
+def search(
+    problem: Problem, loss: Loss, starts: int, seed: int = 0, progress: Progress = silent
+) -> tuple[Array, int]:
+    """
+    Return the inner values of the best of several short descents, and their evaluations.
+
+    :param starts: number of starts: that of the problem, and others around it.
     """
     rng = np.random.default_rng(seed)
     low, high = problem.bounds()
-    plain = np.clip(problem.start(), low, high)
-    given = plain.copy()
-    if first is not None:
-        given[: problem.shared] = first
-    centres = [np.clip(given, low, high), plain]
-    sizes = np.maximum(_sizes(problem, centres[0]), SMALLEST_SIZE)
-    best = None
-    evaluations = 0
+    centre = np.clip(problem.start(), low, high)
+    sizes = np.maximum(_sizes(problem, centre), SMALLEST_SIZE)
     count = len(problem.unknowns)
-    for number in range(max(starts, 1)):
-        x = centres[number % 2].copy()
-        if number > 1:
-            x[:count] += spread * rng.normal(size=count)
-            x = np.clip(x, low, high)
-        found = _descend(problem, x, sizes, loss, TRIAL_EVALUATIONS if starts > 1 else EVALUATIONS)
-        evaluations += found.nfev
-        if best is None or found.cost < best.cost:
-            best = found
-        progress(0.5 * (number + 1) / max(starts, 1), f'start {number + 1} of {starts}')
-    assert best is not None
-    for part in (0.7, 0.9):
-        sizes = np.maximum(_sizes(problem, best.x), SMALLEST_SIZE)
-        best = _descend(problem, best.x, sizes, loss, EVALUATIONS)
-        evaluations += best.nfev
-        progress(part, 'fitting')
-    return summarise(problem, best.x, sizes, loss, evaluations, bool(best.status > 0))
+    tried = []
+    for number in range(starts):
+        x = centre.copy()
+        if number > 0:
+            x[:count] += SPREAD * rng.normal(size=count)
+        x = np.clip(x, low, high)
+        tried.append(_descend(problem, x, sizes, loss, TRIAL_EVALUATIONS, ROUGH))
+        progress((number + 1) / (starts + 1), f'start {number + 1} of {starts}')
+    best = min(tried, key=lambda each: float(each.cost))
+    return np.asarray(best.x), sum(each.nfev for each in tried)
 
 
-def descend(problem: Problem, x: Array, loss: Loss) -> Array:
-    """Return the inner values after one descent of a few evaluations."""
-    sizes = np.maximum(_sizes(problem, x), SMALLEST_SIZE)
-    return np.asarray(_descend(problem, x, sizes, loss, STAGE_EVALUATIONS).x)
-
-
-def _descend(problem: Problem, x: Array, sizes: Array, loss: Loss, evaluations: int):  # type: ignore[no-untyped-def]
+def _descend(  # type: ignore[no-untyped-def]
+    problem: Problem, x: Array, sizes: Array, loss: Loss, evaluations: int, accuracy: float
+):
     residual = _Residual(problem, sizes)
     return scipy.optimize.least_squares(
         residual.value, x, residual.jacobian, bounds=_widened(problem.bounds(), x), loss=loss,
-        f_scale=OUTLIER, x_scale=1.0, ftol=ACCURACY, xtol=ACCURACY, gtol=1e-10,
+        f_scale=OUTLIER, x_scale=1.0, ftol=accuracy, xtol=accuracy, gtol=1e-10,
         max_nfev=evaluations,
     )  # fmt: skip
 

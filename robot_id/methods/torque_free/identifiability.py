@@ -14,8 +14,8 @@ from robot_id.methods.torque_free.fit import Fit, summarise
 from robot_id.methods.torque_free.problem import Problem
 
 Array = NDArray[np.float64]
-# Parts of a unit vector below this are not named.
-NAMED = 0.25
+# An unknown belongs to the combinations that make up this share of what is open about it.
+NAMED = 0.1
 # A residual that a start is judged with, rad or m: a good encoder.
 ENCODER = 1e-3
 
@@ -39,9 +39,12 @@ def _lines(problem: Problem, found: Fit) -> list[str]:
     names = [u.name for u in problem.unknowns] + [
         f'inertial parameter {k + 1}' for k in range(len(problem.directions))
     ]
+    lost = np.isinf(np.diag(found.covariance))
+    whole = np.sum(found.combinations**2, axis=0)
     lines = []
     for vector in found.combinations:
-        parts = [(abs(part), k) for k, part in enumerate(vector) if abs(part) > NAMED]
+        share = vector**2 > NAMED * whole
+        parts = [(abs(part), k) for k, part in enumerate(vector) if lost[k] and share[k]]
         parts.sort(reverse=True)
         if not parts:
             continue

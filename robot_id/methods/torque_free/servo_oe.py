@@ -21,7 +21,7 @@ from robot_id.exceptions import DataError, DescriptionError
 from robot_id.methods.result import Result
 from robot_id.methods.torque_free import evaluation, identifiability
 from robot_id.methods.torque_free.equation_start import equation_start
-from robot_id.methods.torque_free.fit import Fit, Loss, descend, fit
+from robot_id.methods.torque_free.fit import Fit, Loss, fit, search
 from robot_id.methods.torque_free.problem import Problem, servo_runs
 from robot_id.methods.torque_free.unknowns import build_unknowns
 from robot_id.progress import Progress, part_of, silent
@@ -35,8 +35,8 @@ AUTO = 'auto'
 POSTURES = 200
 # A typical acceleration, rad/s2 or m/s2, for the size of torques without gravity.
 TYPICAL_ACCELERATION = 5.0
-# Structures that a richer one is fitted by way of.
-STAGES = ('coulomb', 'load', 'directional', 'stribeck_directional')
+# Seconds of a step while a fit searches; it ends with the step of the option.
+SEARCH_STEP = 0.005
 # A richer structure has to lower the error on held-out runs by this share.
 WORTH = 0.03
 
@@ -90,10 +90,7 @@ class ServoOe:
             progress = part_of(progress, 0.8, 1.0)
         problem = chosen.problem(robot, dataset, informed=True)
         before = identifiability.at_start(problem)
-        first, simulations = chosen._staged(robot, dataset, problem)
-        found = fit(
-            problem, self.loss, self.starts, seed=self.seed, first=first, progress=progress
-        )
+        found, simulations = chosen._fit(robot, dataset, problem, self.starts, progress)
         problem.simulations += simulations
         result = chosen._result(robot, dataset, problem, found, before)
         if choice:
@@ -101,26 +98,16 @@ class ServoOe:
             result = replace(result, extras=extras)
         return replace(result, options=asdict(chosen), elapsed_s=time.perf_counter() - began)
 
-    def _staged(self, robot: Robot, dataset: Dataset, problem: Problem) -> tuple[Array, int]:
-        """
-        Return where a fit starts: the answers of simpler friction first, and their simulations.
-
-        Many terms at once have many local minima; each stage begins where the last one ended.
-        """
-        terms = set(parse_structure(self.friction))
-        values: dict[str, float] = {}
-        simulations = 0
-        for name in STAGES:
-            stage = set(STRUCTURES[name])
-            if not stage < terms:
-                continue
-            simple = replace(self, friction=name).problem(
-                robot, dataset, free_start=False, informed=True
-            )
-            found = descend(simple, _start_at(simple, values), self.loss)
-            values = {u.name: u.value(float(x)) for u, x in zip(simple.unknowns, found)}
-            simulations += simple.simulations
-        return _start_at(problem, values)[: problem.shared], simulations
+    def _fit(
+        self, robot: Robot, dataset: Dataset, problem: Problem, starts: int, progress: Progress
+    ) -> tuple[Fit, int]:
+        """Return the fit of a problem, by way of longer steps, and the simulations of these."""
+        coarse = replace(self, longest_step=max(self.longest_step, SEARCH_STEP)).problem(
+            robot, dataset
+        )
+        coarse.unknowns = problem.unknowns
+        x, evaluations = search(coarse, self.loss, starts, self.seed, progress)
+        return fit(problem, self.loss, x, evaluations), coarse.simulations
 
     def problem(
         self, robot: Robot, dataset: Dataset, free_start: bool = True, informed: bool = False
@@ -158,7 +145,7 @@ class ServoOe:
         """Return a result of other runs, by one descent from a result; values only."""
         problem = self.problem(robot, dataset)
         first = inner_values(problem, result)
-        found = fit(problem, self.loss, 1, seed=self.seed, first=first)
+        found = fit(problem, self.loss, first=first)
         _, values, _ = _named(robot, problem, found.x)
         return replace(result, values=values, covariance=np.full_like(result.covariance, np.nan))
 
@@ -169,19 +156,19 @@ class ServoOe:
         groups = held_out_groups(dataset)
         table: list[dict[str, Any]] = []
         for number, name in enumerate(STRUCTURES):
-            method = replace(self, friction=name, starts=1)
+            method = replace(self, friction=name, longest_step=max(self.longest_step, SEARCH_STEP))
             share = part_of(progress, number / len(STRUCTURES), (number + 1) / len(STRUCTURES))
             errors = []
             for k, group in enumerate(groups):
                 share(k / len(groups), f'friction {name}: fit {k + 1} of {len(groups)}')
                 kept = [run for i, run in enumerate(dataset.runs) if i not in group]
-                problem = method.problem(robot, replace(dataset, runs=tuple(kept)), informed=True)
-                first = method._staged(robot, replace(dataset, runs=tuple(kept)), problem)[0]
-                found = fit(problem, self.loss, 1, seed=self.seed, first=first)
+                others = replace(dataset, runs=tuple(kept))
+                problem = method.problem(robot, others, informed=True)
+                found, _ = method._fit(robot, others, problem, 1, silent)
                 other = replace(dataset, runs=tuple(dataset.runs[i] for i in group))
                 other = other.select(robot.joint_names)
                 positions = evaluation.simulated(
-                    problem, found.x, other, self.longest_step, self.command == 'held'
+                    problem, found.x, other, method.longest_step, self.command == 'held'
                 )
                 rows = evaluation.run_errors(other, positions)
                 errors.append(float(np.mean([row['mean_absolute_error'] for row in rows])))
@@ -256,16 +243,6 @@ class ServoOe:
                 'data_notes': list(dataset.notes),
             },
         )
-
-
-def _start_at(problem: Problem, values: dict[str, float]) -> Array:
-    """Return the start of a problem with the values of another fit, by name."""
-    low, high = problem.bounds()
-    x = problem.start()
-    for k, u in enumerate(problem.unknowns):
-        if u.name in values:
-            x[k] = u.inner(values[u.name])
-    return np.clip(x, low, high)
 
 
 def _usual_inputs(robot: Robot, dataset: Dataset, problem: Problem) -> dict[str, list[float]]:

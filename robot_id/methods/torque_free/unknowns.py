@@ -243,6 +243,7 @@ def build_unknowns(
                     f"'{place.name}' of joint '{joints[group[0]]}' is {start:g}, it lies between "
                     f'{place.lower:g} and {place.upper:g}',
                     key=place.name,
+                    joint=joints[group[0]],
                     value=start,
                 )
             for j in group:

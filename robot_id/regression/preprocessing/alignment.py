@@ -162,7 +162,7 @@ def _align(
         offset = offset if rest is None else offset.plus(rest)
     in_rows, doubt = best, None
     if best is not None and isinstance(slope, str):
-        in_rows, doubt, tails = _law_of_motion(robot, dataset, processing, best)
+        in_rows, doubt, tails = _law_of_motion(rows, best)
         shown = f'{shown}; in motion {tails}' if tails else shown
     reason = shown if offset is not None else 'too few data'
     return Alignment(best, reason, offset, misfit, in_rows, doubt)
@@ -192,9 +192,7 @@ def _turn(
     return rows[best], shown, found[best]
 
 
-def _law_of_motion(
-    robot: Robot, dataset: Dataset, processing: Processing, slope: float
-) -> tuple[float, Array | None, str]:
+def _law_of_motion(rows: Observation, slope: float) -> tuple[float, Array | None, str]:
     """
     Return the slope of friction in the rows between the reversals, the doubt left, and why.
 
@@ -205,16 +203,15 @@ def _law_of_motion(
     says; then the parameters are off by D, what they are with it less what they are, so that
     sqrt(p) D belongs to their deviation.
 
-    :param slope: the smooth law that is known.
+    :param rows: with the smooth law that is known.
+    :param slope: of that law.
     """
     if slope >= HARD_SLOPE:
         return slope, None, ''
-    hard = Observation(robot, dataset, processing, HARD_SLOPE, free=True)
+    hard = Observation(rows.robot, rows.dataset, rows.processing, HARD_SLOPE, free=True)
     found: dict[float, OffsetFit] = {}
-    for candidate in (HARD_SLOPE, slope):
-        rows = Observation(robot, dataset, processing, candidate, free=True)
-        rows.reversals = hard.reversals
-        fit = _fit(rows)
+    for candidate, made in ((HARD_SLOPE, hard), (slope, rows.projected(hard.reversals))):
+        fit = _fit(made)
         solved = None if fit is None else fit_with_offset(*fit)
         if solved is None:
             return slope, None, ''
@@ -223,7 +220,8 @@ def _law_of_motion(
     equations = sum(np.count_nonzero(rho) for rho in found[best].residual)
     apart = equations / ALIKE_ROWS * np.log(found[other].misfit / found[best].misfit)
     doubt = np.sqrt(1.0 / (1.0 + np.exp(min(apart, 700.0)))) * (found[other].chi - found[best].chi)
-    shown = ', '.join(f'{_words(s)}: {100 * fit.misfit:.4g} %' for s, fit in found.items())
+    named = {s: _words(None if s == HARD_SLOPE else s) for s in found}
+    shown = ', '.join(f'{named[s]}: {100 * fit.misfit:.4g} %' for s, fit in found.items())
     return best, doubt, shown
 
 
@@ -256,4 +254,4 @@ def _known_slopes(robot: Robot) -> list[float]:
 
 
 def _words(slope: float | None) -> str:
-    return 'sign(dq)' if slope in (None, HARD_SLOPE) else f'slope {slope:g}'
+    return 'sign(dq)' if slope is None else f'slope {slope:g}'

@@ -86,12 +86,19 @@ class Observation:
         made.reversals = self.reversals
         return made
 
-    def projected(self) -> Observation:
-        """Return the same rows, made once, without the effect of the reversals."""
+    def projected(self, reversals: SharedReversals | None = None) -> Observation:
+        """
+        Return the same rows, made once, without the effect of the reversals.
+
+        :param reversals: those of another law of friction; None: their own.
+        """
         slope = self.wide.coulomb_slope
         made = Observation(
             self.robot, self.dataset, self.processing, slope, self.memory_mb, free=True
         )
+        made.reversals = reversals or made.reversals
+        if self._keep:
+            next(self.rows(), None)  # walks all of them and keeps them
         if self._kept is not None:
             made._kept = self._kept
             made._projected, made.taken = made._without_reversals(self._kept)

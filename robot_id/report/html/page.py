@@ -137,6 +137,7 @@ def _head(
     warnings = [
         *findings,
         *result.reasons,
+        *(f'suggestion: {one["text"]}' for one in result.suggestions),
         *result.warnings,
         *(validation.warnings if validation else ()),
     ]

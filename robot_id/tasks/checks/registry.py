@@ -38,7 +38,9 @@ CHANNELS: tuple[Callable[[Case], tuple[list[Finding], Case]], ...] = (
     zero_torque.detect,
 )
 # Those that look at no torques.
-WITHOUT_TORQUE = tuple(detect for detect in CHANNELS if detect is not saturation.detect)
+WITHOUT_TORQUE = tuple(
+    detect for detect in CHANNELS if detect not in (saturation.detect, zero_torque.detect)
+)
 # Changes that are tried on every recording.
 ALWAYS: tuple[Callable[[Case], Iterable[Proposal]], ...] = (
     torque_delay.propose,

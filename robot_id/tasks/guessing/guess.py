@@ -20,7 +20,7 @@ from robot_id.tasks.guessing.columns import Column, columns_of
 from robot_id.tasks.guessing.folder import JointFiles, joint_files
 from robot_id.tasks.guessing.grouping import Group, named_groups, unnamed_groups
 from robot_id.tasks.guessing.joints import Joints, is_apart, match
-from robot_id.tasks.guessing.naming import Name, name_of
+from robot_id.tasks.guessing.naming import Name, name_of, plain
 from robot_id.tasks.guessing.roles import Role, roles_of
 from robot_id.tasks.guessing.sizes import Sizes, channel_sizes, torque_sizes
 
@@ -147,13 +147,15 @@ def guess(robot: Robot | str | Path, path: str | Path) -> Guess:
 
 def _from_zero(columns: Sequence[Column], joints: Sequence[str]) -> bool:
     """Whether joints that the robot counts from 1 are counted from 0 in the file."""
+    joints = [plain(name) for name in joints]
+    names = [plain(column.name) for column in columns]
     first = next((name[:-1] for name in joints if name.endswith('1')), '')
     if not first or f'{first}0' in joints or not all(name.startswith(first) for name in joints):
         return False
     last = joints[-1]
-    held = [[word in re.split(r'[^\w]|_(?=[^\d])|(?<=\d)_', column.name) or
-             column.name.startswith(word) or column.name.endswith(word)
-             for column in columns] for word in (f'{first}0', last)]  # fmt: skip
+    held = [[word in re.split(r'[^\w]|_(?=[^\d])|(?<=\d)_', name) or
+             name.startswith(word) or name.endswith(word)
+             for name in names] for word in (f'{first}0', last)]  # fmt: skip
     return any(held[0]) and not any(held[1])
 
 

@@ -80,7 +80,8 @@ def name_of(text: str, joints: Sequence[str]) -> Name:
     rest = tuple(word for word in words if word not in known and not word.isdigit())
     role = next((each for each in ('error', 'reference', 'actual') if each in roles), '')
     template = '_'.join(['#', *words] if joint else words) + f'|{unit}'
-    return Name(text, quantity, role, next(iter(sides), ''), unit, own, rest, template)
+    side = 'motor' if 'motor' in sides else next(iter(sides), '')  # axis 3 motor position
+    return Name(text, quantity, role, side, unit, own, rest, template)
 
 
 def _quantity(words: list[str], roles: list[str]) -> str:
@@ -124,6 +125,8 @@ def _without_unit(text: str) -> tuple[str, str]:
         for mark in ('_in_', ' in ', '_', ' ', '-', '.', '/'):
             if flat.endswith(mark + ending) and len(flat) > len(mark + ending):
                 start = len(flat) - len(mark + ending)
+                if len(ending) == 1 and plain(text)[len(flat) : len(flat) + 1].isdigit():
+                    continue  # A1 is an axis, not an ampere
                 return text[:start] + ' ' + text[len(flat) :], UNITS[ending]
     return text, ''
 

@@ -148,6 +148,11 @@ def _unnamed_position(groups: list[Group], time: Array) -> tuple[Group | None, l
         reason = 'another group of columns is its derivative'
         return groups[first], [Role(groups[first], 'position', reason)]
     smooth = min(groups, key=lambda group: float(np.median([rough(x) for x in group.values.T])))
+    # A reference is smoother than what was measured, which loggers write first.
+    smooth = next(
+        group for group in groups
+        if np.nanmedian([likeness(x, y) for x, y in zip(smooth.values.T, group.values.T)]) > ALIKE
+    )  # fmt: skip
     doubt = 'the smoothest of the columns without names'
     return smooth, [Role(smooth, 'position', doubt, doubt)]
 

@@ -346,6 +346,8 @@ def _counted(
             result.doubts['time'] = 'by its rate alone'
     else:
         result = replace(result, rate=(RATE, 'no column is the time'), time_factor=None)
+    if velocity is not None and velocity.name.side == 'motor':
+        result.doubts['velocity'] = doubts.get('velocity', 'the velocity of the motor')
     speed = named.get('velocity', '')
     speed = speed if speed in units.VELOCITY else ''
     if velocity is not None and speed:

@@ -19,7 +19,7 @@ from robot_id.data import units
 
 Array = NDArray[np.float64]
 # Units that are tried where no name says one, the likeliest first.
-TIMES = ('s', 'ms', 'us', 'ns', 'min')
+TIMES = ('s', 'ms', 'us', 'ns')
 ANGLES, LENGTHS = ('rad', 'deg', 'rev', 'mrad'), ('m', 'mm')
 SPEEDS, LINEAR_SPEEDS = ('rad/s', 'deg/s', 'rpm', 'rev/s'), ('m/s', 'mm/s')
 # Loggers of robots run at 4 Hz to 20 kHz, mostly at 40 Hz and more.
@@ -85,7 +85,9 @@ def fitting_units(
     speeds = _given(named, 'velocity', LINEAR_SPEEDS if sliding else SPEEDS)
     has_speed = np.isfinite(numbers.slope)
     found: list[tuple[float, tuple[str, str, str]]] = []
-    for t, p, v in product(times, places, speeds if has_speed else speeds[:1]):
+    for t, p, v in product(times, places, speeds):
+        if not has_speed and len(speeds) > 1 and v != f'{p}/s':
+            continue  # nothing tells it: that of the position
         cost = _cost(t, p, v, step, numbers, gear, named)
         if cost < inf:
             usual = times.index(t) + 2 * places.index(p) + (v != f'{p}/s') * (v != 'rpm')

@@ -1,0 +1,43 @@
+"""Shapes of a robot stand where its forward kinematics puts them."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from robot_id.robot import load_robot
+from robot_id.robot.view import View
+
+
+@pytest.mark.parametrize('name', ['emps', 'scara', 'tx40'])
+def test_shapes_move_with_their_bodies(name):
+    robot = load_robot(name)
+    view = View(robot)
+    assert {shape.body for shape in view.shapes} >= set(range(robot.n))
+    model = robot.pinocchio
+    data = model.createData()
+    q = np.random.default_rng(2).uniform(-1, 1, robot.n)
+    pin.forwardKinematics(model, data, q)
+    for shape, (R, p) in zip(view.shapes, view.placed(q)):
+        if shape.body < 0:
+            continue
+        frame = data.oMi[shape.body + 1] * pin.SE3(shape.rotation, shape.translation)
+        np.testing.assert_allclose(R, frame.rotation, atol=1e-12)
+        np.testing.assert_allclose(p, frame.translation, atol=1e-12)
+
+
+def test_a_body_without_shape_is_a_box_of_its_inertia(tmp_path):
+    """The homogeneous box of mass m and sides a, b, c gives the inertia back."""
+    m, sides = 3.0, np.array([0.3, 0.2, 0.1])
+    ix, iy, iz = m / 12.0 * (np.sum(sides**2) - sides**2)
+    path = tmp_path / 'one.urdf'
+    path.write_text(
+        '<robot name="one"><link name="base"/><link name="arm"><inertial>'
+        f'<mass value="{m}"/><origin xyz="0.1 0 0"/><inertia ixx="{ix}" iyy="{iy}" izz="{iz}" '
+        'ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="j" type="revolute">'
+        '<parent link="base"/><child link="arm"/><axis xyz="0 0 1"/>'
+        '<limit lower="-1" upper="1" velocity="1" effort="1"/></joint></robot>'
+    )
+    (box,) = View(load_robot(path)).shapes
+    assert box.kind == 'box'
+    np.testing.assert_allclose(sorted(box.size), sorted(sides), rtol=1e-9)
+    np.testing.assert_allclose(box.translation, [0.1, 0, 0], atol=1e-12)
