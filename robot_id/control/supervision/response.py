@@ -100,7 +100,7 @@ def respond(
 def _smooth(q: Array, period: float, swing_hz: float) -> tuple[Array, Array, Array]:
     """Return positions, velocities and accelerations (L, n) of the harmonics of the swing."""
     t = period * np.arange(len(q))
-    one, none = np.ones_like(t), np.zeros_like(t)
+    one, none = np.ones(len(q)), np.zeros(len(q))
     # A joint that sinks slowly while it swings.
     columns: list[list[Array]] = [[one, none, none], [t, one, none], [t * t, 2.0 * t, 2.0 * one]]
     for k in range(1, HARMONICS + 1):
