@@ -107,6 +107,6 @@ def _smooth(q: Array, period: float, swing_hz: float) -> tuple[Array, Array, Arr
         w = 2.0 * np.pi * swing_hz * k
         s, c = np.sin(w * t), np.cos(w * t)
         columns += [[s, w * c, -w * w * s], [c, -w * s, -w * w * c]]
-    basis = np.array(columns)
+    basis: Array = np.array(columns)
     x = np.linalg.lstsq(basis[:, 0].T, q, rcond=None)[0]
     return basis[:, 0].T @ x, basis[:, 1].T @ x, basis[:, 2].T @ x
