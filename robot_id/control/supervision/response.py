@@ -99,7 +99,7 @@ def respond(
 
 def _smooth(q: Array, period: float, swing_hz: float) -> tuple[Array, Array, Array]:
     """Return positions, velocities and accelerations (L, n) of the harmonics of the swing."""
-    t = period * np.arange(len(q))
+    t: Array = period * np.arange(len(q), dtype=float)
     one, none = np.ones(len(q)), np.zeros(len(q))
     # A joint that sinks slowly while it swings.
     columns: list[list[Array]] = [[one, none, none], [t, one, none], [t * t, 2.0 * t, 2.0 * one]]
