@@ -206,6 +206,9 @@ def build_unknowns(
     known = [place.name for place in table_places]
     held = _spread(parse_given(fixed, 'fixed', known, joints), joints)
     freed = _spread(parse_given(free, 'free', known, joints), joints)
+    for one in held.values():
+        if one.value is None:
+            raise OptionError(f"fixed: '{one.name}' needs a value", key='fixed')
     believed = _spread(parse_given(prior, 'prior', known, joints), joints)
     for one in believed.values():
         if one.std is None:
@@ -213,16 +216,11 @@ def build_unknowns(
                 f"prior: '{one.name}' needs a standard deviation, such as {one.name}=0.3+-0.1",
                 key='prior',
             )
-    for one in held.values():
-        if one.value is None:
-            raise OptionError(f"fixed: '{one.name}' needs a value", key='fixed')
     numbers = np.zeros((len(joints), FIRST_DRIVE + len(drive.numbers)))
     unknowns: list[Unknown] = []
     for place in table_places:
-        groups = (
-            [tuple(range(len(joints)))] if place.shared else [(j,) for j in range(len(joints))]
-        )
-        for group in groups:
+        every = range(len(joints))
+        for group in [tuple(every)] if place.shared else [(j,) for j in every]:
             key = (place.name, group[0])
             told = held.get(key)
             usual = _start(place, float(scales[group[0]]), float(inertias[group[0]]))
