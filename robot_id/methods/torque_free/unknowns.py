@@ -239,11 +239,10 @@ def build_unknowns(
                 raise OptionError(
                     f"free: '{place.name}' needs a start, such as {place.name}=1", key='free'
                 )
-            suffix = '' if place.shared and len(joints) > 1 else f'.{joints[group[0]]}'
             belief = believed.get(key)
             unknowns.append(
                 Unknown(
-                    place.name + ('' if place.shared else suffix),
+                    place.name + ('' if place.shared else f'.{joints[group[0]]}'),
                     place.place,
                     group,
                     place.unit,
