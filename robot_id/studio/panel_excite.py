@@ -23,11 +23,17 @@ class ExcitePanel:
         self.row: Row | None = None
         self.shown: Row | None = None
         with ui.row().classes('w-full items-end gap-4'):
-            self.seconds = ui.number('seconds', value=10, min=1, max=600)
-            self.budget = ui.number('search, s', value=30, min=1, max=3600)
-            self.criterion = ui.select(list(CRITERIA), value=CRITERIA[0], label='criterion')
-            self.fraction = ui.number('share of limits', value=0.9, min=0.05, max=1, step=0.05)
-            self.clearance = ui.number('clearance, m', value=0.02, min=0, max=1, step=0.01)
+            self.seconds = ui.number('seconds', value=10, min=1, max=600).classes('w-24')
+            self.budget = ui.number('search, s', value=30, min=1, max=3600).classes('w-24')
+            self.criterion = ui.select(
+                list(CRITERIA), value=CRITERIA[0], label='criterion'
+            ).classes('w-36')
+            self.fraction = ui.number(
+                'share of limits', value=0.9, min=0.05, max=1, step=0.05
+            ).classes('w-32')
+            self.clearance = ui.number(
+                'clearance, m', value=0.02, min=0, max=1, step=0.01
+            ).classes('w-28')
             self.floor = ui.checkbox('floor', value=True)
             ui.button('Search', on_click=self._start)
             ui.button('Cancel', on_click=self._cancel).props('flat')
