@@ -147,7 +147,9 @@ class Rls(OnlineSettings):
         alignment, derived = resolve_for_filter(
             robot, dataset, self.coulomb_slope, self.processing
         )
-        slope, processing = alignment.slope, derived.processing
+        # The law is the known one here: the doubt between it and a hard one is not its own.
+        slope, derived = alignment.slope, replace(derived, law_doubt=None)
+        processing = derived.processing
         identifier = self._identifier(robot, dataset, processing, slope)
         track, covariance = self._feed(identifier, dataset, processing, progress)
         estimate = identifier.estimate
