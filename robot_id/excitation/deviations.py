@@ -66,10 +66,11 @@ def predict_deviations(
     noise = np.broadcast_to(np.asarray(torque_std, float), (robot.n,))
     if not np.all(np.isfinite(noise)) or np.any(noise <= 0.0):
         raise OptionError(f'the torque noise must be positive, got {np.min(noise):g}')
-    motion = np.stack([reference.position, reference.velocity, reference.acceleration])
-    parts = [dynamics.regressor(robot, *motion, coulomb_slope)]
+    q, dq, ddq = reference.position, reference.velocity, reference.acceleration
+    parts = [dynamics.regressor(robot, q, dq, ddq, coulomb_slope)]
     for x, step in () if known is None else zip(known.states, known.steps):
-        rows = dynamics.regressor(robot, *np.swapaxes(x, 1, 2), coulomb_slope)
+        q, dq, ddq = np.swapaxes(x, 1, 2)
+        rows = dynamics.regressor(robot, q, dq, ddq, coulomb_slope)
         parts.append(rows * np.sqrt(step / reference.step))
     W = np.concatenate(parts)
     names = robot.base.names

@@ -54,7 +54,7 @@ def rehearse(
     measured = record(robot, motion, loop=own, parameters=expected, disturbances=noise)
     result = identify(Request(robot, measured)).result
     known = Deviations(robot.base.names, np.asarray(expected, float), result.std)
-    return known, Rehearsal(result.verdict, result.reasons)
+    return known, Rehearsal(str(result.verdict), result.reasons)
 
 
 @one_blas_thread()

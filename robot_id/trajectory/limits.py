@@ -133,7 +133,9 @@ def motion_limits(
         robot.joint_names,
         middle - half,
         middle + half,
-        *(fraction * values[q] for q in ('velocity', 'acceleration', 'torque')),
+        fraction * values['velocity'],
+        fraction * values['acceleration'],
+        fraction * values['torque'],
         notes,
     )
 

@@ -99,14 +99,14 @@ def respond(
 
 def _smooth(q: Array, period: float, swing_hz: float) -> tuple[Array, Array, Array]:
     """Return positions, velocities and accelerations (L, n) of the harmonics of the swing."""
-    t = period * np.arange(len(q))
-    one, none = np.ones_like(t), np.zeros_like(t)
+    t: Array = period * np.arange(len(q), dtype=float)
+    one, none = np.ones(len(q)), np.zeros(len(q))
     # A joint that sinks slowly while it swings.
-    columns = [[one, none, none], [t, one, none], [t * t, 2.0 * t, 2.0 * one]]
+    columns: list[list[Array]] = [[one, none, none], [t, one, none], [t * t, 2.0 * t, 2.0 * one]]
     for k in range(1, HARMONICS + 1):
         w = 2.0 * np.pi * swing_hz * k
         s, c = np.sin(w * t), np.cos(w * t)
         columns += [[s, w * c, -w * w * s], [c, -w * s, -w * w * c]]
-    basis = np.array(columns)
+    basis: Array = np.array(columns)
     x = np.linalg.lstsq(basis[:, 0].T, q, rcond=None)[0]
     return basis[:, 0].T @ x, basis[:, 1].T @ x, basis[:, 2].T @ x

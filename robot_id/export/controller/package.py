@@ -49,7 +49,6 @@ class Package:
         prefix = self.model.prefix
         return {
             **filled,
-            f'include/{self.name}/model.hpp': self.model_header(),
             f'model/{prefix}_model.h': self.model.header(origin),
             f'model/{prefix}_model.c': self.model.source(),
             'config/mock.urdf': mock_urdf(self.robot),
@@ -87,6 +86,16 @@ class Package:
         ]
         return np.where(kept, self.chi, 0.0)
 
+    @cached_property
+    def groups(self) -> list[int]:
+        """Return for each joint the first of those that share motors with it."""
+        n, coupling = self.robot.n, self.robot.coupling
+        joined = np.eye(n, dtype=bool) if coupling is None else coupling != 0.0
+        joined = joined.T @ joined
+        for _ in range(n):
+            joined = joined @ joined
+        return [int(np.argmax(row)) for row in joined]
+
     def _fill(self, text: str, origin: str) -> str:
         robot, model = self.robot, self.model
         wn, zeta, rate, _ = loop_settings(robot)
@@ -102,6 +111,11 @@ class Package:
             'KD': _numbers(2.0 * zeta * wn),
             'LIMITS': _numbers(self.torque_limits),
             'RATE': str(round(rate)),
+            'PREFIX_UPPER': model.prefix.upper(),
+            'WITHOUT_FRICTION': ',\n  '.join(repr(float(x)) for x in self.without_friction),
+            'GROUPS': ', '.join(map(str, self.groups)),
+            'ROBOT_C': c_comment(robot.name),
+            'ROBOT_CPP': json.dumps(one_line(robot.name)),
             'ROBOT_XML': xml_text(robot.name),
             'ROBOT_MD': markdown(robot.name),
             'JOINTS_MD': ', '.join(markdown(name) for name in robot.joint_names),
@@ -111,66 +125,6 @@ class Package:
         for key, value in values.items():
             text = text.replace(f'@{key}@', value)
         return text
-
-    def model_header(self) -> str:
-        """Return model.hpp: the functions of the C model that the core calls."""
-        p, up = self.model.prefix, self.model.prefix.upper()
-        n, b = self.robot.n, len(self.chi)
-        values = ',\n  '.join(repr(float(value)) for value in self.without_friction)
-        return f"""\
-// The identified model of {c_comment(self.robot.name)} under the names that the core calls.
-#ifndef {self.name.upper()}__MODEL_HPP_
-#define {self.name.upper()}__MODEL_HPP_
-
-#include <cstddef>
-
-#include "{p}_model.h"
-
-namespace {self.name}
-{{
-namespace model
-{{
-
-inline constexpr std::size_t joints = {up}_JOINTS;
-inline constexpr const char * robot = {json.dumps(one_line(self.robot.name))};
-
-/// Base parameters of bodies, rotors and offsets; those of friction are zero.
-inline constexpr double without_friction[{b}] = {{
-  {values}}};
-
-inline void torque(const double * q, const double * dq, const double * ddq, double * tau)
-{{
-  {p}_inverse_dynamics(q, dq, ddq, tau);
-}}
-
-inline void torque_without_friction(
-  const double * q, const double * dq, const double * ddq, double * tau)
-{{
-  {p}_inverse_dynamics_with(without_friction, q, dq, ddq, tau);
-}}
-
-/// M, {n} x {n} row by row.
-inline void inertia_matrix(const double * q, double * M)
-{{
-  {p}_inertia_matrix(q, M);
-}}
-
-inline void bias(const double * q, const double * dq, double * tau)
-{{
-  {p}_bias(q, dq, tau);
-}}
-
-/// Returns 0, or 1 where the inertia matrix is not positive definite.
-inline int direct_dynamics(const double * q, const double * dq, const double * tau, double * ddq)
-{{
-  return {p}_direct_dynamics(q, dq, tau, ddq);
-}}
-
-}}  // namespace model
-}}  // namespace {self.name}
-
-#endif  // {self.name.upper()}__MODEL_HPP_
-"""
 
     def reference_states(self) -> str:
         """Return reference_states.hpp: states and the torques that robot_id computes for them."""

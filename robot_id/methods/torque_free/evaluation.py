@@ -71,8 +71,6 @@ def horizon_errors(
 
     A state in the middle of a run is that of a parabola through the samples around it.
     """
-    from scipy.signal import savgol_filter
-
     table: list[dict[str, Any]] = []
     for horizon in HORIZONS:
         pieces, states = [], []

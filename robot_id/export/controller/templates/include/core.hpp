@@ -116,6 +116,8 @@ private:
 };
 
 /// The friction that a motion meets, where it resists the commanded velocity; else 0.
+///
+/// Joints that share a motor are taken together: what its friction takes from them as a whole.
 void resisting_friction(const Joints & q, const Joints & dq, const Joints & ddq, Joints & tau);
 
 }  // namespace @PACKAGE@

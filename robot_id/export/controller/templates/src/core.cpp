@@ -60,9 +60,13 @@ void resisting_friction(const Joints & q, const Joints & dq, const Joints & ddq,
   Joints whole, bodies;
   model::torque(q.data(), dq.data(), ddq.data(), whole.data());
   model::torque_without_friction(q.data(), dq.data(), ddq.data(), bodies.data());
+  Joints power{};
   for (std::size_t j = 0; j < n; ++j) {
-    const double friction = whole[j] - bodies[j];
-    tau[j] = friction * dq[j] > 0.0 ? friction : 0.0;
+    tau[j] = whole[j] - bodies[j];
+    power[model::group[j]] += tau[j] * dq[j];
+  }
+  for (std::size_t j = 0; j < n; ++j) {
+    tau[j] = power[model::group[j]] > 0.0 ? tau[j] : 0.0;
   }
 }
 
