@@ -105,7 +105,9 @@ def setup_arguments(*wanted: str) -> list:
 def test_setup_py_declares_the_requirement_files():
     core, extras = setup_arguments('install_requires', 'extras_require')
     assert {re.split(r'[\[<>=]', line)[0].lower() for line in core} == names('core.in')
-    assert {'bags', 'plots', 'physical', 'frames', 'xacro', 'campaign', 'test'} == set(extras)
+    assert {'bags', 'plots', 'physical', 'frames', 'xacro', 'campaign', 'studio', 'test'} == set(
+        extras
+    )
     assert set(EXTRAS.values()) <= set(extras)
     for module, extra in EXTRAS.items():
         assert any(line.startswith(module) for line in extras[extra]), module

@@ -340,6 +340,7 @@ def _mass(R, p, m, c, I, q, M):  # type: ignore[no-untyped-def]
 @numba.njit(cache=True)
 def _loop(R, p, m, c, I, g, rotor, viscous, coulomb, q_r, dq_r, gains, stiffness, middle,
           numbers, step, substeps):  # type: ignore[no-untyped-def]  # fmt: skip
+    """Return (N, n) positions and torques. Over 60 lines: one compiled loop, no allocation in it."""
     stribeck, load, cogging, warming, payload, smooth, elastic, backlash = numbers
     N, n = q_r.shape
     h = step / substeps

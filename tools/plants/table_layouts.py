@@ -166,6 +166,7 @@ def _columns(
     robot: Robot, rng: np.random.Generator, kind: dict[str, Any], time: Array, q: Array,
     dq: Array, ddq: Array, tau: Array, rate: float,
 ) -> tuple[list[_Column], tuple[str, ...]]:  # fmt: skip
+    """Return the columns of a table, and what nobody can tell. Over 60 lines: a list of choices."""
     words = dict(zip(('time', 'position', 'velocity', 'torque', 'current', 'ref', 'joint',
                       'motor'), LANGUAGES[kind['language']]))  # fmt: skip
     n, unknowable = robot.n, []

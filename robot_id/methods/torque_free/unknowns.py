@@ -225,27 +225,14 @@ def build_unknowns(
         for group in groups:
             key = (place.name, group[0])
             told = held.get(key)
-            start = _start(place, float(scales[group[0]]), float(inertias[group[0]]))
-            given = False
-            for source in (freed.get(key), believed.get(key), told):
-                if source is not None and source.value is not None:
-                    start, given = source.value, True
-            if start is None:
-                raise OptionError(
-                    f"drive '{drive.name}': '{place.name}' of joint '{joints[group[0]]}' is not "
-                    f"given: fixed='{place.name}=VALUE' ({place.unit}), or free with a start",
-                    key='fixed',
-                    joint=joints[group[0]],
-                )
+            usual = _start(place, float(scales[group[0]]), float(inertias[group[0]]))
+            given = [
+                source.value
+                for source in (freed.get(key), believed.get(key), told)
+                if source is not None and source.value is not None
+            ]
+            start = _checked(drive, place, joints[group[0]], given[-1] if given else usual)
             is_free = told is None and (place.free or key in freed or key in believed)
-            if not place.lower <= start <= place.upper or (place.positive and start <= 0.0):
-                raise OptionError(
-                    f"'{place.name}' of joint '{joints[group[0]]}' is {start:g}, it lies between "
-                    f'{place.lower:g} and {place.upper:g}',
-                    key=place.name,
-                    joint=joints[group[0]],
-                    value=start,
-                )
             for j in group:
                 numbers[j, place.place] = start
             if not is_free:
@@ -268,10 +255,30 @@ def build_unknowns(
                     place.lower,
                     place.upper,
                     None if belief is None or belief.std is None else (start, belief.std),
-                    given,
+                    bool(given),
                 )
             )
     return numbers, unknowns
+
+
+def _checked(drive: Drive, place: Place, joint: str, start: float | None) -> float:
+    """Return the start of a number, which must be given and within its bounds."""
+    if start is None:
+        raise OptionError(
+            f"drive '{drive.name}': '{place.name}' of joint '{joint}' is not given: "
+            f"fixed='{place.name}=VALUE' ({place.unit}), or free with a start",
+            key='fixed',
+            joint=joint,
+        )
+    if not place.lower <= start <= place.upper or (place.positive and start <= 0.0):
+        raise OptionError(
+            f"'{place.name}' of joint '{joint}' is {start:g}, it lies between {place.lower:g} "
+            f'and {place.upper:g}',
+            key=place.name,
+            joint=joint,
+            value=start,
+        )
+    return start
 
 
 def _start(place: Place, torque: float, inertia: float) -> float | None:

@@ -54,15 +54,7 @@ def write_report(
     :param findings: what looks wrong in the measurements, one line each.
     :param downloads: texts of files that the page offers, by name.
     """
-    lead = TORQUES
-    if result.simulations:
-        lead += (
-            f' {result.method} itself compared with the simulated loop, where the error is '
-            f'{number(result.relative_error_percent, 3)} %.'
-        )
-    title = 'Measured and predicted torque'
-    if fitted.quantity == 'position':
-        title, lead = 'Measured and simulated position', servo.LEAD
+    title, lead = _title_and_lead(result, fitted)
     downloads = downloads or {}
     torques = fitted.quantity == 'torque'
     parts = [
@@ -105,6 +97,19 @@ def write_report(
     title = f'{robot.name}, {result.method}'
     head = _head(result, validation, findings, fitted.quantity)
     files.write_text(path, markup.page(title, head, parts, _script(numbers)))
+
+
+def _title_and_lead(result: Result, fitted: Prediction) -> tuple[str, str]:
+    """Return the title and the first sentences of the section of measured and predicted."""
+    if fitted.quantity == 'position':
+        return 'Measured and simulated position', servo.LEAD
+    lead = TORQUES
+    if result.simulations:
+        lead += (
+            f' {result.method} itself compared with the simulated loop, where the error is '
+            f'{number(result.relative_error_percent, 3)} %.'
+        )
+    return 'Measured and predicted torque', lead
 
 
 def _head(

@@ -175,6 +175,8 @@ def servo_loop(
     """
     Fill position (N, n) of the encoders and sensitivity (N, n, p); return status, sample, joint.
 
+    Over 60 lines: one compiled loop, whose work arrays are made once and used in every step.
+
     :param inertia: (nb, 10).
     :param drive: number of the drive in the registry.
     :param numbers: (n, K) of each joint.
