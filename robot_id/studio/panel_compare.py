@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from nicegui import run, ui
+from nicegui import ui
 
 from robot_id.api.work import compare
 from robot_id.exceptions import RobotIdError
+from robot_id.studio.background import beside
 from robot_id.studio.workspace import Workspace
 
 # Distances in standard deviations beyond which two estimates differ by more than chance.
@@ -37,7 +38,7 @@ class ComparePanel:
         self.area.clear()
         try:
             paths = [str(self.workspace.path(name)) for name in chosen]
-            found = await run.io_bound(compare, paths, self.workspace.robot_argument())
+            found = await beside(compare, paths, self.workspace.robot_argument())
         except RobotIdError as error:
             ui.notify(str(error), type='negative', multi_line=True)
             return

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from nicegui import events, run, ui
+from nicegui import events, ui
 
 import robot_id as rid
 from robot_id.api.view import CHANNELS, UNITS, Guess, write_guess
 from robot_id.exceptions import RobotIdError
+from robot_id.studio.background import beside
 from robot_id.studio.charts import small
 from robot_id.studio.workspace import Workspace
 
@@ -95,7 +96,7 @@ class DataPanel:
         self.workspace.add(name, self.mapping.value or '')
         index = len(self.workspace.recordings) - 1
         try:
-            found = await run.io_bound(self.workspace.data, index)
+            found = await beside(self.workspace.data, index)
         except RobotIdError as error:
             self.workspace.remove(name)
             if error.code == 'unknown_columns':
@@ -113,7 +114,7 @@ class DataPanel:
             ui.notify('choose a robot and a recording first')
             return
         try:
-            self.guess = await run.io_bound(
+            self.guess = await beside(
                 rid.guess, self.workspace.robot_argument(), self.workspace.path(name)
             )
         except RobotIdError as error:

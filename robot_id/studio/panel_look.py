@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from nicegui import run, ui
+from nicegui import ui
 
 from robot_id.exceptions import RobotIdError
+from robot_id.studio.background import beside
 from robot_id.studio.charts import Signals
 from robot_id.studio.scene import Figure
 from robot_id.studio.workspace import Row, Workspace
@@ -68,7 +69,7 @@ class LookPanel:
             return
         self.waiting.set_visibility(True)
         try:
-            found = await run.io_bound(self.workspace.data, self.index)
+            found = await beside(self.workspace.data, self.index)
             robot = self.workspace.load_robot()
         except (RobotIdError, IndexError) as error:
             with self.charts:

@@ -25,7 +25,9 @@ class Figure:
     def __init__(self, robot: Any, height: int = 380) -> None:
         self.view = View(robot)
         reach = self.view.reach()
-        with ui.scene(width=480, height=height, grid=(max(2.0 * reach, 1.0), 20)) as self.scene:
+        with ui.scene(
+            width=480, height=height, grid=(max(round(2.0 * reach), 1), 20)
+        ) as self.scene:
             self.objects = [self._object(shape) for shape in self.view.shapes]
         self.scene.classes('w-full')
         self.scene.move_camera(
