@@ -69,6 +69,15 @@ class _Verbs(click.Group):
             if not (hint := renamed.hint(error.option_name, known)):
                 raise
             raise click.UsageError(f"no option '{error.option_name}': {hint}", error.ctx) from None
+        except click.UsageError as error:
+            several = '--data' in {
+                name for param in (error.ctx or ctx).command.params for name in param.opts
+            }
+            # What a shell makes of --data runs/*.csv.
+            if not several or 'unexpected extra argument' not in error.message:
+                raise
+            hint = 'several recordings are --data FIRST --data SECOND'
+            raise click.UsageError(f'{error.message}: {hint}', error.ctx) from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)

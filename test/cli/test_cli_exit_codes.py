@@ -143,3 +143,10 @@ def test_a_simulated_load_is_weighed(tmp_path):
     pairs = {'mass': found['mass'], 'centre_x': found['centre'][0], 'centre_y': found['centre'][1]}
     for name, pair in pairs.items():
         assert abs(pair['value'] - wanted[name]) < 4.0 * pair['std'] < 0.1 * wanted[name], name
+
+
+def test_files_that_a_shell_listed_are_told_how_to_be_given():
+    done = CliRunner().invoke(cli, ['check', '--robot', 'emps', '--data', 'a.csv', 'b.csv'])
+    assert done.exit_code == 2
+    assert 'b.csv' in done.output
+    assert '--data FIRST --data SECOND' in done.output
