@@ -6,18 +6,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
-import numpy as np
-import pinocchio as pin
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from robot_id import data as room
 from robot_id import options as options_room
 from robot_id.api.fit import Fit
 from robot_id.api.methods import Method
+from robot_id.api.simulation import (
+    AnyRobot,
+    Motion,
+    check_every,
+    numbers,
+    simulation_of,
+    values_of,
+)
 from robot_id.data.dataset import Dataset
-from robot_id.dynamics import Disturbances
 from robot_id.exceptions import DataError, OptionError, did_you_mean
 from robot_id.excitation.clearance import clearance_of
 from robot_id.excitation.design import Excitation, ExcitationOptions
@@ -40,17 +45,11 @@ from robot_id.tasks.identify import Request
 from robot_id.tasks.identify import identify as run
 from robot_id.tasks.measurements import Data, Recording, load_for
 from robot_id.tasks.payload import PayloadRequest, identify_payloads
-from robot_id.tasks.payload.attachment import at_link, at_pose, last_link
-from robot_id.tasks.payload.known import carrying, known_part
+from robot_id.tasks.payload.attachment import at_link, at_pose
+from robot_id.tasks.payload.known import known_part
 from robot_id.tasks.payload.result import PayloadIdentification
-from robot_id.tasks.recording import record
 from robot_id.tasks.rehearsal import rehearsed
 from robot_id.tasks.validation import Validation
-from robot_id.trajectory import Reference, Trajectory
-from robot_id.trajectory.default import motion_of
-
-AnyRobot: TypeAlias = Robot | str | Path | pin.Model
-Motion: TypeAlias = Trajectory | Reference | Excitation | str | Path
 
 
 def load(
@@ -166,7 +165,7 @@ def simulate(
     seed: int = 0,
     seconds: float | None = None,
     cycles: int = 1,
-    parameters: Fit | ArrayLike | None = None,
+    parameters: Fit | ArrayLike | str | Path | None = None,
     payload: str | Sequence[float] | None = None,
     tool: str | None = None,
     noise: bool = True,
@@ -179,41 +178,20 @@ def simulate(
     :param motion: trajectory, result of `excite`, name or file; None takes the robot file's, or a
         random one of `seconds`.
     :param seed: of the noise and of a random motion.
-    :param parameters: a fit or (b,) values; None takes the truth of the robot file.
+    :param parameters: a fit, (b,) values, or the file of a result, URDF, SDF or MJCF; None takes
+        the truth of the robot file.
     :param payload: load of the arm: mass [kg], centre x, y, z [m], and maybe its inertia
         xx, xy, xz, yy, yz, zz about the centre [kg.m2].
     :param tool: link of the URDF that carries it; None takes the last one.
     :param noise: False for exact positions and torques.
     :param every: control samples per recorded one.
     """
-    model = load_robot(robot)
-    if isinstance(parameters, Fit):
-        model = parameters.model.robot
-        chi: NDArray[np.float64] = parameters.model.parameters
-    else:
-        chi = model.truth() if parameters is None else _values(model, parameters)
-    if payload is not None:
-        place = at_link(model, tool) if tool else last_link(model)
-        chi = carrying(model, chi, known_part(_numbers(payload), 'payload'), place)
-    chosen: Trajectory | Reference
-    if isinstance(motion, Excitation):
-        chosen = motion.trajectory
-    elif motion is None or isinstance(motion, str | Path):
-        chosen = motion_of(model, None if motion is None else str(motion), seconds, seed)
-    elif isinstance(motion, Trajectory | Reference):
-        chosen = motion
-    else:
-        raise OptionError(
-            'motion: a trajectory, a result of excite, a name or a file is needed, got '
-            f'{type(motion).__name__}',
-            key='motion',
-        )
-    if every < 1:
-        raise OptionError(f'every: 1 or more is needed, got {every}', key='every', value=every)
-    return record(
-        model, chosen, seed, loop=loop, parameters=chi, cycles=cycles, every=every,
-        disturbances=None if noise else Disturbances(),
+    check_every(every)
+    done = simulation_of(
+        robot, motion, seed=seed, seconds=seconds, cycles=cycles, parameters=parameters,
+        payload=payload, tool=tool, noise=noise, loop=loop,
     )  # fmt: skip
+    return done.dataset(every)
 
 
 def excite(
@@ -251,7 +229,10 @@ def excite(
     clearance = None if clearance_m is None else clearance_of(model, clearance_m, floor)
     recorded = None if after is None else load_for(model, after, mapping, needs_torque=False)
     found = design(model, chosen, clearance, progress, recorded)
-    return rehearsed(model, found) if rehearse else found
+    if not rehearse:
+        return found
+    progress(1.0, 'simulating an identification')
+    return rehearsed(model, found)
 
 
 def identify_payload(
@@ -285,7 +266,7 @@ def identify_payload(
         raise OptionError('payload: give tool or pose, not both', key='pose')
     places = tuple(at_link(model, one) for one in tools)
     if pose is not None:
-        places = (at_pose(model, _numbers(pose)),)
+        places = (at_pose(model, numbers(pose)),)
     listed = [loaded] if isinstance(loaded, Dataset | str | Path) else list(loaded)
     model_of_arm = (
         arm.result
@@ -300,7 +281,7 @@ def identify_payload(
         None if unloaded is None else load_for(model, unloaded, mapping),
         model_of_arm,
         places,
-        known_part(_numbers(known)) if known is not None else None,
+        known_part(numbers(known)) if known is not None else None,
         strategy,
         check,
     )
@@ -331,7 +312,7 @@ def on_line(
         model = nominal.model.robot
         start = parameters_for(model, nominal.result)
     elif nominal is not None:
-        start = _values(model, _in_order(model, nominal))
+        start = values_of(model, _in_order(model, nominal))
     elif model.description.a_priori:
         start = model.a_priori()
     if not isinstance(rate_hz, Real):
@@ -382,28 +363,3 @@ def _in_order(robot: Robot, given: Mapping[str, float]) -> list[float]:
             f"{robot.name}: a value of '{missing[0]}' is needed besides", key=missing[0]
         )
     return [given[name] for name in robot.base.names]
-
-
-def _values(robot: Robot, given: ArrayLike) -> Array:
-    """(b,) finite values of the base parameters."""
-    b = len(robot.base)
-    try:
-        found = np.asarray(given, float)
-    except (TypeError, ValueError) as error:
-        raise OptionError(
-            f'parameters: not an array of numbers ({error})', key='parameters'
-        ) from error
-    if found.shape != (b,) or not np.isfinite(found).all():
-        raise OptionError(
-            f'parameters: {b} finite values are needed ({", ".join(robot.base.names[:3])} ...), '
-            f'got shape {found.shape}',
-            key='parameters',
-            value=found.shape,
-            bound=b,
-        )
-    return found
-
-
-def _numbers(given: str | Sequence[float]) -> str:
-    """Return numbers as the text that the command line has for them."""
-    return given if isinstance(given, str) else ','.join(map(repr, map(float, given)))

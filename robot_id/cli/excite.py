@@ -17,8 +17,7 @@ from robot_id.exceptions import DataError, OptionError
 from robot_id.excitation import CRITERION_TEXTS, FAMILIES
 
 if TYPE_CHECKING:
-    from robot_id.excitation import design as excitation
-    from robot_id.excitation.clearance import Clearance
+    from robot_id.excitation.design import Excitation
     from robot_id.robot import Robot
     from robot_id.trajectory import Trajectory
 
@@ -151,42 +150,42 @@ def command(
     force: bool,
 ) -> None:
     """Find a motion that excites all parameters, and predict what it will identify."""
-    from robot_id.excitation import design as excitation
-    from robot_id.excitation.clearance import clearance_of
+    from robot_id.api.verbs import excite
     from robot_id.robot import load_robot
-    from robot_id.tasks.measurements import load_for
-    from robot_id.tasks.rehearsal import rehearsed
 
     places = _places(out, force, json_file, picture)
     model = load_robot(robot)
     stand = _posture(posture, model.n)
-    options = excitation.ExcitationOptions(
-        kind=kind,
-        seconds=seconds,
-        order=order,
-        criterion=criterion,
-        budget_s=budget,
-        evaluations=evaluations,
-        target=target,
-        workers=workers,
-        seed=seed,
-        fraction=fraction,
-        limits=dict(_limit(text) for text in limits),
-        joint_weights=_numbers(joint_weights, '--joint-weights'),
-        torque_std=_numbers(torque_noise, '--torque-noise'),
-        rate_hz=rate,
-        purpose=purpose,
-    )
-    after = load_for(model, recordings, mapping, needs_torque=False) if recordings else None
-    clearance = None if no_clearance else clearance_of(model, _margin(margin), not no_floor)
+    clearance_m = None if no_clearance else _margin(margin)
     compile_first(*KERNELS)
     with progress_bar() as progress:
-        found = excitation.excite(model, options, clearance, progress, after)
-        progress(1.0, 'simulating an identification')
-        found = rehearsed(model, found)
+        found = excite(
+            model,
+            seconds=seconds,
+            budget_s=budget,
+            clearance_m=clearance_m,
+            floor=not no_floor,
+            after=recordings or None,
+            mapping=mapping,
+            progress=progress,
+            kind=kind,
+            order=order,
+            criterion=criterion,
+            evaluations=evaluations,
+            target=target,
+            workers=workers,
+            seed=seed,
+            fraction=fraction,
+            limits=dict(_limit(text) for text in limits),
+            joint_weights=_numbers(joint_weights, '--joint-weights'),
+            torque_std=_numbers(torque_noise, '--torque-noise'),
+            rate_hz=rate,
+            purpose=purpose,
+        )
     _report(model, found)
     if places:
-        _write_motion(_with_ways(found, stand, clearance), rate, model.joint_names, places)
+        motion = _with_ways(model, found, stand, margin=clearance_m, floor=not no_floor)
+        _write_motion(motion, rate, model.joint_names, places)
     if json_file:
         save(lambda path: files.write_text(path, _json(found)), json_file)
     if picture:
@@ -199,7 +198,7 @@ def _margin(margin: float) -> float:
     return margin
 
 
-def _json(found: excitation.Excitation) -> str:
+def _json(found: Excitation) -> str:
     return json.dumps(found.to_dict(), indent=1) + '\n'
 
 
@@ -219,7 +218,7 @@ def _write_motion(
     output().print(f'written: {csv}, {yaml}, {bag}', markup=False, soft_wrap=True)
 
 
-def _draw(found: excitation.Excitation, path: str | Path) -> None:
+def _draw(found: Excitation, path: str | Path) -> None:
     from robot_id.trajectory.plot import plot_motion
 
     title = f'{found.robot}: {CRITERION_TEXTS[found.options.criterion]}'
@@ -227,13 +226,16 @@ def _draw(found: excitation.Excitation, path: str | Path) -> None:
 
 
 def _with_ways(
-    found: excitation.Excitation, posture: tuple[float, ...] | None, clearance: Clearance | None
-) -> Trajectory:
+    robot: Robot, found: Excitation, posture: tuple[float, ...] | None, *, margin: float | None,
+    floor: bool,
+) -> Trajectory:  # fmt: skip
     """Return the motion with approach and return moves, if these are free of collisions."""
+    from robot_id.excitation.clearance import clearance_of
     from robot_id.trajectory import blend
 
     if posture is None:
         return found.trajectory
+    clearance = None if margin is None else clearance_of(robot, margin, floor)
     limits = found.limits
     bounds = (limits.velocity, limits.acceleration, limits.lower, limits.upper)
     whole = blend(found.trajectory, posture, *bounds)
@@ -246,7 +248,7 @@ def _with_ways(
     return whole
 
 
-def _report(robot: Robot, found: excitation.Excitation) -> None:
+def _report(robot: Robot, found: Excitation) -> None:
     from robot_id.report.excitation import criterion_table, expected_table, not_excited
 
     console = output()

@@ -11,14 +11,11 @@ from robot_id import files
 from robot_id.cli.compiling import compile_first
 from robot_id.cli.console import check_writable, output, progress_bar, save, warn
 from robot_id.cli.shared_options import robot_option
-from robot_id.exceptions import OptionError
 from robot_id.texts import LOAD_FORM
 
 if TYPE_CHECKING:
     from robot_id.dynamics import Simulation
     from robot_id.robot import Robot
-
-MOST_EVERY = 1_000_000
 
 
 @click.command()
@@ -71,45 +68,29 @@ def command(
 ) -> None:
     """Simulate a robot in closed loop and write what a logger would have recorded."""
     from robot_id import data
-    from robot_id.control.tuning import loop_setting
-    from robot_id.dynamics import Disturbances
-    from robot_id.methods.parameters import load_for_robot
+    from robot_id.api.simulation import check_every, simulation_of
     from robot_id.robot import load_robot
     from robot_id.robot.parameters.units import position_units, torque_units
-    from robot_id.tasks import dataset_of, perform
-    from robot_id.tasks.payload.attachment import at_link, last_link
-    from robot_id.tasks.payload.known import carrying, known_part
-    from robot_id.trajectory.default import motion_of
 
     check_writable(json_file)
-    if tool is not None and load is None:
-        raise OptionError('--tool: give the load that hangs on it with --payload')
-    if not 1 <= every <= MOST_EVERY:
-        raise OptionError(f'--every {every} must lie between 1 and {MOST_EVERY}')
+    check_every(every)
     model = load_robot(robot)
-    if params is None:
-        chi = model.truth()
-    else:
-        model, chi, _ = load_for_robot(model, params)
-    if load is not None:
-        place = at_link(model, tool) if tool else last_link(model)
-        chi = carrying(model, chi, known_part(load, 'payload'), place)
-    loop = loop_setting(model, loop_name)
-    motion = motion_of(model, trajectory, seconds, seed)
-    noise = Disturbances() if no_noise else None
     compile_first('inertia_matrix', 'simulate')
     with progress_bar() as progress:
         progress(0.0, 'simulating')
-        run = perform(
-            model, motion, seed, loop=loop, parameters=chi, disturbances=noise, cycles=cycles
-        )
+        done = simulation_of(
+            model, trajectory, seed=seed, seconds=seconds, cycles=cycles, parameters=params,
+            payload=load, tool=tool, noise=not no_noise, loop=loop_name,
+        )  # fmt: skip
         progress(0.7, 'writing')
-        dataset = dataset_of(model, run, every)
+        dataset = done.dataset(every)
         path = data.save(dataset, out)
+    model, run = done.robot, done.run
+    reference = run.reference
     summary = summarise(model, run)
     console = output()
     console.print(
-        f'{model.name}: {run.reference.duration:.3g} s of {motion.kind} at {loop.rate_hz:g} Hz, '
+        f'{model.name}: {reference.duration:.3g} s of {done.kind} at {reference.rate:g} Hz, '
         f'{len(dataset)} samples -> {path}',
         soft_wrap=True,
     )

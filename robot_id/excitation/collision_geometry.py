@@ -43,7 +43,7 @@ def load_geometry(urdf: Path) -> tuple[pin.Model, pin.GeometryModel]:
         line = ' '.join(str(error).split())
         raise DescriptionError(
             f'{urdf}: its collision geometry cannot be read ({line}); '
-            'without it collisions are not checked (--no-clearance)',
+            'without it collisions are not checked (--no-clearance, clearance_m=None)',
             code='unreadable_geometry',
         ) from error
     for thing in geometry.geometryObjects:
@@ -71,7 +71,7 @@ def convex_hull(vertices: Array, name: str) -> coal.ConvexBase:
     except RuntimeError as error:
         raise DescriptionError(
             f"no hull around the mesh of '{name}' ({one_line(error)}); without it collisions are "
-            'not checked (--no-clearance)',
+            'not checked (--no-clearance, clearance_m=None)',
             code='unreadable_geometry',
         ) from error
 

@@ -123,14 +123,14 @@ def _refuse_unfit(result: Result, source: Path) -> None:
     """Refuse a result that must not be used, or that nobody has judged."""
     if result.verdict is None:
         raise DataError(
-            f'{source}: has no verdict: robot-id identify judges what it finds; --force exports '
-            'it anyway',
+            f'{source}: has no verdict: robot-id identify judges what it finds; --force '
+            '(force=True) exports it anyway',
             key='verdict',
         )
     if result.verdict == 'do_not_use':
         reasons = '; '.join(shorten(reason, LONGEST_REASON) for reason in result.reasons)
         raise DataError(
             f'{source}: the verdict is do not use ({reasons or "no reason given"}); --force '
-            'exports it anyway',
+            '(force=True) exports it anyway',
             key='verdict',
         )

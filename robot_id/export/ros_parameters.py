@@ -31,7 +31,7 @@ def write(request: Request) -> Exported:
     if consistent_standard(Fitter(robot), parameters_for(robot, result)) is None:
         notes = (
             'the parameters are not physically consistent: the controller refuses them; identify '
-            'with --set physical=true',
+            'with physical=true',
         )
     lines = ''.join(
         f'#   {comment(name)} = {value:.6g} (standard deviation {std:.2g})\n'

@@ -54,6 +54,6 @@ def not_excited(known: Deviations) -> list[str]:
     shown = ', '.join(names[:_NAMED]) + (' ...' if len(names) > _NAMED else '')
     return [
         f'{len(names)} of {len(known.names)} parameters are not excited by this motion ({shown}): '
-        'give it more --seconds or a higher --order, or widen the limits of the joints that '
+        'make it longer or its order higher, or widen the limits of the joints that '
         'hardly move'
     ]

@@ -155,8 +155,8 @@ class DriveGains:
         found = []
         if len(self.gains) > 1 and np.all(self.gains < 0.0):
             return (
-                'all gains are negative: are --unloaded and --loaded swapped? If not, all torques '
-                'or all positions have the wrong sign',
+                'all gains are negative: are the recordings with and without load swapped? If '
+                'not, all torques or all positions have the wrong sign',
             )
         for name, gain in zip(self.joint_names, self.gains):
             if gain < 0.0:
@@ -223,8 +223,8 @@ def identify_drive_gains(
     if not (np.isfinite(mass) and mass > 0.0):
         raise OptionError(f'mass: {mass:g} must be above 0 kg', key='mass', value=mass)
     recordings = [data.select(robot.joint_names) for data in (unloaded, *unknown, loaded)]
-    options = ['--unloaded', *['--unknown'] * len(unknown), '--loaded']
-    refuse_same(list(zip(options, recordings)))
+    names = ['unloaded', *['unknown'] * len(unknown), 'loaded']
+    refuse_same(list(zip(names, recordings)))
     place = attachment or last_link(robot)
     gains, total = np.ones(robot.n), np.ones(robot.n)
     for k in range(PASSES):

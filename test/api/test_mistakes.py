@@ -1,11 +1,17 @@
 """A wrong argument is one line that names it, of every public function; results print short."""
 
+import re
+
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import robot_id as rid
+from robot_id.cli.main import cli
 
 NOT_A_NUMBER = float('nan')
+# Of the command line, which nobody has called here.
+FLAG = re.compile(r'(?<![\w-])--[a-z]')
 
 
 @pytest.fixture(scope='module')
@@ -67,13 +73,20 @@ CALLS = {
     'q of two joints': lambda r, d, f, s: f.model.gravity([0.0, 0.0]),
     'too few samples': lambda r, d, f, s: f.model.torque_along(np.arange(5.0), np.zeros(5)),
     'payload': lambda r, d, f, s: rid.simulate(r, payload=(1.0, 2.0)),
+    'tool without payload': lambda r, d, f, s: rid.simulate(r, tool='nothing'),
     'parameters': lambda r, d, f, s: rid.simulate(r, parameters=[1.0]),
     'motion': lambda r, d, f, s: rid.simulate(r, 3),
     'name of a motion': lambda r, d, f, s: rid.simulate(r, 'nothing'),
     'every': lambda r, d, f, s: rid.simulate(r, every=0),
+    'part of every': lambda r, d, f, s: rid.simulate(r, every=1.5),
+    'file of parameters': lambda r, d, f, s: rid.simulate(r, parameters='nothing.json'),
     'loop': lambda r, d, f, s: rid.simulate(r, loop='fast'),
     'criterion': lambda r, d, f, s: rid.excite(r, criterion='nothing', evaluations=1),
     'strategy': lambda r, d, f, s: rid.identify_payload(r, d, d, strategy='nothing'),
+    'what a strategy needs': lambda r, d, f, s: rid.identify_payload(
+        r, d, arm=f, strategy='subtract'
+    ),
+    'recording given twice': lambda r, d, f, s: rid.identify_payload(r, d, d),
     'no unloaded': lambda r, d, f, s: rid.identify_payload(r, d),
     'tool': lambda r, d, f, s: rid.identify_payload(r, d, d, tool='nothing'),
     'pose': lambda r, d, f, s: rid.identify_payload(r, d, d, pose=(1.0, 2.0)),
@@ -92,12 +105,24 @@ def test_a_mistake_is_one_line(call, robot, data, fit, saved):
     with pytest.raises(rid.RobotIdError) as caught:
         call(robot, data, fit, saved)
     assert len(str(caught.value).splitlines()) == 1
+    assert not FLAG.search(str(caught.value))
 
 
 def test_a_wrong_name_brings_the_nearest_one():
     with pytest.raises(AttributeError) as caught:
         _ = rid.idntify
     assert (caught.value.name, caught.value.obj) == ('idntify', rid)
+
+
+def test_the_command_line_simulates_what_python_does(robot, fit, saved, tmp_path):
+    path = tmp_path / 'run.csv'
+    arguments = ('--robot', 'emps', '--seed', 3, '--params', saved, '--every', 5, '--out', path)
+    CliRunner().invoke(cli, ['simulate', *map(str, arguments)], catch_exceptions=False)
+    written = rid.load(path, robot=robot).runs[0]
+    for given in (fit, saved):
+        run = rid.simulate(robot, seed=3, parameters=given, every=5).runs[0]
+        np.testing.assert_allclose(written.position, run.position, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(written.torque, run.torque, rtol=1e-9, atol=1e-9)
 
 
 def test_what_is_returned_prints_short(robot, data, fit):

@@ -102,7 +102,7 @@ def test_methods_that_begin_with_idim_wls_advise_what_exists(scara, recording):
     q[:, 1] = 0.3
     still = replace(recording, runs=(replace(run, position=q),))
     for name in ('idim_wls', 'ekf'):
-        with pytest.raises(IdentificationError, match='--method idim_wls --set unexcited=drop'):
+        with pytest.raises(IdentificationError, match='method idim_wls, unexcited=drop'):
             registry.create(name, {}).estimate(scara, still)
 
 

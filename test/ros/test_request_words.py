@@ -42,12 +42,14 @@ def test_flags_become_fields_of_the_request():
 
 
 def test_the_sentence_stays_whole():
-    told = as_request('payload: give --unloaded, a recording without load, or --params')
-    assert told == 'payload: give bag_without, a recording without load, or json_path'
-    told = as_request('of joint a; correct it first, or skip the check with --no-check')
+    told = as_request('of joint a; correct it first, or skip the check')
     assert told == 'of joint a; correct it first'
-    assert as_request('identify with --set physical=true') == (
-        'identify with the option physical=true'
+    told = as_request(
+        'cannot be read (EOF); collisions are not checked (--no-clearance, margin=0)'
+    )
+    assert told == 'cannot be read (EOF); collisions are not checked'
+    assert as_request('too slow; raise --time-limit') == (
+        'too slow; raise the parameter time_limit_s'
     )
     plain = 'Friction of joint a is negative -- check torque_sign.'
     assert as_request(plain) == plain

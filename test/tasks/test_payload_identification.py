@@ -76,7 +76,7 @@ def test_ways_agree_within_their_intervals(found):
 
 def test_swapped_recordings_are_refused(robot, unloaded, loaded):
     for strategy in ('subtract', 'joint'):
-        with pytest.raises(DataError, match='are --unloaded and --loaded swapped'):
+        with pytest.raises(DataError, match='with and without load swapped'):
             identify_payload(robot, unloaded, loaded, strategy=strategy)
 
 

@@ -112,7 +112,7 @@ def test_one_recording_given_twice_is_refused(robot, unloaded, loaded, strategy)
 def test_swapped_recordings_of_known_mass_are_named_in_one_line(robot, unloaded, loaded):
     found = identify_drive_gains(robot, loaded, unloaded, 2.0)
     assert len(found.warnings) == 1
-    assert 'are --unloaded and --loaded swapped' in found.warnings[0]
+    assert 'with and without load swapped' in found.warnings[0]
 
 
 def test_friction_and_offsets_that_drift_are_no_load(robot, unloaded):

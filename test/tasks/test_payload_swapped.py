@@ -21,9 +21,9 @@ def test_the_negative_of_a_load_is_refused_though_its_mass_may_be_positive(seed)
     p = -LOAD + STD * rng.normal(size=10)
     p[9] = -1.0
     assert p[9] > -3.0 * STD[9]
-    with refused(DataError, code='swapped', key='--unloaded'):
+    with refused(DataError, code='swapped', key='unloaded'):
         refuse_swapped(p, C, ALL, 'joint')
-    with refused(DataError, code='swapped', key='--params'):
+    with refused(DataError, code='swapped', key='arm'):
         refuse_swapped(p, C, ALL, 'known_arm')
 
 

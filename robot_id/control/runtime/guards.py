@@ -109,7 +109,7 @@ def positive_everywhere(robot: Robot, chi: Array, physical: bool = True) -> bool
         return True
     if physical:
         raise ControlError(
-            f'{robot.name}: {INCONSISTENT}: identify with --set physical=true (or set physical: '
+            f'{robot.name}: {INCONSISTENT}: identify with physical=true (or set physical: '
             'false of the controller, which only searches for such a posture)',
             code='not_consistent',
         )

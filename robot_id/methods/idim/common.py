@@ -290,8 +290,8 @@ class Idim(ABC):
         if self.unexcited == 'refuse' or not kept.any():
             # The name of the method: others that begin with this fit have no such option.
             raise IdentificationError(
-                f'{rest}{lacking}: record a richer motion, or leave them out with --method '
-                f'{self.name} --set unexcited=drop',
+                f'{rest}{lacking}: record a richer motion, or leave them out: '
+                f'method {self.name}, unexcited=drop',
                 code='not_identifiable',
                 value=lacking.names,
             )

@@ -41,8 +41,8 @@ MOVED = 0.1
 # A centre farther off than this is no load of an arm's flange, m.
 FAR = 0.5
 _NEEDS = {
-    'known_arm': '--params, an arm model',
-    'subtract': '--unloaded, a recording without load',
+    'known_arm': 'the arm, identified without load',
+    'subtract': 'a recording without load',
 }
 # Another link is named where it leaves this share of the power that the given one leaves.
 DECISIVE = 0.7
@@ -116,7 +116,10 @@ class PayloadRequest:
 
     def __post_init__(self) -> None:
         if self.unloaded is None and self.arm is None:
-            raise OptionError('payload: give --unloaded, a recording without load, or --params')
+            raise OptionError(
+                'payload: a recording without load is needed, or the arm, identified without load',
+                key='unloaded',
+            )
         if self.strategy is not None:
             if self.strategy not in STRATEGIES:
                 raise OptionError(
@@ -169,8 +172,8 @@ def identify_payloads(
         unloaded=unloaded,
         places=request.places or (last_link(request.robot),),
     )
-    named = [('--loaded', data) for data in loaded]
-    refuse_same(named if unloaded is None else [('--unloaded', unloaded), *named])
+    named = [('loaded', data) for data in loaded]
+    refuse_same(named if unloaded is None else [('unloaded', unloaded), *named])
     progress(0.0, 'looking at the recordings')
     findings = _findings(request, part_of(progress, 0.0, 0.3)) if request.check else ()
     progress(0.3, 'fitting')
@@ -246,7 +249,7 @@ def _findings(request: PayloadRequest, progress: Progress) -> list[str]:
         for finding in detect(request.robot, data, part_of(progress, k / len(named), 1.0))[0]:
             line = f'{name} recording {data.source}: {finding.line()}'
             if finding.code in FATAL and finding.certainty >= CERTAIN:
-                raise DataError(f'{line}; correct it first, or skip the check with --no-check')
+                raise DataError(f'{line}; correct it first, or skip the check')
             found.append(line)
     return found
 

@@ -51,7 +51,7 @@ def refuse_same(recordings: Sequence[tuple[str, Dataset]]) -> None:
     """
     Refuse two recordings with the same samples, whatever their files are called.
 
-    :param recordings: the option each was given by, and its samples.
+    :param recordings: what each is given as, and its samples.
     """
     for (first, one), (second, other) in combinations(recordings, 2):
         if _same(one, other):

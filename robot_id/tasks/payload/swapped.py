@@ -34,9 +34,9 @@ def refuse_swapped(p: Array, covariance: Array, determined: Flags, strategy: str
         if off <= by_chance(determined) or _distance(-p, covariance, determined) >= off:
             return
     what = f'{p[9]:.3g} kg' if determined[9] else 'a negative inertia'
-    key, fix = '--unloaded', 'are --unloaded and --loaded swapped?'
+    key, fix = 'unloaded', 'are the recordings with and without load swapped?'
     if strategy == 'known_arm':
-        key, fix = '--params', 'was --params identified with the load on?'
+        key, fix = 'arm', 'was the arm identified with the load on?'
     raise DataError(
         f'the load would be {what} (standard deviation {deviation:.2g}): {fix}',
         code='swapped',

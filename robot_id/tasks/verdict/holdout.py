@@ -27,7 +27,7 @@ FRACTION = 0.2
 SHORTEST = 4
 REPEATED = (
     'the motion repeats itself: the hold-out error is no proof, since the same motion was fitted; '
-    'record another motion and give it with --validate or --holdout'
+    'record another motion and validate with it'
 )
 
 
