@@ -1,7 +1,7 @@
 """
 The mistakes of commissioning on free-running MuJoCo robots.
 
-    python -m tools.commissioning --page doc/nodes/faults.md
+    python -m tools.commissioning --page doc/studies/commissioning.md
     python tools/isolated.py python -m tools.commissioning --processes --robots scara
 
 Each row makes one mistake between a plant and its controller and tells how it was named and the

@@ -1,4 +1,4 @@
-"""The tables of the page of faults: mistakes of commissioning, and models that are handed over."""
+"""The tables of the study of commissioning: mistakes, and models that are handed over."""
 
 from __future__ import annotations
 

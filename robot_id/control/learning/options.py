@@ -21,7 +21,7 @@ class IlicOptions:
     :param equations_hz: Rate after the decimation, whose filter cuts off at 0.4 times it [Hz];
         default: 5 Hz as in the paper, more where a window would give less than 5 equations for
         each parameter.
-    :param sigma_max: Update only parameters with a smaller percent deviation [%].
+    :param sigma_max: Update only parameters with a smaller standard deviation [%].
     :param smallest_inertia: The eigenvalues of a new M_hat against the current one must exceed it.
     :param largest_condition: Of W with columns of norm 1; beyond it a direction counts as not
         excited.

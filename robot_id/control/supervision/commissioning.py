@@ -147,7 +147,7 @@ class Commissioning:
         """Return what is wrong with the answer of a joint, '' for nothing."""
         if self._late(answer):
             late = 1e3 * answer.delay_s
-            return f'its torque acts about {late:.0f} ms late: a lower bandwidth is needed'
+            return f'its torque lags by about {late:.0f} ms: a lower bandwidth is needed'
         moves, rub = bool(np.isfinite(answer.inertia)), answer.friction
         rubs = bool(np.isfinite(rub)) and not moves
         if rubs and not 1.0 / FRICTION_ALLOWED <= rub <= FRICTION_ALLOWED:
