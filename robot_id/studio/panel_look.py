@@ -154,7 +154,7 @@ class LookPanel:
             found = row.summary['findings']
             if self.signals is not None:
                 self.signals.mark([place for one in found for place in self._places(one)])
-            ui.label('no findings' if not found else f'{len(found)} findings').classes('text-lg')
+            ui.label('no findings' if not found else f'{len(found)} finding(s)').classes('text-lg')
             for one in found:
                 with ui.card().classes('w-full'):
                     where = f" of joint '{one['joint']}'" if one['joint'] else ''

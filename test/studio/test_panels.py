@@ -54,7 +54,7 @@ def test_a_load_a_finding_and_a_motion_on_the_page(studio, open_page, folder):
     page.sees("saturation of joint 'shoulder'")
     page.picture('finding')
     page.press('Show')
-    page.sees('of 6 s')
+    page.page.get_by_text('0 to 6 of 6 s').wait_for(state='detached')
     page.tab('Excite')
     for label, seconds in (('seconds', '3'), ('search, s', '1')):
         page.page.get_by_label(label, exact=True).locator('visible=true').fill(seconds)
@@ -64,6 +64,6 @@ def test_a_load_a_finding_and_a_motion_on_the_page(studio, open_page, folder):
         page.page.locator(canvas).locator('visible=true').first.wait_for()
     page.page.locator('tr:visible', has_text='ZZ1R').first.wait_for()
     page.picture('excite')
-    assert (folder / 'studio' / 'excite-2.csv').is_file()
+    assert (folder / 'studio' / 'excite-3.csv').is_file()
     assert not page.problems
     assert 'Traceback' not in running.errors()

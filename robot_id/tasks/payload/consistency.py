@@ -105,6 +105,7 @@ def _centred(z: Array, P0: Array, E: Array, mu: float, near: float) -> Array:
 def _newton(A: Array, gradient: Array) -> Array:
     """Return (1 + A A')^-1 gradient by the QR of [1; A'], which is never singular."""
     unit = np.broadcast_to(np.eye(10), (len(A), 10, 10))
-    R = np.linalg.qr(np.concatenate([unit, A.swapaxes(1, 2)], axis=1), mode='r')
+    stacked = np.concatenate([unit, A.swapaxes(1, 2)], axis=1)
+    R: Array = np.asarray(np.linalg.qr(stacked, mode='r'))
     half = np.linalg.solve(R.swapaxes(1, 2), gradient[:, :, None])
     return np.asarray(np.linalg.solve(R, half)[:, :, 0])
