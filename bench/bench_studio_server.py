@@ -1,5 +1,5 @@
 """
-The studio's own process with an hour of six joints at 1 kHz, seen by a browser.
+The studio's own process with an hour of two joints at 1 kHz, seen by a browser.
 
 Its peak memory against the samples of the file, and the time from a zoom in the browser until the
 chart has the samples of the new window: event, server, network, chart.
@@ -49,7 +49,7 @@ ZOOM = """
 
 def write_hour(folder: Path) -> float:
     """Write the recording and return the megabytes of its samples."""
-    robot = load_robot('tx40')
+    robot = load_robot('scara')
     time = np.arange(SAMPLES) / RATE
     rates = 1.0 + 0.1 * np.arange(robot.n)
     position = np.sin(time[:, None] * rates)
@@ -83,7 +83,7 @@ def peak_mb(process: subprocess.Popen[str]) -> float:
 
 def zooms(page: Any) -> list[float]:
     """Choose the recording, look at it, and return milliseconds from each zoom to its samples."""
-    for label, option in (('URDF or robot file', 'tx40'), ('recording', 'hour.npz')):
+    for label, option in (('URDF or robot file', 'scara'), ('recording', 'hour.npz')):
         page.locator('label:visible', has_text=label).first.click()
         page.locator('.q-menu .q-item', has_text=option).first.click()
         page.wait_for_timeout(2000)
@@ -125,7 +125,7 @@ def bench_server() -> list[Figure]:
             taken = zooms(page)
             browser.close()
             peak = peak_mb(process)
-    title = 'studio: an hour of 6 joints'
+    title = 'studio: an hour of 2 joints'
     return [
         Figure(f'{title}: peak memory of its process', peak, 'MB', 'samples', samples / peak),
         Figure(f'{title}: a zoom in the browser, median', float(np.median(taken)), 'ms'),

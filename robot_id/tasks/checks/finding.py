@@ -68,6 +68,7 @@ class Finding:
         content = asdict(self)
         del content['remedy']
         content['certainty'] = round(self.certainty, 3)
+        content['intervals'] = [asdict(each) for each in self.intervals]
         return content
 
 
