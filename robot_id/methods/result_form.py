@@ -91,7 +91,7 @@ class FindingForm(Form):
     certainty: Annotated[float, Field(ge=0.0, le=1.0)]
     message: Line
     fix: Line
-    intervals: list[IntervalForm] = []
+    intervals: list[IntervalForm] = Field(default_factory=list)
 
 
 class SuggestionForm(Form):
