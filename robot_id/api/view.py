@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -55,12 +57,14 @@ class Recorded:
     A recording as it is drawn: its runs one after the other on one axis.
 
     :param starts: seconds where the runs begin on that axis.
+    :param borders: seconds where a run follows another, with what lies between.
     :param notes: what the reader did.
     """
 
     dataset: Dataset
     envelope: Envelope
     starts: tuple[float, ...]
+    borders: tuple[tuple[float, str], ...]
     notes: tuple[str, ...]
 
     def at(self, seconds: float) -> Array:
@@ -84,4 +88,13 @@ def recorded(robot: Robot, path: str | Path, mapping: str | Path | None = None) 
         if len(known) == len(parts):
             channels[name] = known[0] if len(known) == 1 else np.concatenate(known)
     time = times[0] if len(times) == 1 else np.concatenate(times)
-    return Recorded(dataset, Envelope(time, channels), tuple(starts), tuple(dataset.notes))
+    envelope, notes = Envelope(time, channels), tuple(dataset.notes)
+    return Recorded(dataset, envelope, tuple(starts), tuple(_borders(dataset, starts)), notes)
+
+
+def _borders(dataset: Dataset, starts: Sequence[float]) -> Iterator[tuple[float, str]]:
+    """Yield where the runs after the first begin; a gap where the clock goes on."""
+    for k, (before, after) in enumerate(pairwise(dataset.runs), start=1):
+        gap = float(after.time[0] - before.time[-1])
+        same = gap > 0.0 and before.name == after.name
+        yield starts[k], f'gap of {gap:.4g} s' if same else f'run {k + 1}'

@@ -203,15 +203,15 @@ def excite(
 
 
 def payload(
-    robot: str, loaded: Recordings, unloaded: Recordings, tool: str = '', strategy: str = '',
-    json: str = '', progress: Progress = silent,
+    robot: str, loaded: Recordings, unloaded: Recordings, arm: str = '', tool: str = '',
+    strategy: str = '', json: str = '', progress: Progress = silent,
 ) -> dict[str, Any]:  # fmt: skip
-    """Identify a load and return its lines."""
+    """Identify a load, from recordings without it or a fit of the arm; return its lines."""
     model = load_robot(robot)
     without = datasets(model, unloaded)
     found = verbs.identify_payload(
-        model, datasets(model, loaded), without[0] if without else None, tool=tool or None,
-        strategy=strategy or None, progress=progress,
+        model, datasets(model, loaded), without[0] if without else None, arm=arm or None,
+        tool=tool or None, strategy=strategy or None, progress=progress,
     )  # fmt: skip
     found.save(json)
     return {'lines': found.lines(), 'warnings': list(found.warnings), 'json': json}

@@ -146,12 +146,14 @@ class Repair:
     :param joint: name of the joint, None where it concerns all.
     :param count: how often.
     :param detail: figures for people.
+    :param times: seconds on the clock of the recording where it was made, where that is known.
     """
 
     kind: str
     joint: str | None = None
     count: int = 1
     detail: str = ''
+    times: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)

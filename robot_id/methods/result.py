@@ -71,7 +71,7 @@ class Result:
     :param verdict: usable, caution or do_not_use; None if it was not judged.
     :param reasons: of the verdict, one line each.
     :param holdout_error_percent: relative torque error on data that a fit has not seen.
-    :param findings: of the check before the fit: code, joint, certainty, message, fix.
+    :param findings: of the check before the fit: code, joint, certainty, message, fix, intervals.
     :param suggestions: what would improve the result, tried on blocks left out: code, joint, text,
         before_percent, after_percent.
     :param friction: the friction terms of each joint, their constants and how they were chosen;

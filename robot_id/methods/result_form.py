@@ -75,6 +75,14 @@ class StandardForm(Form):
     prior_share: Number | None = None
 
 
+class IntervalForm(Form):
+    """Where in a recording a finding was made."""
+
+    run: Count
+    first_s: Positive
+    last_s: Positive
+
+
 class FindingForm(Form):
     """One finding of the check."""
 
@@ -83,6 +91,7 @@ class FindingForm(Form):
     certainty: Annotated[float, Field(ge=0.0, le=1.0)]
     message: Line
     fix: Line
+    intervals: list[IntervalForm] = Field(default_factory=list)
 
 
 class SuggestionForm(Form):

@@ -16,6 +16,8 @@ COLOURS = ('#1f77b4', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#7
 # Height of one channel, of the zoom bar, and of what stands above, in pixels.
 HEIGHT, BAR, ABOVE = 150, 60, 64
 INTERVALS = 300
+# What the check found.
+FOUND = '#d62728'
 # Milliseconds between two cursor events that are sent.
 CURSOR_MS = 60
 
@@ -39,6 +41,7 @@ class Signals:
     ) -> None:
         self.tracks, self.duration = tracks, duration or 1.0
         self.marks, self.on_window = marks, on_window
+        self.areas: list[tuple[float, float, str]] = []
         self.start, self.end = 0.0, self.duration
         height = ABOVE + HEIGHT * len(tracks) + BAR
         self.chart = ui.echart(self._options()).classes('w-full').style(f'height: {height}px')
@@ -84,13 +87,47 @@ class Signals:
                     'showSymbol': False, 'data': pairs(x, y), 'lineStyle': style,
                     'itemStyle': {'color': colour}, 'silent': True,
                 })  # fmt: skip
-            if found and self.marks and k == 0:
-                found[0]['markLine'] = {
-                    'symbol': 'none', 'silent': True, 'lineStyle': {'color': '#888'},
-                    'data': [{'xAxis': at, 'label': {'formatter': text}}
-                             for at, text in self.marks],
-                }  # fmt: skip
+            if lines:
+                found[-len(lines)] |= self._marked(labelled=k == 0)
         return found
+
+    def _marked(self, labelled: bool) -> dict[str, Any]:
+        """Return marks and areas as a series of the chart carries them."""
+        label = {'show': labelled}
+        instants = [(first, text) for first, last, text in self.areas if first == last]
+        return {
+            'markLine': {
+                'symbol': 'none', 'silent': True, 'animation': False,
+                'data': [
+                    {'xAxis': at, 'lineStyle': {'color': colour},
+                     'label': label | {'formatter': text}}
+                    for marks, colour in ((self.marks, '#888'), (instants, FOUND))
+                    for at, text in marks
+                ],
+            },
+            'markArea': {
+                'silent': True, 'animation': False,
+                'itemStyle': {'color': FOUND, 'opacity': 0.25},
+                'data': [
+                    [{'xAxis': first, 'name': text, 'label': label}, {'xAxis': last}]
+                    for first, last, text in self.areas if first < last
+                ],
+            },
+        }  # fmt: skip
+
+    def mark(self, areas: Sequence[tuple[float, float, str]]) -> None:
+        """
+        Mark where something was found.
+
+        :param areas: first and last second, equal for an instant, and a text.
+        """
+        self.areas = list(areas)
+        self.draw()
+
+    def show(self, first: float, last: float) -> None:
+        """Zoom to a part of the axis."""
+        window = {'startValue': max(first, 0.0), 'endValue': min(last, self.duration)}
+        self.chart.run_chart_method('dispatchAction', {'type': 'dataZoom', **window})
 
     def _zoomed(self, event: events.GenericEventArguments) -> None:
         """Send what the new window shows."""

@@ -44,6 +44,7 @@ class Job:
                 else:
                     self.answer = content
         except (EOFError, OSError):
+            self.process.join(timeout=1.0)
             code = self.process.exitcode
             self.answer = {'error': f'the process of this work ended (exit code {code})'}
         if self.answer is not None:

@@ -83,10 +83,10 @@ class ExcitePanel:
         robot = self.workspace.load_robot()
         distance, pair = found['closest']
         near = f'closest links: {pair}, {distance:.3f} m' if pair else 'no collision geometry'
-        ui.label(f'{found["seconds"]:.3g} s, condition number {found["condition_number"]}; {near}')
+        condition = _text(found['condition_number'])
+        ui.label(f'{found["seconds"]:.3g} s, condition number {condition}; {near}')
         ui.label('written: ' + ', '.join(each.rpartition('/')[2] for each in found['files']))
-        for note in found['notes']:
-            ui.label(note).classes('text-sm')
+        ui.label('\n'.join(found['notes'])).classes('text-sm whitespace-pre-line')
         names = [each['name'] for each in found['joints']]
         time, position = found['time'], found['position']
         envelope = Envelope(time, {'position': position})

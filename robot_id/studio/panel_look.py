@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from nicegui import ui
@@ -16,6 +17,8 @@ SHOWN = ('position', 'velocity', 'torque', 'control', 'temperature')
 REFERENCE = {'position': 'reference_position', 'velocity': 'reference_velocity'}
 # Seconds between two pictures while the motion plays.
 FRAME_S = 0.08
+# Seconds shown before and after a finding.
+AROUND_S = 1.0
 
 
 class LookPanel:
@@ -26,6 +29,7 @@ class LookPanel:
         self.at, self.index = 0.0, 0
         self.row: Row | None = None
         self.figure: Figure | None = None
+        self.signals: Signals | None = None
         self.drawn: tuple[Any, ...] = ()
         self.findings_of: Row | None = None
         with ui.row().classes('w-full items-center'):
@@ -60,9 +64,10 @@ class LookPanel:
             await self.refresh()
 
     async def _draw(self) -> None:
-        self.charts.clear()
-        self.scene.clear()
-        self.figure = None
+        for area in (self.charts, self.scene, self.findings):
+            area.clear()
+        self.row = self.findings_of = None
+        self.figure = self.signals = None
         if not self.workspace.recordings or not self.workspace.robot:
             with self.charts:
                 ui.label('Choose a robot and add a recording first (Data).')
@@ -89,7 +94,6 @@ class LookPanel:
                 lines += [(name, envelope, other, j, True)
                           for j, name in enumerate(robot.joint_names)]  # fmt: skip
             tracks.append((channel, lines))
-        marks = [(start, f'run {k + 1}') for k, start in enumerate(found.starts) if k]
         with self.charts:
             end = float(envelope.time[-1])
             shown = ui.label(f'{len(envelope.time)} samples, {end:.4g} s').classes('text-sm')
@@ -99,7 +103,7 @@ class LookPanel:
                     f'{len(envelope.time)} samples, {first:.4g} to {last:.4g} of {end:.4g} s'
                 )
 
-            Signals(tracks, end, marks, self._cursor, told)
+            self.signals = Signals(tracks, end, found.borders, self._cursor, told)
         with self.scene:
             self.figure = Figure(robot)
         self._cursor(0.0)
@@ -148,17 +152,34 @@ class LookPanel:
                 ui.label(row.summary['error']).classes('text-red-8')
                 return
             found = row.summary['findings']
-            ui.label('no findings' if not found else f'{len(found)} findings').classes('text-lg')
+            if self.signals is not None:
+                self.signals.mark([place for one in found for place in self._places(one)])
+            ui.label('no findings' if not found else f'{len(found)} finding(s)').classes('text-lg')
             for one in found:
                 with ui.card().classes('w-full'):
                     where = f" of joint '{one['joint']}'" if one['joint'] else ''
                     ui.label(f'{one["code"]}{where} ({100 * one["certainty"]:.0f} % sure)')
                     ui.label(one['message']).classes('text-sm')
                     ui.label(f'fix: {one["fix"]}').classes('text-sm font-mono')
+                    if places := self._places(one):
+                        ui.button('Show', on_click=partial(self._zoom, places[0])).props('flat')
                     if one['fixable']:
                         ui.button('Write the corrected recording', on_click=self._fix).props(
                             'flat'
                         )
+
+    def _places(self, one: dict[str, Any]) -> list[tuple[float, float, str]]:
+        """Return where a finding is on the common axis."""
+        starts = self.workspace.data(self.index).starts
+        text = f'{one["code"]} {one["joint"] or ""}'
+        return [
+            (starts[each['run']] + each['first_s'], starts[each['run']] + each['last_s'], text)
+            for each in one['intervals']
+        ]
+
+    def _zoom(self, place: tuple[float, float, str]) -> None:
+        if self.signals is not None:
+            self.signals.show(place[0] - AROUND_S, place[1] + AROUND_S)
 
     def _fix(self) -> None:
         name = self.workspace.recordings[self.index][0]

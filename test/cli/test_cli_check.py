@@ -53,7 +53,7 @@ def test_a_mistake_exits_1_and_fix_mends_it(recording: Dataset, tmp_path: Path) 
     code, findings, output = _check(wrong, tmp_path, '--fix', str(tmp_path / 'fixed'))
     assert code == 1
     assert [finding['code'] for finding in findings] == ['torque_sign']
-    assert set(findings[0]) == {'code', 'joint', 'certainty', 'message', 'fix'}
+    assert set(findings[0]) == {'code', 'joint', 'certainty', 'message', 'fix', 'intervals'}
     fixed = data.load(tmp_path / 'fixed' / 'data.npz')
     np.testing.assert_allclose(fixed.runs[0].torque, run.torque)
     assert 'corrected:' in output

@@ -43,7 +43,7 @@ class Studio:
 
     def errors(self):
         """Return what it has written to stderr since then."""
-        return self.process.stderr.read() or ''
+        return (self.process.stderr.buffer.read() or b'').decode()
 
     def end(self):
         """End it as Ctrl-C does, and return its exit code."""

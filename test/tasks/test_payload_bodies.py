@@ -89,3 +89,20 @@ def test_deviations_are_those_of_the_bodies_that_repeated_fits_give():
     np.testing.assert_allclose(told, observed, rtol=0.2)
     # What must be positive scatters clearly less than the fit.
     assert np.all(observed[[4, 7, 9]] < 0.85 * linear[[4, 7, 9]])
+
+
+@pytest.mark.parametrize('mass', [0.5, 3.0])
+@pytest.mark.parametrize('size', [1e-5, 1e-3])
+def test_a_point_mass_on_a_planar_arm_has_deviations(mass, size):
+    """A motion in a plane leaves six parameters open, and the load lies at the border."""
+    centre = np.array([0.05, 0.02, 0.0])
+    p = Payload(mass, tuple(centre), (1e-12, 0.0, 0.0, 1e-12, 0.0, 1e-12)).parameters()
+    known = np.isin(np.arange(10), (5, 6, 7, 9))
+    rng = np.random.default_rng(0)
+    root = size * rng.normal(size=(4, 4)) * np.array([0.2, 0.5, 0.5, 10.0])[:, None]
+    C = np.zeros((10, 10))
+    C[np.ix_(known, known)] = root @ root.T
+    draws = consistent_draws(p, C, known)
+    assert all(map(is_consistent, draws))
+    linear = np.sqrt(np.diag(C))[known]
+    assert np.all(np.std(draws[:, known], axis=0) <= 1.2 * linear)

@@ -68,9 +68,11 @@ def unwrapped(raw: Raw, notes: list[str], repairs: list[Repair]) -> Raw:
     position, counts = unwrap(raw.channels['position'])
     if not any(counts):
         return raw
-    for name, count in zip(raw.joint_names, counts):
+    turns = np.round((position - raw.channels['position']) / TURN)
+    for name, count, own in zip(raw.joint_names, counts, turns.T):
         if count:
-            repairs.append(Repair('wrap_around', name, count))
+            times = tuple(raw.time[1:][np.diff(own) != 0.0].tolist())
+            repairs.append(Repair('wrap_around', name, count, times=times))
             notes.append(f"{raw.source}: joint '{name}' wraps around {count} time(s), unwrapped")
     channels = {**raw.channels, 'position': position}
     reference = channels.get('reference_position')

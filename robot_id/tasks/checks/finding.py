@@ -15,6 +15,21 @@ _HEADS = ('finding', 'joint', 'certainty')
 
 
 @dataclass(frozen=True)
+class Interval:
+    """
+    Where in a recording a finding was made.
+
+    :param run: index of the run.
+    :param first_s: seconds since the run began.
+    :param last_s: the same; equal to `first_s` for an instant.
+    """
+
+    run: int
+    first_s: float
+    last_s: float
+
+
+@dataclass(frozen=True)
 class Finding:
     """
     One thing that is wrong with a recording or with the robot file it is read with.
@@ -25,6 +40,7 @@ class Finding:
     :param message: what was seen (a figure) and its most likely cause.
     :param fix: the exact key or option that corrects it.
     :param remedy: how `--fix` corrects it, None if only a person can.
+    :param intervals: where it is; empty where it concerns all of the recording.
     """
 
     code: str
@@ -33,6 +49,7 @@ class Finding:
     message: str
     fix: str
     remedy: Remedy | None = None
+    intervals: tuple[Interval, ...] = ()
 
     def line(self) -> str:
         """Return the finding as one line for people."""
@@ -51,6 +68,7 @@ class Finding:
         content = asdict(self)
         del content['remedy']
         content['certainty'] = round(self.certainty, 3)
+        content['intervals'] = [asdict(each) for each in self.intervals]
         return content
 
 

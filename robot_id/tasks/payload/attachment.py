@@ -95,8 +95,7 @@ def at_link(robot: Robot, link: str) -> Attachment:
     model = load_model(robot.urdf, dict(kinematics.locked), robot.description.snap)
     links = {frame.name: frame for frame in model.frames if frame.type == pin.FrameType.BODY}
     if link not in links:
-        known = [*links, *kinematics.body_names]
-        raise DescriptionError(f"{robot.name}: no link '{link}', {did_you_mean(link, known)}")
+        raise DescriptionError(f"{robot.name}: no link '{link}', {did_you_mean(link, links)}")
     frame = links[link]
     joint = model.names[frame.parentJoint]
     if joint not in kinematics.body_names:

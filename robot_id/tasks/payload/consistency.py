@@ -17,6 +17,8 @@ _FLOOR = 1e-10
 _LAST_BARRIER, _SHRINK = 1e-8, 0.1
 # Newton steps for one barrier, and the decrement at which it is near enough, at last.
 _STEPS, _NEAR, _DECREMENT = 60, 0.3, 1e-3
+# Share of the largest eigenvalue below which an eigenvalue of a pseudo-inertia is rounding.
+_ROUNDING = 1e-16
 _BASIS = pseudo_inertia(np.eye(10))
 
 
@@ -87,13 +89,23 @@ def _centred(z: Array, P0: Array, E: Array, mu: float, near: float) -> Array:
     """Return the minimum of 1/2 |z|^2 - mu log det(P0 + sum z_i E_i) for each row of z."""
     for _ in range(_STEPS):
         P = P0 + np.einsum('ki,iab->kab', z, E)
-        S = np.linalg.solve(P[:, None], E[None])
+        values, vectors = np.linalg.eigh(P)
+        W = vectors / np.sqrt(np.maximum(values, _ROUNDING * values[:, -1:]))[:, None]
+        S = np.einsum('kai,lab,kbj->klij', W, E, W, optimize=True)
         gradient = z - mu * np.trace(S, axis1=2, axis2=3)
-        hessian = np.eye(10) + mu * np.einsum('kiab,kjba->kij', S, S)
-        step = -np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
+        step = -_newton(np.sqrt(mu) * S.reshape(len(z), 10, 16), gradient)
         decrement = np.sqrt(np.maximum(-np.sum(gradient * step, axis=1) / mu, 0.0))
         # Damped as for self-concordant functions: the step stays inside and never fails.
         z = z + step / (1.0 + decrement)[:, None]
         if np.max(decrement) < near:
             break
     return z
+
+
+def _newton(A: Array, gradient: Array) -> Array:
+    """Return (1 + A A')^-1 gradient by the QR of [1; A'], which is never singular."""
+    unit = np.broadcast_to(np.eye(10), (len(A), 10, 10))
+    stacked = np.concatenate([unit, A.swapaxes(1, 2)], axis=1)
+    R: Array = np.asarray(np.linalg.qr(stacked, mode='r'))
+    half = np.linalg.solve(R.swapaxes(1, 2), gradient[:, :, None])
+    return np.asarray(np.linalg.solve(R, half)[:, :, 0])
