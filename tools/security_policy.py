@@ -53,19 +53,19 @@ RUNS: tuple[dict[str, dict[str, Any]], ...] = (
     {'motion_player': {}},
 )
 CONTROLLER = 'joint_trajectory_controller'
-STATE = f'{CONTROLLER}/controller_state'
+STATES = {f'{CONTROLLER}/{topic}' for topic in ('controller_state', 'state')}
 # Commands of a controller whose launch file has them relayed.
 RELAYED = 'effort_relay/commands', 'effort_relay/commands/owner'
 # Not seen in these runs: the logger hears while it records, the controller when it is activated,
 # the simulator until it owns the clock, and a recording of a controlled robot has its commands.
 AT_TIMES: dict[str, Rules] = {
     'data_logger': {
-        ('topics', 'subscribe'): {'joint_states', 'reference', 'effort_commands', STATE},
+        ('topics', 'subscribe'): {'joint_states', 'reference', 'effort_commands', *STATES},
     },
     # With control_msgs and without it: by the action or by the topic.
     'motion_player': {
         ('topics', 'publish'): {f'{CONTROLLER}/joint_trajectory'},
-        ('topics', 'subscribe'): {STATE},
+        ('topics', 'subscribe'): STATES,
         ('actions', 'call'): {f'{CONTROLLER}/follow_joint_trajectory'},
     },
     'ctc_controller': {

@@ -60,6 +60,10 @@ CLOSE_S = 10.0
 )  # fmt: skip
 @click.option('--method', default='idim_wls', show_default=True, help='Of --identify.')
 @click.option('--namespace', default='', help='Namespace of the robot.')
+@click.option(
+    '--state-timeout', type=click.FloatRange(0.01, 60.0), default=0.5, show_default=True,
+    help='Brake after so long without joint states, s.',
+)  # fmt: skip
 @click.option('--sim', is_flag=True, help='The robot is simulated: nothing is asked.')
 @click.option('--no-clearance', is_flag=True, help='Do not check collisions.')
 @click.option('--dry-run', is_flag=True, help='Show what would be played, and move nothing.')
@@ -76,6 +80,7 @@ def command(
     identifies: bool,
     method: str,
     namespace: str,
+    state_timeout: float,
     sim: bool,
     no_clearance: bool,
     dry_run: bool,
@@ -110,6 +115,7 @@ def command(
         'mapping': _path(mapping),
         'controller': controller,
         'interface': interface,
+        'state_timeout_s': state_timeout,
         'once': True,
         **({'clearance_m': 0.0} if no_clearance else {}),
         'sim': sim,

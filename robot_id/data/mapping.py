@@ -191,7 +191,8 @@ class Topics(_Strict):
     Topics of a bag, matched with and without a leading namespace.
 
     :param joint_states: sensor_msgs/JointState, effort = motor torque on the joint side.
-    :param reference: trajectory_msgs/JointTrajectory with one point a message; optional.
+    :param reference: trajectory_msgs/JointTrajectory with one point a message, or the state of a
+        joint_trajectory_controller; optional.
     :param effort_commands: std_msgs/Float64MultiArray in the order of the joints; optional.
     """
 

@@ -16,6 +16,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_id.data.io.bags.logging_thread import BagThread, Limits
 from robot_id.data.io.bags.mcap_writer import Channel
+from robot_id.data.io.bags.reader import STATE_TOPICS
 from robot_id.data.io.bags.types import channel
 from robot_id.exceptions import OptionError, RobotIdError
 from robot_id.ros.base import NodeBase, end, run
@@ -40,8 +41,6 @@ TOPICS = (
     ('reference', JointTrajectory, 'trajectory_msgs/msg/JointTrajectory'),
     ('effort_commands', Float64MultiArray, 'std_msgs/msg/Float64MultiArray'),
 )
-# Where a joint_trajectory_controller tells its reference: `desired` or, newer, `reference`.
-STATE_TOPIC = 'controller_state'
 NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,99}')
 CONNECT_S = 1.0
 WATCH_S = 0.2
@@ -49,8 +48,8 @@ WATCH_S = 0.2
 TABLE = (
     DATA_DIRECTORY,
     MAPPING,
-    Row('controller', 'joint_trajectory_controller', 'Controller whose ~/controller_state is '
-        'recorded too, where control_msgs is installed.'),
+    Row('controller', 'joint_trajectory_controller', 'Controller whose ~/controller_state '
+        'and older ~/state are recorded too, where control_msgs is installed.'),
     Row('flush_period_s', 0.5, 'Time between two writes to disk; a crash loses at most this [s].',
         0.05, 1.0),
     Row('minimum_free_mb', 200.0, 'Free disk space that a recording needs to start and to go on '
@@ -150,8 +149,9 @@ class DataLogger(NodeBase, Node):
         kinds = control_messages()
         if kinds is None:
             return []
-        kind, topic = kinds[1], f'{self.settings["controller"]}/{STATE_TOPIC}'
-        return [(topic, kind, Channel('', type_name(kind), definition(kind)))]
+        plain = Channel('', type_name(kinds[1]), definition(kinds[1]))
+        controller = self.settings['controller']
+        return [(f'{controller}/{topic}', kinds[1], plain) for topic in STATE_TOPICS]
 
     def _checked(self, name: str) -> str:
         if not NAME.fullmatch(name) or '..' in name:

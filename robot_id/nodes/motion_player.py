@@ -303,7 +303,7 @@ class MotionPlayer(NodeBase, Node):
         self._speed = plan.speed
         self.event(
             'playing', speed=plan.speed, approach_s=plan.begin, motion_s=plan.motion_s,
-            points=len(points.time), rate_hz=points.rate_hz,
+            points=len(points.time), rate_hz=points.rate_hz, turns=plan.turns,
         )  # fmt: skip
         self._client.forget()
         self._sent_ns = self.get_clock().now().nanoseconds

@@ -13,6 +13,7 @@ from rclpy.action import ActionClient
 from rclpy.duration import Duration as Wait
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from robot_id.data.io.bags.reader import STATE_TOPICS
 from robot_id.data.joint_order import JointMatcher
 from robot_id.exceptions import DataError, OptionError
 from robot_id.ros.driver_mapping import DriverMapping
@@ -79,9 +80,8 @@ class TrajectoryClient:
             JointTrajectory, f'{controller}/joint_trajectory', STREAM
         )
         if kinds is not None:
-            node.create_subscription(
-                kinds[1], f'{controller}/controller_state', self._on_state, STREAM
-            )
+            for topic in STATE_TOPICS:
+                node.create_subscription(kinds[1], f'{controller}/{topic}', self._on_state, STREAM)
 
     @property
     def ready(self) -> bool:

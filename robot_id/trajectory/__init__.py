@@ -8,6 +8,7 @@ from robot_id.trajectory.quintic import Quintic
 from robot_id.trajectory.reference import Reference
 from robot_id.trajectory.sampled_motion import SampledMotion
 from robot_id.trajectory.select import Selection
+from robot_id.trajectory.shifted import Shifted
 from robot_id.trajectory.slow_down import SlowDown, slow_down
 from robot_id.trajectory.standard import STANDARD, emps_cycle, standard_trajectory
 from robot_id.trajectory.store import load_trajectory, make_trajectory, save_trajectory
@@ -26,6 +27,7 @@ __all__ = [
     'Reference',
     'SampledMotion',
     'Selection',
+    'Shifted',
     'SlowDown',
     'TimeScaled',
     'Trajectory',

@@ -20,6 +20,7 @@ from robot_id.trajectory.piecewise import PiecewisePolynomial
 from robot_id.trajectory.quintic import Quintic
 from robot_id.trajectory.sampled_motion import SampledMotion
 from robot_id.trajectory.select import Selection
+from robot_id.trajectory.shifted import Shifted
 from robot_id.trajectory.slow_down import SlowDown
 from robot_id.trajectory.time_scaled import TimeScaled
 from robot_id.trajectory.trajectory import Trajectory
@@ -38,6 +39,7 @@ KINDS: dict[str, type[Trajectory]] = {
         Concatenation,
         Selection,
         TimeScaled,
+        Shifted,
         SlowDown,
     )
 }

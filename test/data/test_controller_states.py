@@ -8,7 +8,14 @@ import pytest
 from robot_id import data
 from robot_id.data.io.bags.growing import GrowingBag
 from robot_id.data.io.bags.mcap_writer import Channel
-from robot_id.data.io.bags.types import CONTROLLER_STATE, JOINT_STATE, channel, joint_state
+from robot_id.data.io.bags.types import (
+    CONTROLLER_STATE,
+    JOINT_STATE,
+    TRAJECTORY,
+    channel,
+    joint_state,
+)
+from robot_id.exceptions import DataError
 
 rosbags = pytest.importorskip('rosbags.typesys')
 NAMES = ('shoulder', 'elbow')
@@ -30,7 +37,7 @@ float64 speed_scaling_factor
 """
 
 
-def write(path, fields, first, orders):
+def write(path, fields, first, orders, topic='controller_state', others=()):
     """Write joint states and controller states, serialised by the library rosbags."""
     from running.typestore import typestore
 
@@ -42,7 +49,10 @@ def write(path, fields, first, orders):
     kind, rng = kinds[CONTROLLER_STATE], np.random.default_rng(0)
     channels = [
         channel('/joint_states', JOINT_STATE),
-        Channel('/arm_controller/controller_state', CONTROLLER_STATE, fields),
+        Channel(f'/arm_controller/{topic}', CONTROLLER_STATE, fields),
+        # Nobody published it.
+        channel('/reference', TRAJECTORY),
+        *(Channel(name, CONTROLLER_STATE, fields) for name in others),
     ]
     wanted, messages = [], []
     for k in range(60):
@@ -78,3 +88,22 @@ def test_the_reference_is_that_of_the_controller(tmp_path, fields, first, orders
     assert run.reference_position == pytest.approx(wanted[0])
     assert run.reference_velocity == pytest.approx(wanted[1])
     assert run.reference_acceleration == pytest.approx(wanted[2])
+
+
+def test_the_reference_is_found_in_the_older_topic(tmp_path):
+    """The newer one is listed by the logger, and empty."""
+    empty = ('/arm_controller/controller_state',)
+    wanted = write(tmp_path / 'bag', OLD, 'desired', ([0, 1],), 'state', empty)
+    assert data.load(tmp_path / 'bag').runs[0].reference_position == pytest.approx(wanted[0])
+
+
+def test_of_two_controllers_a_mapping_names_one(tmp_path):
+    wanted = write(
+        tmp_path / 'bag', NEW, 'reference', ([0, 1],), others=('/other/controller_state',)
+    )
+    with pytest.raises(DataError) as caught:
+        data.load(tmp_path / 'bag')
+    assert caught.value.code == 'several_topics'
+    (tmp_path / 'map.yaml').write_text('topics: {reference: /arm_controller/controller_state}')
+    run = data.load(tmp_path / 'bag', mapping=tmp_path / 'map.yaml').runs[0]
+    assert run.reference_position == pytest.approx(wanted[0])

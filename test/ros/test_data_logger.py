@@ -65,6 +65,7 @@ def test_every_sample_is_recorded_as_it_was(client, folder):
     from ros_helpers.source import Source, joint_state
     from sensor_msgs.msg import JointState
 
+    from robot_id.ros.trajectory_client import control_messages
     from robot_id_msgs.msg import RecordingStatus
 
     with Source(NAMESPACE) as source:
@@ -75,10 +76,11 @@ def test_every_sample_is_recorded_as_it_was(client, folder):
     status = answer.status
     assert (answer.error_code, status.recording, status.bag) == (0, False, 'whole')
     assert (status.samples, status.gaps, status.lost) == (1000, 0, 0)
-    assert list(status.topics) == [
-        f'/{NAMESPACE}/{name}' for name in ('joint_states', 'reference', 'effort_commands')
-    ]
-    assert list(status.messages) == [1000, 0, 0]
+    ours = ['joint_states', 'reference', 'effort_commands']
+    states = [f'joint_trajectory_controller/{name}' for name in ('controller_state', 'state')]
+    names = ours + (states if control_messages() else [])
+    assert list(status.topics) == [f'/{NAMESPACE}/{name}' for name in names]
+    assert list(status.messages) == [1000] + [0] * (len(names) - 1)
     assert (status.period.sec, status.period.nanosec) == (0, 2_000_000)
     assert (status.duration.sec, status.duration.nanosec) == (1, 998_000_000)
     assert status.size_bytes == (folder / 'whole/whole_0.mcap').stat().st_size

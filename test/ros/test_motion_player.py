@@ -140,7 +140,9 @@ def test_it_plays_each_speed_records_the_reference_and_returns(cell, arm):
         assert seconds(each.planned) == pytest.approx(4.0 / each.speed)
         assert 0.95 * seconds(each.planned) < seconds(each.executed)
         assert 0.0 < each.tracking_error < 0.1
-        assert each.findings == []
+        # Four seconds at half the speed excite little: a caution, which the check may tell.
+        allowed = {'excitation'} if each.speed < 1.0 else set()
+        assert {line.split()[0] for line in each.findings} <= allowed
         run = data.load(folder / each.bag).runs[0]
         # The reference of the controller's states.
         assert np.abs(run.reference_position - run.position).max() < 0.1

@@ -65,8 +65,13 @@ LINK = """<link name="{name}"><collision><origin xyz="0.2 0 0"/><geometry>
  <box size="0.3 0.05 0.05"/></geometry></collision></link>"""
 
 
-def test_an_approach_folds_the_arm_where_a_pillar_stands_in_its_way(tmp_path):
-    """A planar arm swings past a pillar that only the folded arm does not reach."""
+@pytest.mark.parametrize('angle', [1.0, 0.2])
+def test_an_approach_folds_the_arm_where_a_pillar_stands_in_its_way(tmp_path, angle):
+    """
+    A planar arm swings past a pillar that only the folded arm does not reach.
+
+    Near the pillar it must fold before it turns, and unfold after it: one posture is not enough.
+    """
     links = ''.join(LINK.format(name=name) for name in ('one', 'two'))
     (tmp_path / 'arm.urdf').write_text(ARM.format(links=links))
     pillar = {'name': 'pillar', 'cylinder': [0.05, 2.0], 'at': [0.65, 0.0, 0.0]}
@@ -74,9 +79,9 @@ def test_an_approach_folds_the_arm_where_a_pillar_stands_in_its_way(tmp_path):
     (tmp_path / 'arm.yaml').write_text(yaml.safe_dump(content))
     arm = load_robot(tmp_path / 'arm.yaml')
     clearance = clearance_of(arm, margin=0.02, floor=False)
-    end = np.array([[1.0, 0.0], [1.01, 0.0]])
+    end = np.array([[angle, 0.0], [angle + 0.01, 0.0]])
     motion = SampledMotion(np.array([0.0, 1.0]), end, np.zeros((2, 2)))
-    start = np.array([-1.0, 0.0])
+    start = np.array([-angle, 0.0])
     direct = make_plan(arm, motion, 1.0, start, 0.5)
     around = make_plan(arm, motion, 1.0, start, 0.5, clearance)
     for plan, clear in ((direct, False), (around, True)):
@@ -85,6 +90,24 @@ def test_an_approach_folds_the_arm_where_a_pillar_stands_in_its_way(tmp_path):
         ends = plan.whole.sample(np.array([0.0, plan.whole.duration]))
         assert ends[0] == pytest.approx(np.array([start, start]))
         assert np.abs(ends[1]).max() < 1e-6
+
+
+def test_a_motion_is_played_whole_turns_away_where_the_robot_stands(tmp_path):
+    links = ''.join(LINK.format(name=name) for name in ('one', 'two'))
+    urdf = ARM.format(links=links).replace('lower="-3" upper="3"', 'lower="-7" upper="7"', 1)
+    (tmp_path / 'arm.urdf').write_text(urdf)
+    arm = load_robot(tmp_path / 'arm.urdf')
+    motion = SampledMotion(np.array([0.0, 9.0]), np.array([[-1, 0], [0, 1]]), np.zeros((2, 2)))
+    for stands, turns in (([5.0, 2.9], 1.0), ([-6.5, 0.0], 0.0), ([1.0, -2.9], 0.0)):
+        plan = make_plan(arm, motion, 1.0, np.array(stands), 0.5)
+        assert plan.turns.tolist() == [turns, 0.0]
+        found = plan.whole.sample(plan.begin + 4.0)
+        wanted = motion.sample(4.0)
+        assert found[0] == pytest.approx(wanted[0] + [2 * np.pi * turns, 0.0])
+        assert found[1] == pytest.approx(wanted[1])
+        assert plan.whole.sample(0.0)[0] == pytest.approx(np.array(stands))
+        again = make_trajectory(plan.whole.to_spec())
+        assert again.sample(3.0)[0] == pytest.approx(plan.whole.sample(3.0)[0])
 
 
 @pytest.mark.parametrize('share', [0.1, 0.4, 0.8])

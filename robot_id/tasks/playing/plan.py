@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
 from robot_id.exceptions import TrajectoryError
 from robot_id.excitation.clearance import Clearance
 from robot_id.robot import Robot
-from robot_id.trajectory import Concatenation, SlowDown, TimeScaled, Trajectory, approach
+from robot_id.tasks.playing.clear_way import Bounds, clear_way
+from robot_id.tasks.playing.whole_turns import TURN, whole_turns
+from robot_id.trajectory import Concatenation, Shifted, SlowDown, TimeScaled, Trajectory
 from robot_id.trajectory import slow_down as slower
 from robot_id.trajectory.random import USUAL_ACCELERATION, USUAL_VELOCITY
 from robot_id.trajectory.reference_generator import check_limits
 from robot_id.trajectory.trajectory import Array
-
-# Hz at which the ways are compared with the geometry.
-CLEARANCE_HZ = 50.0
-# Postures by way of which a way may go where the direct one is not clear.
-POSTURES = 300
-# Position, velocity and acceleration, (n,) each.
-State = tuple[Array, Array, Array]
 
 
 @dataclass(frozen=True)
@@ -33,6 +27,7 @@ class Plan:
     :param speed: share of the motion's own speed.
     :param begin: seconds into `whole` at which the motion begins, `end` at which it ends.
     :param acceleration: (n,) limits for a stop.
+    :param turns: (n,) whole turns that joints are further than the motion was given.
     """
 
     whole: Trajectory
@@ -40,6 +35,7 @@ class Plan:
     begin: float
     end: float
     acceleration: Array
+    turns: Array
 
     @property
     def motion_s(self) -> float:
@@ -70,11 +66,11 @@ def make_plan(
     back: bool = True,
 ) -> Plan:
     """
-    Return the plan of one speed.
+    Return the plan of one speed, a whole turn of a joint away where the robot stands nearer so.
 
     :param position: (n,) where the robot stands.
     :param share: of the velocity and acceleration limits on approach and return.
-    :param clearance: of the links: ways keep it, by way of another posture where they must.
+    :param clearance: of the links: ways keep it, by way of other postures where they must.
     :param back: whether to return to the position.
     :raises TrajectoryError: naming the joint or the pair of links.
     """
@@ -91,83 +87,22 @@ def make_plan(
             )
     v, usual = limits.velocity, limits.usual_acceleration
     usual = np.where(np.isfinite(usual), usual, USUAL_ACCELERATION)
-    bounds = (
+    bounds = Bounds(
         share * np.where(np.isfinite(v), v, USUAL_VELOCITY),
         share * usual,
         np.minimum(limits.lower, position),
         np.maximum(limits.upper, position),
     )
-    scaled = TimeScaled(motion, speed)
+    turns = whole_turns(robot, motion, position)
+    turned = Shifted(motion, TURN * turns) if turns.any() else motion
+    scaled = TimeScaled(turned, speed)
     q, dq, ddq = scaled._evaluate(np.array([0.0, scaled.duration]))
     zero = np.zeros(robot.n)
     rest = (np.asarray(position, float), zero, zero)
     first, last = (q[0], dq[0], ddq[0]), (q[1], dq[1], ddq[1])
     home = rest if back else (q[1], zero, zero)
-    into = _clear_way(rest, first, bounds, clearance, 'approach')
-    out = _clear_way(last, home, bounds, clearance, 'return')
+    into = clear_way(rest, first, bounds, clearance, 'approach')
+    out = clear_way(last, home, bounds, clearance, 'return')
     whole = Concatenation([*into, scaled, *out])
     begin = sum(part.duration for part in into)
-    return Plan(whole, speed, begin, begin + scaled.duration, usual)
-
-
-def _clear_way(
-    start: State, end: State, bounds: tuple[Array, ...], clearance: Clearance | None, what: str
-) -> list[Trajectory]:
-    """
-    Return a gentle way that keeps the clearance: the direct one, or one by way of a posture.
-
-    Postures are drawn at random, those first that make it the least longer.
-
-    :raises TrajectoryError: naming the pair of links, where none of them is clear.
-    """
-    direct = _parts([start, end], bounds)
-    if clearance is None or not len(clearance) or _keeps(clearance, direct):
-        return direct
-    zero, (lower, upper) = np.zeros_like(start[0]), bounds[2:]
-    low = np.where(np.isfinite(lower), lower, -np.pi)
-    high = np.where(np.isfinite(upper), upper, np.pi)
-    rng, middle = np.random.default_rng(0), 0.5 * (start[0] + end[0])
-    # Near and far ones alike.
-    share = rng.uniform(0.0, 1.0, (POSTURES, 1))
-    postures = middle + share * (rng.uniform(low, high, (POSTURES, len(zero))) - middle)
-    longer = sum(np.abs(postures - at[0]).max(axis=1) for at in (start, end))
-    for k in np.argsort(longer):
-        by_way = _parts([start, (postures[k], zero, zero), end], bounds)
-        if _keeps(clearance, by_way):
-            return by_way
-    distance, pair = clearance.worst(_sampled(direct))
-    raise TrajectoryError(
-        f'the {what} would bring {pair} within {distance:.3f} m, also by way of {POSTURES} other '
-        'postures: move the robot by hand near the start of the motion first, or choose another '
-        'motion'
-    )
-
-
-def _parts(states: list[State], bounds: tuple[Array, ...]) -> list[Trajectory]:
-    ways = (_way(one, other, bounds) for one, other in pairwise(states))
-    return [way for way in ways if way is not None]
-
-
-def _sampled(parts: list[Trajectory]) -> Array:
-    """Return the postures (N, n) that are compared with the geometry."""
-    return np.concatenate(
-        [
-            way.sample(np.linspace(0.0, way.duration, max(2, int(way.duration * CLEARANCE_HZ))))[0]
-            for way in parts
-        ]
-    )
-
-
-def _keeps(clearance: Clearance, parts: list[Trajectory]) -> bool:
-    return not parts or clearance.keeps(_sampled(parts))
-
-
-def _way(start: State, end: State, bounds: tuple[Array, ...]) -> Trajectory | None:
-    """Return a gentle way; where the acceleration would jump at rest it starts from none."""
-    zero = np.zeros_like(start[0])
-    try:
-        return approach(start, end, *bounds)
-    except TrajectoryError:
-        if np.any(np.abs(start[1]) > 1e-9) or np.any(np.abs(end[1]) > 1e-9):
-            raise
-        return approach((start[0], zero, zero), (end[0], zero, zero), *bounds)
+    return Plan(whole, speed, begin, begin + scaled.duration, usual, turns)

@@ -18,7 +18,8 @@ from robot_id.exceptions import DataError
 
 Array = NDArray[np.float64]
 
-STATE_TOPIC = 'controller_state'
+# Where a joint_trajectory_controller tells its state: now, and in its older versions.
+STATE_TOPICS = 'controller_state', 'state'
 # Stamps after this are since 1970, not since the start of a simulation.
 _EPOCH_NS = 10**17
 
@@ -51,16 +52,12 @@ def read_bag(
     collectors = {
         states_topic: collector.joint_states(states_topic, bag.counts.get(states_topic, 0))
     }
-    for name, kind, make in (
-        (topics.reference, TRAJECTORY, collector.trajectories),
-        (topics.effort_commands, MULTI_ARRAY, collector.multi_arrays),
-    ):
-        topic = find_topic(bag, name, kind) if name else None
-        if topic is None and name and kind == TRAJECTORY:
-            # A joint_trajectory_controller tells its reference in its state.
-            topic, make = find_topic(bag, STATE_TOPIC, CONTROLLER_STATE), collector.FirstPoints
+    if topics.reference:
+        collectors |= _reference_collectors(bag, topics.reference)
+    if topics.effort_commands:
+        topic = find_topic(bag, topics.effort_commands, MULTI_ARRAY)
         if topic is not None:
-            collectors[topic] = make(topic, bag.counts.get(topic, 0))
+            collectors[topic] = collector.multi_arrays(topic, bag.counts.get(topic, 0))
     for topic, received, data in bag.messages(set(collectors)):
         collectors[topic].add(received, data)
     notes = bag.notes
@@ -78,13 +75,36 @@ def read_bag(
         if not found.groups:
             continue
         where = f'{path} {topic}'
-        if bag.topics[topic] in (TRAJECTORY, CONTROLLER_STATE):
-            channels.update(_reference(found, states, where, notes, called))
-        else:
+        if bag.topics[topic] == MULTI_ARRAY:
             channels.update(_commands(found, states, where, notes, joint_names))
+        elif 'reference_position' not in channels:
+            channels.update(_reference(found, states, where, notes, called))
     start = int(states.stamps[0])
     origin = start if start > _EPOCH_NS else 0
     return Raw(source, (states.stamps - origin) * 1e-9, channels, states.names), notes
+
+
+def _reference_collectors(bag: BagMessages, name: str) -> dict[str, Collector]:
+    """
+    Return what may hold the reference, in order, up to the first topic that has messages.
+
+    A joint_trajectory_controller tells its reference in its state; a data_logger lists a topic
+    that nobody published.
+    """
+    found: dict[str, Collector] = {}
+    for wanted, kind in (
+        (name, TRAJECTORY),
+        *((state, CONTROLLER_STATE) for state in (name, *STATE_TOPICS)),
+    ):
+        topic = find_topic(bag, wanted, kind)
+        if topic is None:
+            continue
+        count = bag.counts.get(topic, 0)
+        make = collector.trajectories if kind == TRAJECTORY else collector.FirstPoints
+        found[topic] = make(topic, count)
+        if count:
+            break
+    return found
 
 
 class _States:
