@@ -26,6 +26,7 @@ from pydantic import (
 
 from robot_id.data import units
 from robot_id.data.border import HIGHEST_HZ, LARGEST, SMALLEST_SCALE
+from robot_id.data.percent_of_range import PERCENT_OF_RANGE, with_scale_and_offset
 from robot_id.exceptions import DataError, did_you_mean, shorten
 from robot_id.yaml_text import YamlError, read_yaml
 
@@ -155,6 +156,9 @@ class Channel(_Strict):
         is not known.
     :param kp: of the law pd, one value or one per joint; kd and limit likewise.
     :param offset: added to joint positions at the end, rad or m, one value or one per joint.
+    :param range: of the unit percent_of_range: rad or m at both ends of the calibrated range, a
+        pair per joint; it becomes the scale and the offset.
+    :param raw_range: raw values at these ends, a pair or one per joint; -100 and 100 if left out.
     """
 
     columns: Columns | None = None
@@ -173,6 +177,13 @@ class Channel(_Strict):
     kp: Factor | list[Factor] | None = None
     kd: Factor | list[Factor] | None = None
     limit: Factor | list[Factor] | None = None
+    range: list[list[Factor]] | None = None
+    raw_range: list[list[Factor]] | None = None
+
+    @model_validator(mode='before')
+    @classmethod
+    def _percent_of_range(cls, value: Any) -> Any:
+        return with_scale_and_offset(value) if isinstance(value, dict) else value
 
     @field_validator('scale', mode='before')
     @classmethod
@@ -247,7 +258,8 @@ class Mapping(_Strict):
         for name, channel in self.channels().items():
             known = units.OF_CHANNEL[name]
             if channel.unit is not None and channel.unit not in known:
-                hint = did_you_mean(channel.unit, known)
+                more = (PERCENT_OF_RANGE,) if known is units.POSITION else ()
+                hint = did_you_mean(channel.unit, (*known, *more))
                 raise ValueError(f"{name}: no unit '{channel.unit}', {hint}")
             if channel.law is not None and name != 'torque':
                 raise ValueError(f"{name}: 'from' is for 'torque' only")

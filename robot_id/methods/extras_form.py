@@ -63,6 +63,7 @@ class RunErrorForm(_Open):
     """Position errors of one simulated run, rad or m."""
 
     run: Count
+    name: Line = ''
     mean_absolute_error: Error
     rms_error: Error
     largest_error: Error

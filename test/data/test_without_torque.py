@@ -63,39 +63,89 @@ def test_a_constant_by_file_name_and_a_list_of_entries(tmp_path):
         data.load(tmp_path / 'other.json', mapping)
 
 
-@pytest.mark.parametrize('version', [2, 3])
-def test_lerobot_data_sets(tmp_path, version):
+def lerobot(folder, state, action, version=3):
+    """Write two episodes of a data set, the values of the second one larger by 1."""
     pa = pytest.importorskip('pyarrow')
     import pyarrow.parquet as pq
 
-    (tmp_path / 'meta').mkdir()
+    (folder / 'meta').mkdir()
     names = ['shoulder.pos', 'elbow.pos']
     feature = {'dtype': 'float32', 'shape': [2], 'names': names}
     info = {'fps': 50, 'features': {'observation.state': feature, 'action': feature}}
-    (tmp_path / 'meta' / 'info.json').write_text(json.dumps(info))
-    degrees = np.rad2deg(Q)
+    (folder / 'meta' / 'info.json').write_text(json.dumps(info))
     tables = [
         pa.table(
             {
-                'observation.state': list(degrees + k), 'action': list(degrees + k + 5),
+                'observation.state': list(state + k), 'action': list(action + k),
                 'timestamp': T, 'episode_index': np.full(200, k), 'task': ['x'] * 200,
             }
         )
         for k in range(2)
     ]  # fmt: skip
-    folder = tmp_path / 'data' / 'chunk-000'
-    folder.mkdir(parents=True)
+    place = folder / 'data' / 'chunk-000'
+    place.mkdir(parents=True)
     if version == 2:
         for k, table in enumerate(tables):
-            pq.write_table(table, folder / f'episode_{k:06d}.parquet')
+            pq.write_table(table, place / f'episode_{k:06d}.parquet')
     else:
-        pq.write_table(pa.concat_tables(tables), folder / 'file-000.parquet')
+        pq.write_table(pa.concat_tables(tables), place / 'file-000.parquet')
+    return folder
+
+
+@pytest.mark.parametrize('version', [2, 3])
+def test_lerobot_data_sets_in_degrees(tmp_path, version):
+    degrees = np.rad2deg(Q)
+    lerobot(tmp_path, degrees, degrees + 5, version)
     mapping = tmp_path / 'mapping.yaml'
-    mapping.write_text('topics: {}\nposition: {unit: deg}\nreference_position: {unit: deg}\n')
+    mapping.write_text('topics: {}\nposition: {unit: deg}\n')
     found = data.load(tmp_path, mapping, joint_names=('elbow', 'shoulder'))
     assert len(found.runs) == 2
     assert np.allclose(found.runs[1].position[:, 1], Q[:, 0] + np.deg2rad(1))
+    # Commands are in the unit of the positions.
     assert np.allclose(found.runs[0].reference_position[:, 0], Q[:, 1] + np.deg2rad(5))
+
+
+def test_lerobot_values_of_a_calibrated_range(tmp_path):
+    """As its drivers normalise: encoder counts over the range of each motor, one turned round."""
+    low, high = np.array([900, 2000]), np.array([3100, 3400])  # counts, 4096 a turn
+    counts = 2048 + Q * 4096 / (2 * np.pi) * [0.9, 0.2] + [0, 600]
+    share = (counts - low) / (high - low)
+    raw = np.column_stack([-(200 * share[:, 0] - 100), 100 * share[:, 1]])
+    lerobot(tmp_path, raw, raw + 2)
+    angle = (np.stack([low, high]) - 2048) * 2 * np.pi / 4096
+    ends = angle.T.tolist()
+    ends[0].reverse()
+    mapping = tmp_path / 'mapping.yaml'
+    mapping.write_text(
+        'topics: {}\nposition: {unit: percent_of_range, raw_range: [[-100, 100], [0, 100]], '
+        f'range: {ends}}}\n'
+    )
+    run = data.load(tmp_path, mapping).runs[0]
+    assert np.allclose(run.position, (counts - 2048) * 2 * np.pi / 4096)
+    step = [-2 * (angle[1, 0] - angle[0, 0]) / 200, 2 * (angle[1, 1] - angle[0, 1]) / 100]
+    assert np.allclose(run.reference_position - run.position, step)
+
+
+@pytest.mark.parametrize(
+    ('channels', 'told'),
+    [
+        (None, 'percent_of_range'),
+        ('position: {offset: 0.1}', 'percent_of_range'),
+        ('position: {unit: deg}\nreference_position: {offset: 0.1}', 'reference_position'),
+        ('position: {unit: percent_of_range}', "needs 'range'"),
+        ('position: {unit: percent_of_range, range: [1, 1]}', 'equal'),
+        ('position: {unit: percent_of_range, range: [[1, 2, 3]]}', 'pair'),
+        ('position: {unit: percent_of_range, range: [0, 1], scale: 2}', "'scale'"),
+        ('position: {unit: deg, range: [0, 1]}', "'range' belongs"),
+        ('position: {unit: percent_of_range, range: [[0, 1], [0, 1], [0, 1]]}', '3 values for 2'),
+    ],
+)
+def test_lerobot_units_are_never_guessed(tmp_path, channels, told):
+    lerobot(tmp_path, Q, Q)
+    mapping = tmp_path / 'mapping.yaml'
+    mapping.write_text(f'topics: {{}}\n{channels}\n')
+    with pytest.raises(DataError, match=told):
+        data.load(tmp_path, None if channels is None else mapping)
 
 
 @pytest.mark.parametrize('name', ['x.pkl', 'x.pt', 'x.pth'])

@@ -1,10 +1,16 @@
 """servo_oe finds what it never saw: a MuJoCo arm, unidentifiable cases, a chosen structure."""
 
+import base64
 import json
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from robot_id import data as recordings
+from robot_id.cli.main import cli
 from robot_id.data.dataset import Dataset, Run
 from robot_id.exceptions import DataError, OptionError
 from robot_id.export.registry import export
@@ -89,6 +95,41 @@ def test_the_truth_is_within_the_intervals_and_every_door_works(tmp_path):
         export('c', result, path, str(tmp_path / 'pendulum.urdf'))
 
 
+def test_the_report_shows_simulated_against_measured_position_of_every_run(tmp_path):
+    robot = pendulum(tmp_path)
+    known = recorded(robot, OPTIONS, TRUTH, runs=3)
+    arguments = ['identify', '--robot', tmp_path / 'pendulum.urdf', '--method', 'servo_oe']
+    for name, run in zip('cab', known.runs):
+        recordings.save(replace(known, runs=(run,)), tmp_path / f'{name}.csv')
+        arguments += ['--data', tmp_path / f'{name}.csv']
+    arguments += ['--set', 'fixed=kp=3, kd=0.05']
+    arguments += ['--set', 'starts=1', '--report', tmp_path / 'r.html']
+    arguments += ['--json', tmp_path / 'r.json']
+    done = CliRunner().invoke(cli, list(map(str, arguments)))
+    assert done.exit_code == 0, done.output
+    page = (tmp_path / 'r.html').read_text()
+    assert 'Measured and simulated position' in page
+    text = re.search(r'id="numbers">(.*?)</script>', page, re.S).group(1)
+    (joint,) = json.loads(text)['sets']['torques']['joints']
+    result = Result.load(tmp_path / 'r.json')
+    simulated = registry.create('servo_oe', OPTIONS).errors(robot, result, known)
+    shown_runs = {shown['label']: shown for shown in joint['runs']}
+    rows = {row['name']: row for row in result.extras['runs']}
+    table = page[page.index('<section id="positions">') :].partition('</section>')[0]
+    for name, run, position in zip(('c.csv', 'a.csv', 'b.csv'), known.runs, simulated):
+        assert name in table
+        measured, residual = (
+            np.frombuffer(base64.b64decode(shown_runs[name][key]), '<i2') * joint[f'{key}_step']
+            for key in ('measured', 'residual')
+        )
+        error = run.position[:, 0] - position[:, 0]
+        assert np.allclose(
+            measured, run.position[:, 0] - run.position.mean(), atol=joint['measured_step']
+        )
+        assert np.allclose(residual, error, atol=joint['residual_step'])
+        assert rows[name]['rms_error'] == pytest.approx(np.sqrt(np.mean(error**2)))
+
+
 def test_a_bias_that_gravity_does_not_show_is_named(tmp_path):
     robot = pendulum(tmp_path, axis='0 0 1')
     data = recorded(robot, OPTIONS, TRUTH, runs=1)
@@ -131,6 +172,36 @@ def test_without_gravity_a_free_gain_leaves_one_factor_open(tmp_path):
     ratio = result['armature.j'] / result['kp.j']
     assert ratio == pytest.approx(GEARED['armature.j'] / 17.8, rel=0.02)
     assert np.isfinite(result.std[result.names.index('delay')])
+    assert result.extras['scale'].startswith('ratios for j')
+
+
+def test_a_bias_is_named_where_the_direction_of_gravity_is_free(tmp_path):
+    """A symmetric motion about the lowest point: m x tilts the pendulum as a bias does."""
+    robot = pendulum(tmp_path)
+    data = recorded(robot, OPTIONS, TRUTH)
+    options = OPTIONS | {'inertia': 'gravity'}
+    result = registry.create('servo_oe', options).estimate(robot, data)
+    (line,) = result.extras['not_identifiable']
+    assert "'bias.j'" in line
+    assert "'MX1'" in line
+    assert all(np.isnan(result.std[result.names.index(name)]) for name in ('bias.j', 'MX1'))
+    assert np.isfinite(result.std[result.names.index('coulomb.j')])
+    # The angle at which the pendulum hangs is known: that of both together.
+    angle = result['bias.j'] + np.arctan2(result['MX1'], -result['MZ1'])
+    assert angle == pytest.approx(TRUTH['bias.j'], abs=2e-3)
+
+
+def test_one_gain_and_no_gravity_leave_two_factors_of_a_motor_and_its_bias_open(tmp_path):
+    robot = pendulum(tmp_path, axis='0 0 1')
+    options = {'drive': 'voltage', 'fixed': 'kp=2', 'starts': 1}
+    data = recorded(robot, options, TRUTH | {'kt.j': 0.5, 'R.j': 1.0})
+    result = registry.create('servo_oe', options).estimate(robot, data)
+    lines = result.extras['not_identifiable']
+    assert len(lines) == 3
+    for name in ('kt.j', 'R.j', 'armature.j', 'viscous.j', 'coulomb.j', 'bias.j'):
+        assert any(f"'{name}'" in line for line in lines), name
+        assert np.isnan(result.std[result.names.index(name)]), name
+    assert result.extras['scale'].startswith('ratios for j')
 
 
 def test_a_motor_that_is_never_off_hides_its_constant_behind_viscous_friction(tmp_path):
@@ -141,6 +212,7 @@ def test_a_motor_that_is_never_off_hides_its_constant_behind_viscous_friction(tm
     data = recorded(robot, options, truth)
     result = registry.create('servo_oe', options).estimate(robot, data)
     (line,) = result.extras['not_identifiable']
+    assert result.extras['scale'].startswith('absolute')
     assert "'kt.j'" in line
     assert "'R.j'" in line
     assert np.isnan(result.std[result.names.index('kt.j')])
@@ -184,6 +256,40 @@ def test_a_prior_pulls_where_the_data_say_little(tmp_path):
     place = result.names.index('bias.j')
     assert result.values[place] == pytest.approx(0.015, abs=1e-4)
     assert result.std[place] == pytest.approx(0.001, rel=0.05)
+
+
+def test_the_delay_of_mujoco_is_half_of_its_step_short(tmp_path):
+    """Euler's v+ = v + h a(q, command) moves the velocity of t + h/2 by the command of t."""
+    mujoco = pytest.importorskip('mujoco')
+    robot = pendulum(tmp_path)
+    h, rate, count = 0.004, 50.0, 400
+    text = (tmp_path / 'pendulum.urdf').read_text()
+    t = np.arange(count) / rate
+    goal = 0.8 * np.sin(3 * t) * np.sin(1.1 * t)
+    found = {}
+    for name in ('EULER', 'RK4'):
+        spec = mujoco.MjSpec.from_string(text)
+        spec.option.timestep = h
+        spec.option.integrator = getattr(mujoco.mjtIntegrator, f'mjINT_{name}')
+        servo = spec.add_actuator(name='j', target='j')
+        servo.trntype = mujoco.mjtTrn.mjTRN_JOINT
+        servo.set_to_position(kp=3.0, kv=0.05)
+        model = spec.compile()
+        model.dof_armature[:], model.dof_damping[:] = 2e-3, 0.01
+        state, moved = mujoco.MjData(model), []
+        for k in range(count):
+            moved.append(state.qpos[0])
+            for step in range(5):
+                # Two steps late: 8 ms.
+                state.ctrl[0] = goal[max(k - (step < 2), 0)]
+                mujoco.mj_step(model, state)
+        noise = np.random.default_rng(0).normal(0, 1e-4, count)
+        run = Run(t, (np.array(moved) + noise)[:, None], reference_position=goal[:, None])
+        options = OPTIONS | {'friction': 'viscous'}
+        result = registry.create('servo_oe', options).estimate(robot, Dataset(('j',), (run,)))
+        found[name] = result['delay']
+    assert found['RK4'] == pytest.approx(2 * h, abs=0.05 * h)
+    assert found['EULER'] == pytest.approx(1.5 * h, abs=0.05 * h)
 
 
 def test_six_position_servos_of_mujoco():

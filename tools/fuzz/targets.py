@@ -16,6 +16,7 @@ from matplotlib import pyplot  # noqa: F401
 from robot_id import budget, data, options
 from robot_id.data import Dataset, Run
 from robot_id.data.io.bags.replay import BagReplay
+from robot_id.data.mapping import Channel, Mapping, Topics
 from robot_id.exceptions import RobotIdError
 from robot_id.methods import registry
 from robot_id.methods.model_file import load_result_or_model
@@ -46,8 +47,9 @@ CHECKED = ('x.mcap', 'x.npz', 'x.csv.gz')
 # Recordings, which are played too.
 BAGS = ('.mcap', '.db3')
 PLAYED_RATE = 1000.0
-# Files of a LeRobot data set: (name, place in its folder).
+# Files of a LeRobot data set: (name, place in its folder); they do not say their units.
 LEROBOT = {'info.json': 'meta/info.json', 'episodes.parquet': 'data/chunk-000/file-000.parquet'}
+LEROBOT_UNITS = Mapping(topics=Topics(), position=Channel(unit='rad'))
 RESULTS = ('result.json', 'other.json', 'physical.json', 'servo.json')
 
 
@@ -172,7 +174,7 @@ class Targets:
             if path.suffix in BAGS:
                 with contextlib.suppress(RobotIdError):
                     BagReplay(path, rate=PLAYED_RATE).play(lambda *_: None)
-            dataset = data.load(path)
+            dataset = data.load(path, LEROBOT_UNITS if name in LEROBOT else None)
             self._whole(dataset)
             if checked and name in CHECKED and dataset.notes == self.checked[name].notes:
                 self._same(dataset, self.checked[name])

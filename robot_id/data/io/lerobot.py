@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,9 @@ from numpy.typing import NDArray
 from robot_id.data.io.raw import Raw
 from robot_id.data.io.tables import read_table
 from robot_id.data.joint_side import constant_values, on_joint_side, per_joint
-from robot_id.data.mapping import Mapping
+from robot_id.data.mapping import Channel
+from robot_id.data.mapping import Mapping as MappingFile
+from robot_id.data.percent_of_range import PERCENT_OF_RANGE
 from robot_id.exceptions import DataError, shorten
 from robot_id.texts import LONGEST_NAME, is_line
 
@@ -93,12 +96,17 @@ def read_lerobot(path: Path) -> Episodes:
     )
 
 
-def lerobot_pieces(path: Path, mapping: Mapping | None) -> list[Raw]:
+def lerobot_pieces(path: Path, mapping: MappingFile | None) -> list[Raw]:
     """
     Return the episodes as raw samples on the joint side, in SI units.
 
     :param mapping: units, factors and names of the joints; `topics: {}` stands for the columns.
+        Commands are as the positions unless it says otherwise.
     """
+    given = mapping.channels() if mapping is not None else {}
+    if 'position' in given:
+        given.setdefault('reference_position', given['position'])
+    _check_units(path, given)
     found = read_lerobot(path)
     names, n = found.names, found.state.shape[1]
     called = names
@@ -114,7 +122,7 @@ def lerobot_pieces(path: Path, mapping: Mapping | None) -> list[Raw]:
     for number in np.unique(found.episode):
         rows = found.episode == number
         channels = {'position': found.state[rows], 'reference_position': found.action[rows]}
-        for name, channel in (mapping.channels() if mapping is not None else {}).items():
+        for name, channel in given.items():
             where = f'{path}: {name}'
             if channel.value is not None:
                 samples = int(rows.sum())
@@ -129,6 +137,19 @@ def lerobot_pieces(path: Path, mapping: Mapping | None) -> list[Raw]:
                 raise DataError(f"{where}: not in a LeRobot data set; give a 'value'")
         pieces.append(Raw(f'{path}: episode {number}', found.time[rows], channels, called))
     return pieces
+
+
+def _check_units(path: Path, given: Mapping[str, Channel]) -> None:
+    """Refuse positions without a unit: LeRobot has degrees, shares of a range and radians."""
+    for name in ('position', 'reference_position'):
+        channel = given.get(name)
+        if channel is None or (channel.unit is None and channel.scale is None):
+            raise DataError(
+                f"{path}: a LeRobot data set does not say its units: give a mapping with 'topics: "
+                f"{{}}' and '{name}: {{unit: deg}}', 'rad', or '{PERCENT_OF_RANGE}' with 'range' "
+                'for values of -100 to 100 or 0 to 100',
+                code='no_unit',
+            )
 
 
 def _rows(values: Array) -> Array:

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset, Run
+from robot_id.data.run_names import run_labels
+from robot_id.exceptions import shorten
 from robot_id.methods.torque_free.problem import Problem, servo_runs
 
 Array = NDArray[np.float64]
@@ -48,11 +50,13 @@ def simulated(
 def run_errors(dataset: Dataset, positions: list[Array]) -> list[dict[str, Any]]:
     """Return mean absolute, root-mean-square and largest error of each run, rad or m."""
     rows = []
+    labels = run_labels(dataset.runs)
     for number, (run, position) in enumerate(zip(dataset.runs, positions), start=1):
         error = run.position - position
         rows.append(
             {
                 'run': number,
+                'name': shorten(labels[number - 1]),
                 'samples': len(run),
                 'mean_absolute_error': float(np.mean(np.abs(error))),
                 'rms_error': float(np.sqrt(np.mean(error**2))),

@@ -36,9 +36,7 @@ def after(problem: Problem, found: Fit) -> list[str]:
 
 
 def _lines(problem: Problem, found: Fit) -> list[str]:
-    names = [u.name for u in problem.unknowns] + [
-        f'inertial parameter {k + 1}' for k in range(len(problem.directions))
-    ]
+    names = [*(u.name for u in problem.unknowns), *problem.inertial_names()]
     lost = np.isinf(np.diag(found.covariance))
     whole = np.sum(found.combinations**2, axis=0)
     lines = []
@@ -54,7 +52,7 @@ def _lines(problem: Problem, found: Fit) -> list[str]:
     return lines
 
 
-def scale_of(drive: str, fixed: str, problem: Problem) -> str:
+def scale_of(drive: str, problem: Problem, found: Fit) -> str:
     """Return what sets the scale of torques, and what is absolute."""
     if len(problem.directions) and drive != 'pd':
         return (
@@ -65,4 +63,24 @@ def scale_of(drive: str, fixed: str, problem: Problem) -> str:
     if len(problem.directions) and gains_free:
         return 'ratios: gains and inertias are free together, known up to one factor'
     source = 'the gains of the drive' if len(problem.directions) else 'the masses of the URDF'
+    joints = _without_scale(problem, found)
+    if joints:
+        return (
+            f'ratios for {", ".join(joints)}: nothing there shows the mass, so gain, armature and '
+            f'friction are known up to one factor; elsewhere {source} set the scale of torques'
+        )
     return f'absolute: {source} set the scale of torques'
+
+
+def _without_scale(problem: Problem, found: Fit) -> list[str]:
+    """Return the joints whose armature and whose gain (kp or kt) the data do not determine."""
+    lost = {
+        u.name
+        for u, variance in zip(problem.unknowns, np.diag(found.covariance))
+        if np.isinf(variance)
+    }
+    return [
+        joint
+        for joint in problem.robot.joint_names
+        if f'armature.{joint}' in lost and lost & {f'kp.{joint}', f'kt.{joint}'}
+    ]

@@ -157,6 +157,11 @@ class Problem:
         """All columns."""
         return self.shared + self.own * len(self.runs)
 
+    def inertial_names(self) -> list[str]:
+        """Return the names of the free inertial parameters."""
+        places = [np.unravel_index(int(np.argmax(np.abs(d))), d.shape) for d in self.directions]
+        return [self.robot.standard_names[int(self.robot.inertial_index[at])] for at in places]
+
     def start(self) -> Array:
         """Return the inner values at the start, (size,)."""
         inner = [u.inner(u.start) for u in self.unknowns]

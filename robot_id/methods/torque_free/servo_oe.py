@@ -146,7 +146,7 @@ class ServoOe:
         problem = self.problem(robot, dataset)
         first = inner_values(problem, result)
         found = fit(problem, self.loss, first=first)
-        _, values, _ = _named(robot, problem, found.x)
+        _, values, _ = _named(problem, found.x)
         return replace(result, values=values, covariance=np.full_like(result.covariance, np.nan))
 
     def _select(
@@ -190,7 +190,7 @@ class ServoOe:
             [*(u.slope(float(x)) for u, x in zip(problem.unknowns, found.x)),
              *np.ones(len(problem.directions))]
         )  # fmt: skip
-        names, values, scales = _named(robot, problem, found.x)
+        names, values, scales = _named(problem, found.x)
         slopes[len(problem.unknowns) :] = scales
         covariance = found.covariance * np.outer(slopes, slopes)
         std = np.sqrt(np.diag(covariance))
@@ -235,7 +235,7 @@ class ServoOe:
                 'inputs': _usual_inputs(robot, dataset, problem),
                 'not_identifiable_at_start': before,
                 'not_identifiable': after,
-                'scale': identifiability.scale_of(self.drive, self.fixed, problem),
+                'scale': identifiability.scale_of(self.drive, problem, found),
                 'runs': evaluation.run_errors(dataset, positions),
                 'horizons': evaluation.horizon_errors(
                     problem, found.x, dataset, self.longest_step, held
@@ -288,21 +288,21 @@ def inner_values(problem: Problem, result: Result) -> Array:
     """Return the inner values of a result, for a problem of the same unknowns."""
     known = dict(zip(result.names, result.values))
     x = [u.inner(float(known[u.name])) for u in problem.unknowns]
-    names, start, scales = _named(problem.robot, problem, problem.start())
+    names, start, scales = _named(problem, problem.start())
     for k in range(len(problem.unknowns), problem.shared):
         at = k - len(problem.unknowns)
         x.append((float(known[names[k]]) - start[k]) / scales[at])
     return np.array(x)
 
 
-def _named(robot: Robot, problem: Problem, x: Array) -> tuple[tuple[str, ...], Array, Array]:
+def _named(problem: Problem, x: Array) -> tuple[tuple[str, ...], Array, Array]:
     """Return names and values of the unknowns, and the scales of the inertial ones."""
     names = [u.name for u in problem.unknowns]
     values = [u.value(float(v)) for u, v in zip(problem.unknowns, x)]
     bodies, scales = problem.bodies(x), []
+    names += problem.inertial_names()
     for direction in problem.directions:
         body, place = np.unravel_index(int(np.argmax(np.abs(direction))), direction.shape)
-        names.append(robot.standard_names[int(robot.inertial_index[body, place])])
         values.append(float(bodies[body, place]))
         scales.append(float(direction[body, place]))
     return tuple(names), np.array(values), np.array(scales)

@@ -24,7 +24,7 @@ def servo_section(result: Result) -> str:
     held = {row['run']: row for row in extras.get('holdout', ())}
     rows = [
         (
-            f'run {row["run"]}',
+            escape(row.get('name') or f'run {row["run"]}'),
             number(1e3 * row['mean_absolute_error'], 3),
             number(1e3 * row['rms_error'], 3),
             number(1e3 * row['largest_error'], 3),
