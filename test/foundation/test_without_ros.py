@@ -27,7 +27,8 @@ sys.meta_path.insert(0, NoRos())
 
 def modules() -> list[str]:
     """Return every module of robot_id outside nodes and ros."""
-    paths = sorted((ROOT / 'robot_id').rglob('*.py'))
+    # Templates are files of exported packages.
+    paths = sorted(p for p in (ROOT / 'robot_id').rglob('*.py') if 'templates' not in p.parts)
     names = ['.'.join(path.relative_to(ROOT).with_suffix('').parts) for path in paths]
     names = [name.removesuffix('.__init__') for name in names]
     return [name for name in names if not name.startswith(('robot_id.nodes', 'robot_id.ros'))]

@@ -21,7 +21,8 @@ from robot_id.regression.rows.sampling import walk
 
 OPTIONS = {'cutoff_hz': 60.0, 'decimation': 5, 'rest_band': 0.05}
 # Rows that are not kept are not freed from reversals.
-PLAIN = {'reversals': 'keep'}
+# The motion has no loop: its torques act when they are recorded.
+PLAIN = {'reversals': 'keep', 'torque_delay_s': 0.0}
 
 
 def whole(robot, data, processing):

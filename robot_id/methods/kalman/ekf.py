@@ -342,6 +342,8 @@ class Ekf:
                 if blocks.due(done):
                     blocks.add(done, kalman.estimate, information_of(kalman.covariance))
                 progress(done / total)
+        if track.samples[-1:] != [done]:
+            track.add(done, kalman.estimate)
         return track, blocks
 
     def _way_out(self) -> str:

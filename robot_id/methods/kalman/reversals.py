@@ -75,8 +75,10 @@ class Reversals:
         ]
         coulomb = 0.5 * np.abs(jump[0] - jump[1])
         M = dynamics.inertia_matrix(robot, chi, q)[0]
+        # A start without inertia has an M that nothing can be divided by.
+        by_friction = np.linalg.lstsq(M, np.diag(coulomb), rcond=None)[0]
         steps = max(row / step, 1.0)
-        return cls(tuple(loose), step * np.sqrt(steps) * np.abs(np.linalg.inv(M)) * coulomb)
+        return cls(tuple(loose), step * np.sqrt(steps) * np.abs(by_friction))
 
     def pieces(
         self, run: int, every: int, count: int, longest: int

@@ -47,7 +47,7 @@ HARD_SLOPE = 1e4
 # Rows that tell as much as an independent one: the noise of neighbours in the band of the rows is
 # alike, and so is what the model leaves out.
 ALIKE_ROWS = 2.0
-# Odds of the hard law in rows against the smooth one from which a filter takes it too.
+# Odds from which the hard law is taken in place of the one that explains the reversals.
 HARD_ODDS = 3.0
 
 
@@ -64,7 +64,6 @@ class Alignment:
         detail and steps from one side to the other, else `slope`.
     :param law_doubt: (b,) deviations of the parameters, fully correlated, since the law of motion
         is not known for certain; None where it is.
-    :param odds: of the law in the rows against the other one.
     """
 
     slope: float | None
@@ -73,7 +72,6 @@ class Alignment:
     misfit: float | None = None
     row_slope: float | None = None
     law_doubt: Array | None = field(default=None, compare=False)
-    odds: float = field(default=np.inf, compare=False)
 
     @property
     def fine(self) -> bool:
@@ -82,16 +80,8 @@ class Alignment:
 
     @property
     def filter_slope(self) -> float | None:
-        """
-        The slope in a filter that passes reversals step by step: None where they are hard.
-
-        Reversals move a filter by more than what the law does to rows between them, so that the
-        hard law must be likelier by HARD_ODDS; else the one that explains the reversals stays.
-        """
-        hard = self.row_slope == HARD_SLOPE
-        if hard and self.odds < HARD_ODDS:
-            return self.slope
-        return None if hard else self.row_slope
+        """The slope in a filter that passes reversals step by step: None where they are hard."""
+        return None if self.row_slope == HARD_SLOPE else self.row_slope
 
     def apply(self, processing: Processing) -> tuple[Processing, dict[str, str]]:
         """Return a processing that corrects the offset, and the reason."""
@@ -172,12 +162,12 @@ def _align(
         shifted = replace(processing, torque_delay_s=known)
         rest = _projected_offset(Observation(robot, dataset, shifted, best), step)
         offset = offset if rest is None else offset.plus(rest)
-    in_rows, doubt, odds = best, None, np.inf
+    in_rows, doubt = best, None
     if best is not None and isinstance(slope, str):
-        in_rows, doubt, odds, tails = _law_of_motion(rows, best)
+        in_rows, doubt, tails = _law_of_motion(rows, best)
         shown = f'{shown}; in motion {tails}' if tails else shown
     reason = shown if offset is not None else 'too few data'
-    return Alignment(best, reason, offset, misfit, in_rows, doubt, odds)
+    return Alignment(best, reason, offset, misfit, in_rows, doubt)
 
 
 def _turn(
@@ -204,9 +194,9 @@ def _turn(
     return rows[best], shown, found[best]
 
 
-def _law_of_motion(rows: Observation, slope: float) -> tuple[float, Array | None, float, str]:
+def _law_of_motion(rows: Observation, slope: float) -> tuple[float, Array | None, str]:
     """
-    Return the slope of friction between the reversals, the doubt left, the odds, and why.
+    Return the slope of friction between the reversals, the doubt left, and why.
 
     Around a reversal filters, noise and sticking hide how friction turns. Between reversals the
     laws differ in the tail 1 - 2/pi atan(alpha |dq|), which a fit of the wrong law puts into
@@ -219,23 +209,23 @@ def _law_of_motion(rows: Observation, slope: float) -> tuple[float, Array | None
     :param slope: of that law.
     """
     if slope >= HARD_SLOPE:
-        return slope, None, np.inf, ''
+        return slope, None, ''
     hard = Observation(rows.robot, rows.dataset, rows.processing, HARD_SLOPE, free=True)
     found: dict[float, OffsetFit] = {}
     for candidate, made in ((HARD_SLOPE, hard), (slope, rows.projected(hard.reversals))):
         fit = _fit(made)
         solved = None if fit is None else fit_with_offset(*fit)
         if solved is None:
-            return slope, None, np.inf, ''
+            return slope, None, ''
         found[candidate] = solved
-    best, other = sorted(found, key=lambda s: found[s].misfit)
-    equations = sum(np.count_nonzero(rho) for rho in found[best].residual)
-    apart = equations / ALIKE_ROWS * np.log(found[other].misfit / found[best].misfit)
-    odds = float(np.exp(min(apart, 700.0)))
-    doubt = np.sqrt(1.0 / (1.0 + odds)) * (found[other].chi - found[best].chi)
+    equations = sum(np.count_nonzero(rho) for rho in found[slope].residual)
+    apart = equations / ALIKE_ROWS * np.log(found[slope].misfit / found[HARD_SLOPE].misfit)
+    best, other = (HARD_SLOPE, slope) if apart > np.log(HARD_ODDS) else (slope, HARD_SLOPE)
+    likely = 1.0 / (1.0 + np.exp(np.clip(apart if best == HARD_SLOPE else -apart, -700, 700)))
+    doubt = np.sqrt(likely) * (found[other].chi - found[best].chi)
     named = {s: _words(None if s == HARD_SLOPE else s) for s in found}
     shown = ', '.join(f'{named[s]}: {100 * fit.misfit:.4g} %' for s, fit in found.items())
-    return best, doubt, odds, shown
+    return best, doubt, shown
 
 
 def _projected_offset(rows: Observation, step: float) -> TimeOffset | None:

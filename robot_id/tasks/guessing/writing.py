@@ -174,7 +174,9 @@ def write(guess: Guess, folder: Path, force: bool = False) -> tuple[Path, Path]:
     paths = tuple(folder / name for name in file_names(guess))
     for path in paths:
         if os.path.lexists(path) and not force:
-            raise DataError(f'{path}: exists already; --force replaces it', code='exists')
+            raise DataError(
+                f'{path}: exists already and is not replaced without force', code='exists'
+            )
     texts = robot_text(guess, folder), mapping_text(guess)
     for path, text in zip(paths, texts):
         files.write_text(path, text)
