@@ -19,7 +19,7 @@ from robot_id.nodes.hand_over import Asked, HandOver
 from robot_id.ros.diagnostics import OK, Report
 from robot_id.ros.durations import to_seconds
 from robot_id.ros.lifecycle import RobotLifecycleNode
-from robot_id.ros.messages import WrongState, parameters_message
+from robot_id.ros.messages import WrongState, parameters_message, verdict_word
 from robot_id.ros.model_check import Checked, Question, Refused, Setting
 from robot_id.ros.qos import LATCHED
 from robot_id.ros.request_poll import Reply, RequestPoll
@@ -200,7 +200,10 @@ class ControllerModel:
             self._covariance = wanted.covariance
             asked.reply.response.parameters = self._message()
             self._publisher.publish(asked.reply.response.parameters)
-            node.event('parameters set', update=self._updates, method=wanted.method, blend_s=blend)
+            node.event(
+                'parameters set', update=self._updates, method=wanted.method,
+                verdict=verdict_word(wanted.verdict), blend_s=blend,
+            )  # fmt: skip
         asked.reply.send()
 
     def _use(self, chi: Array, blend_s: float) -> None:

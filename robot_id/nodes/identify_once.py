@@ -18,6 +18,7 @@ from std_msgs.msg import Header
 
 from robot_id.data.cleaning.stamps import SECOND, header_stamp_ns, to_ns
 from robot_id.exceptions import DataError
+from robot_id.methods import registry
 from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.durations import to_duration
 from robot_id.ros.listener import Listener
@@ -29,7 +30,7 @@ from robot_id_msgs.msg import IdentificationResult, RecordingStatus
 from robot_id_msgs.srv import StartRecording, StopRecording
 
 TABLE = (
-    Row('method', 'idim_wls', 'Identification method.'),
+    Row('method', 'idim_wls', 'Identification method.', choices=tuple(registry.names())),
     Row('wait_for_motion', False, 'Wait until the trajectory_generator has ended its approach, so '
         'that the motion itself is recorded.'),
     Row('settle_s', 1.0, 'Time to wait before the recording starts, from the first joint state or '

@@ -57,6 +57,7 @@ class NodeBase:
     :ivar refused: messages that were refused; the last reason in `last_refusal`.
     :ivar others: messages with joints of another device.
     :ivar building: whether it reads files and compiles: a signal need not wait for that.
+    :ivar unusable: whether its parameters, which it was to start with by itself, were refused.
     """
 
     settings: ParameterTable
@@ -67,6 +68,7 @@ class NodeBase:
     others: int
     _requests: set[object]
     building = False
+    unusable = False
 
     def prepare(self: Any, rows: Iterable[Row]) -> None:
         """Declare the parameters and begin to report."""
@@ -207,8 +209,9 @@ def run(*make: Callable[[], Node], executor: Callable[[], Executor] = fastest_ex
         for node in nodes:
             loop.add_node(node)
         # Not spin(): in the events executor it runs no callback; and a signal ends a short wait.
-        while not asked:
+        while not asked and not any(node.unusable for node in nodes):
             loop.spin_once(timeout_sec=SPIN_S)
+        code = 0 if asked else 2
     except Interrupted:
         pass
     except RobotIdError as error:

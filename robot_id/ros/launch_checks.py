@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -26,6 +27,7 @@ VIEWERS = ('robot_state_publisher', 'rviz2')
 
 def check_and_show(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Refuse what cannot run before any node starts; show the robot with `rviz:=true`."""
+    from robot_id.data.joint_order import joint_order
     from robot_id.exceptions import RobotIdError
     from robot_id.robot.files.loading import load_robot
     from robot_id.robot.files.shipped import robot_files
@@ -44,8 +46,11 @@ def check_and_show(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     name = given['robot']
     try:
         robot = load_robot(name)
+        names = robot.joint_names
         if 'mapping' in context.launch_configurations:
-            _check_mapping(given, robot)
+            names = _names_of_driver(given, robot)
+        if given['joints']:
+            joint_order(names, given.parameters(joints=list)['joints'], 'joints')
     except RobotIdError as error:
         raise RuntimeError(str(error)) from None
     if not given.on('rviz'):
@@ -64,13 +69,14 @@ def check_and_show(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     return _viewers(given, text, package_file(context, 'config/layouts/robot.rviz'))
 
 
-def _check_mapping(given: Given, robot: Robot) -> None:
+def _names_of_driver(given: Given, robot: Robot) -> Sequence[str]:
+    """Return how the driver calls the joints; refuse a mapping that does not fit."""
     from robot_id.ros.driver_mapping import DriverMapping
 
     mapping = given.mapping
     if mapping and given.simulates:
         raise RuntimeError(f"mapping '{mapping}': a simulated robot has no driver, leave it out")
-    DriverMapping(mapping, robot.joint_names, robot.drive_gains)
+    return DriverMapping(mapping, robot.joint_names, robot.drive_gains).names
 
 
 def _viewers(given: Given, urdf: str, layout: Path) -> list[LaunchDescriptionEntity]:

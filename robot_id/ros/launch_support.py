@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 from launch import LaunchContext, LaunchDescriptionEntity
-from launch.actions import DeclareLaunchArgument, EmitEvent, RegisterEventHandler
+from launch.actions import DeclareLaunchArgument, EmitEvent, OpaqueFunction, RegisterEventHandler
 from launch.event_handlers import OnProcessStart
 from launch.events import matches_action
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
@@ -25,6 +25,8 @@ from robot_id.ros.enclave import ENCLAVE
 PACKAGE = 'robot_id'
 # An argument that is left empty leaves the parameter to the parameter file.
 FROM_FILE = 'Empty: as the parameter file says'
+# Exit code of a node whose parameters cannot be used.
+UNUSABLE = 2
 TRUTH = {'true': True, 'false': False}
 
 
@@ -166,6 +168,7 @@ class Given:
             'additional_env': in_enclave(executable),
             'namespace': self['namespace'],
             'output': 'screen',
+            'on_exit': _end_if_unusable,
             'parameters': [*_file_of(defaults), file, told],
             'remappings': [*remappings, *self.remappings],
         }
@@ -216,8 +219,24 @@ class Given:
             goal_state='inactive',
             entities=[change(Transition.TRANSITION_ACTIVATE)],
         )
-        handlers = [configured, activated] if activate else [configured]
+        refused = OnStateTransition(
+            target_lifecycle_node=node,
+            start_state='configuring',
+            goal_state='unconfigured',
+            entities=[OpaqueFunction(function=_refused, args=[executable])],
+        )
+        handlers = [configured, refused, *([activated] if activate else [])]
         return [*map(RegisterEventHandler, handlers), node]
+
+
+def _end_if_unusable(event: Any, context: LaunchContext) -> None:
+    """End the launch where a node ends before it works; later the others keep the robot safe."""
+    if event.returncode == UNUSABLE and not context.is_shutdown:
+        _refused(context, event.process_name)
+
+
+def _refused(context: LaunchContext, name: str) -> None:
+    raise RuntimeError(f'{name} cannot start with its parameters, see its line above')
 
 
 def _file_of(defaults: dict[str, Any] | None) -> list[ParameterFile]:

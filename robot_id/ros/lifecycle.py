@@ -196,3 +196,6 @@ class RobotLifecycleNode(NodeBase, LifecycleNode):
         self._starter.cancel()
         if self.trigger_configure() is SUCCESS:
             self.trigger_activate()
+        else:
+            # Nobody else will configure it; an activation may be tried again.
+            self.unusable = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,8 @@ from robot_id.ros.refusal import Refusal
 from robot_id_msgs.msg import DynamicParameters, ErrorCode, Verdict
 
 Array = NDArray[np.float64]
+# Of correlations that a sender has computed with another order of sums.
+ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,27 @@ def _covariance(robot: Robot, message: DynamicParameters) -> Array | None:
     if len(message.covariance) != b * b:
         raise DataError(f'{len(message.covariance)} values of covariance for {b} names, not b*b')
     given = np.reshape(np.asarray(message.covariance, float), (b, b))
+    check_covariance(given, message.names)
     return covariance_for(robot, tuple(message.names), given)
+
+
+def check_covariance(covariance: Array, names: Sequence[str]) -> None:
+    """
+    Refuse a matrix (b, b) that no errors can have; NaN on its diagonal says "unknown".
+
+    :raises DataError: where a variance is negative or infinite, or two entries contradict.
+    """
+    variance = np.diag(covariance)
+    known = ~np.isnan(variance)
+    for name, value in zip(names, variance):
+        if value < 0.0 or np.isinf(value):
+            raise DataError(f"covariance: the variance of '{name}' is {value:g}")
+    scale = np.sqrt(np.where(variance > 0.0, variance, 1.0))
+    correlation = (covariance / np.outer(scale, scale))[np.ix_(known, known)]
+    if not np.allclose(correlation, correlation.T, atol=ROUNDING):
+        raise DataError('covariance: it is not symmetric, or not finite beside its diagonal')
+    if known.any() and np.linalg.eigvalsh(correlation)[0] < -ROUNDING:
+        raise DataError('covariance: a correlation is larger than 1, see its eigenvalues')
 
 
 def covariance_for(robot: Robot, names: tuple[str, ...], covariance: Array) -> Array | None:

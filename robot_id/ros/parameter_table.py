@@ -23,7 +23,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from robot_id import renamed
-from robot_id.exceptions import OptionError
+from robot_id.exceptions import OptionError, did_you_mean
 
 _TYPES = {
     bool: Parameter.Type.BOOL,
@@ -106,7 +106,7 @@ class Row:
     def objection(self, value: Any) -> str:
         """Return why a value is refused, '' when it is fine."""
         if self.choices and value not in self.choices:
-            said = renamed.hint(str(value), self.choices) or f'known: {", ".join(self.choices)}'
+            said = did_you_mean(str(value), self.choices)
             return f"{self.name}: '{value}' is not a choice, {said}"
         if isinstance(value, float) and not math.isfinite(value):
             return f'{self.name}: {value} is not finite'
@@ -126,7 +126,10 @@ REAL_TIME_PRIORITY = Row(
     'none.', 0, 98
 )  # fmt: skip
 AUTOSTART = Row(
-    'autostart', False, 'Configure and activate at start, without a lifecycle manager.'
+    'autostart',
+    False,
+    'Configure and activate at start, without a lifecycle manager; the process '
+    'ends with exit code 2 where its parameters are refused.',
 )
 
 

@@ -161,13 +161,15 @@ def services_reach_one_robot_alone(two):
     ('name', 'parameters', 'told'),
     [
         ('trajectory_generator', {'robot': 'emsp'}, "did you mean 'emps'"),
+        ('identify_once', {'method': 'idim_wsl'}, "did you mean 'idim_wls'"),
+        ('ddm_simulator', {'robot': 'emsp', 'autostart': True}, "did you mean 'emps'"),
         ('ddm_simulator', {'robot': 'emps', 'rate_hs': 5.0}, "did you mean 'rate_hz'"),
     ],
 )
 def test_parameters_that_cannot_be_used_end_in_one_line_and_exit_code_2(name, parameters, told):
     with NodeProcess(name, parameters=parameters) as process:
         assert process.wait(60.0) == 2
-        lines = [line for line in process.log.splitlines() if 'FATAL' in line]
+        lines = [line for line in process.log.splitlines() if 'FATAL' in line or 'ERROR' in line]
         assert len(lines) == 1
         assert told in lines[0]
         assert 'Traceback' not in process.log

@@ -103,8 +103,6 @@ def moving(tmp_path_factory):
     robot = load_robot(str(folder / 'soft.yaml'))
     result(folder / 'a.json', robot, robot.truth())
     result(folder / 'b.json', robot, 1.15 * robot.truth())
-    result(folder / 'care.json', robot, robot.truth(), verdict='caution', reasons=['noisy'])
-    result(folder / 'bad.json', robot, robot.truth(), verdict='do_not_use', reasons=['no'])
     common = {
         'robot': str(folder / 'soft.yaml'), 'rate_hz': RATE, 'real_time_priority': PRIORITY,
     }  # fmt: skip
@@ -133,13 +131,10 @@ def moving(tmp_path_factory):
         yield found
 
 
-def result(path, robot, values, **fields):
+def result(path, robot, values):
     known = [{'name': n, 'value': float(v)} for n, v in zip(robot.base.names, values)]
-    path.write_text(
-        json.dumps(
-            {'schema': 1, 'robot': 'tx40', 'method': 'idim_wls', 'parameters': known, **fields}
-        )
-    )
+    result = {'schema': 1, 'robot': 'tx40', 'method': 'idim_wls', 'parameters': known}
+    path.write_text(json.dumps(result))
 
 
 def test_hand_overs_in_motion_cost_no_command_and_no_accuracy(moving):
@@ -186,35 +181,21 @@ def test_wrong_models_are_refused_while_it_moves(moving):
     moving.during(wrong).assert_no_command_was_missed()
 
 
-def test_verdicts_names_and_versions_are_asked_for(moving):
-    truth = moving.robot.truth()
-
-    def code(name, **fields):
-        return moving.ask(SetDynamicParameters.Request(json_path=name, **fields)).error_code
-
-    assert code('bad.json', accept_caution=True) == ErrorCode.VERDICT_REFUSED
-    assert code('bad.json', forced_by='me', force_reason='so') == ErrorCode.VERDICT_REFUSED
-    assert code('care.json') == ErrorCode.VERDICT_REFUSED
-    assert code('care.json', accept_caution=True) == ErrorCode.SUCCESS
-    assert code('a.json', forced_by='me') == ErrorCode.INVALID_OPTION
-    assert code('a.json', force_reason='because') == ErrorCode.INVALID_OPTION
-    assert code('a.json', when=7) == ErrorCode.INVALID_OPTION
-    # From one host to another without a file: values, covariance and verdict in the message.
+def test_a_model_comes_without_a_file_from_another_host(moving):
+    """Values, covariance and verdict in the message; `test_model_check` has what is refused."""
     request = SetDynamicParameters.Request()
-    request.parameters.names = list(moving.robot.base.names)
-    request.parameters.values = truth.tolist()
-    b = len(truth)
-    request.parameters.covariance = np.diag(np.arange(1.0, b + 1.0)).ravel().tolist()
-    request.parameters.verdict = Verdict(level=Verdict.USABLE, reasons=['fine'])
+    given, b = request.parameters, len(moving.robot.base)
+    given.names = list(moving.robot.base.names)
+    given.values = moving.robot.truth().tolist()
+    given.covariance = np.diag(np.arange(1.0, b + 1.0)).ravel().tolist()
+    given.verdict = Verdict(level=Verdict.USABLE, reasons=['fine'])
     answer = moving.ask(request)
     assert answer.error_code == ErrorCode.SUCCESS, answer.error_string
     kept = answer.parameters
-    assert kept.verdict == request.parameters.verdict
+    assert kept.verdict == given.verdict
     np.testing.assert_allclose(np.square(kept.standard_deviations), np.arange(1.0, b + 1.0))
-    request.parameters.verdict.level = Verdict.DO_NOT_USE
+    given.verdict.level = Verdict.DO_NOT_USE
     assert moving.ask(request).error_code == ErrorCode.VERDICT_REFUSED
-    request.parameters.version += 1
-    assert moving.ask(request).error_code == ErrorCode.INVALID_DATA
 
 
 def test_500_requests_at_once_are_all_answered_and_cost_no_command(moving):

@@ -173,6 +173,7 @@ def test_locked_joints_of_a_urdf(tmp_path):
         (['robot:=emps', 'lock:={a: 0}'], "write 'locked' there"),
         (['remap:=a'], "remap: 'a' is not of the form old:=new"),
         (['rate_hz:=fast'], 'rate_hz:=fast is not a number'),
+        (['sim:=true', 'joints:=[karriage]'], "no joint 'karriage', did you mean 'carriage'?"),
         (['mapping:=nobody', 'sim:=false'], "mapping 'nobody': neither a file nor"),
         (['mapping:=ur_driver', 'sim:=true'], 'a simulated robot has no driver'),
     ],
@@ -182,6 +183,15 @@ def test_arguments_that_cannot_be_used_end_the_launch(arguments, line):
         assert launch.wait(START_S) == 1
     assert line in launch.output
     assert 'process started' not in launch.output
+
+
+@pytest.mark.parametrize('composed', ['true', 'false'])
+def test_a_node_that_refuses_its_parameters_ends_the_launch(composed):
+    arguments = ['sim:=true', 'parameters:=none.json', f'composed:={composed}']
+    with launched('control', *arguments) as launch:
+        assert launch.wait(START_S) == 1
+    assert 'none.json: No such file' in launch.output
+    assert 'cannot start with its parameters' in launch.output
 
 
 @pytest.mark.parametrize('file', ['simulate', 'control', 'identify', 'replay'])

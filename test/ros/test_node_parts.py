@@ -97,7 +97,7 @@ def context():
 @pytest.mark.parametrize(
     ('given', 'told'),
     [
-        ({'mode': 'plan'}, "mode: 'plan' is not a choice, known: plant, closed_loop"),
+        ({'mode': 'plan'}, "mode: 'plan' is not a choice, did you mean 'plant'?"),
         ({'rate_hz': -1.0}, 'rate_hz: -1.0 is outside'),
         ({'rate_hz': 'fast'}, "rate_hz: 'fast' has the wrong type"),
         ({'initial_position': ['a']}, 'initial_position'),
