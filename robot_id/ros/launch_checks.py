@@ -48,7 +48,7 @@ def check_and_show(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         robot = load_robot(name)
         names = robot.joint_names
         if 'mapping' in context.launch_configurations:
-            names = _names_of_driver(given, robot)
+            names = tuple(_names_of_driver(given, robot))
         if given['joints']:
             joint_order(names, given.parameters(joints=list)['joints'], 'joints')
     except RobotIdError as error:
