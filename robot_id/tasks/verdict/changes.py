@@ -26,7 +26,7 @@ STEPS, MOST_FILES = 16, 12
 WARM_UP = 3.0
 # Percent of the squared error on blocks left out that a change must take, and the share of these
 # blocks that must agree: effects that are not in the model are not the same all the time.
-WORTH, AGREE = 15.0, 1.0
+WORTH, AGREE = 33.0, 0.75
 # Part of a joint's torque that a change must move.
 MATERIAL = 0.01
 
