@@ -134,6 +134,8 @@ class Page:
         """Choose an option of a field."""
         self.page.locator('label:visible', has_text=label).first.click()
         self.page.locator('.q-menu .q-item', has_text=option).first.click()
+        # A menu that closes would take the next click.
+        self.page.wait_for_function("!document.querySelector('.q-menu')")
 
     def picture(self, name):
         """Keep a picture where STUDIO_PICTURES names a folder."""
