@@ -22,7 +22,7 @@ WRONG = f'{FLAKY}def test_numbers():\n    assert second_time()\n'
 FINE = 'def test_fine():\n    pass\n'
 
 
-def run(folder, *arguments, **files):
+def run(folder, *arguments, within=60, **files):
     for name, text in files.items():
         (folder / f'test_{name}.py').write_text(text)
     # Plugins of a sourced ROS are left out, as in pyproject.toml: a new pytest refuses them.
@@ -30,7 +30,12 @@ def run(folder, *arguments, **files):
     (folder / 'pytest.ini').write_text(
         f'[pytest]\naddopts = {plugins}\nmarkers =\n    real_processes: needs time\n'
     )
-    environment = {**os.environ, 'PYTEST_ADDOPTS': '', 'PYTHONDONTWRITEBYTECODE': '1'}
+    environment = {
+        **os.environ,
+        'PYTEST_ADDOPTS': '',
+        'PYTHONDONTWRITEBYTECODE': '1',
+        'ROBOT_ID_TESTS_WITHIN_S': f'{within}',
+    }
     done = subprocess.run(
         [sys.executable, TOOL, '-p', 'no:hypothesispytest', *arguments],
         cwd=folder, env=environment, capture_output=True, text=True,
@@ -65,6 +70,14 @@ def test_an_aborted_run_is_red(tmp_path, what, workers):
     assert code != 0
     assert lines[-1].startswith(('test: aborted', 'test: failed'))
     assert not any('once more' in line for line in lines)
+
+
+def test_a_run_that_hangs_ends_and_names_what_had_failed(tmp_path):
+    hangs = 'import time\ndef test_it():\n    time.sleep(600)\n'
+    code, lines = run(tmp_path, '-n', '0', within=6, a='def test_a():\n    assert 0\n', it=hangs)
+    assert code == 2
+    assert lines[-1].endswith('failed until then: test_a.py::test_a')
+    assert any(line.startswith('failed: test_a.py::test_a: ') for line in lines[:-1])
 
 
 def test_neither_demo_nor_benchmarks_import_helpers_of_the_tests():

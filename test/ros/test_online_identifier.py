@@ -270,7 +270,7 @@ def test_joint_states_without_effort_and_commands_give_the_parameters(tmp_path):
 @pytest.mark.parametrize(
     ('settings', 'text'),
     [
-        ({'method': 'rsl'}, 'known: rls'),
+        ({'method': 'rsl'}, "did you mean 'rls'"),
         ({'noise': [1.0, 2.0]}, 'expected 1 or 1'),
     ],
 )

@@ -31,7 +31,7 @@ def test_torques_of_the_wrong_sign_are_named_and_not_to_be_used(scara, flipped):
     found = identify(Request(scara, flipped))
     (finding,) = found.result.findings
     assert finding['code'] == 'torque_sign'
-    assert set(finding) == {'code', 'joint', 'certainty', 'message', 'fix'}
+    assert set(finding) == {'code', 'joint', 'certainty', 'message', 'fix', 'intervals'}
     assert found.result.verdict == 'do_not_use'
     assert any('torque_sign' in reason for reason in found.result.reasons)
     assert 'torque_sign' in found.findings[0]
