@@ -18,8 +18,8 @@ if _STARTED and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
 import click  # noqa: E402
 from click.shell_completion import CompletionItem  # noqa: E402
 
-from robot_id import __version__, renamed  # noqa: E402
-from robot_id.cli import budgets, interrupts, numbers, verbosity  # noqa: E402
+from robot_id import __version__, interrupts, renamed  # noqa: E402
+from robot_id.cli import budgets, numbers, verbosity  # noqa: E402
 from robot_id.exceptions import RobotIdError, did_you_mean  # noqa: E402
 from robot_id.extras import missing_extra  # noqa: E402
 

@@ -17,6 +17,7 @@ from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
+from robot_id import interrupts
 from robot_id.data.joint_order import OtherJoints
 from robot_id.exceptions import OptionError, RobotIdError
 from robot_id.ros.diagnostics import Diagnostics
@@ -200,6 +201,7 @@ def run(*make: Callable[[], Node], executor: Callable[[], Executor] = fastest_ex
 
     for number in SIGNALS:
         signal.signal(number, ask)
+    interrupts.keep(Interrupted)
     loop = executor()
     code = 0
     try:

@@ -7,7 +7,7 @@ import sys
 # qsort of the C library compares by a callback, which says when it is inside.
 SORT = """
 import ctypes, time
-from robot_id.cli import interrupts
+from robot_id import interrupts
 interrupts.keep()
 Compare = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 

@@ -61,6 +61,10 @@ def cells_of(script: str) -> list[Cell]:
 def run(cells: list[Cell]) -> list[list[dict[str, Any]]]:
     """Run the cells of code one after the other in one set of names; return their outputs."""
     mpl.use('Agg')
+    from matplotlib import pyplot as plt
+
+    # Those of the process that calls belong to no cell.
+    plt.close('all')
     names: dict[str, Any] = {'__name__': '__main__'}
     here = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:

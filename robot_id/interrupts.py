@@ -12,20 +12,22 @@ from typing import Any
 AGAIN_S = 0.02
 
 
-def keep() -> None:
+def keep(kind: type[BaseException] = KeyboardInterrupt) -> None:
     """
     Let no callback of C code swallow Ctrl-C.
 
     Such a callback cannot pass an exception on: Python prints it and goes on. It is sent again
     instead, until it arrives outside.
+
+    :param kind: what the handler of the signal raises.
     """
-    sys.unraisablehook = _again
 
+    def again(unraisable: Any) -> None:
+        if not isinstance(unraisable.exc_value, kind):
+            sys.__unraisablehook__(unraisable)
+            return
+        later = threading.Timer(AGAIN_S, os.kill, (os.getpid(), signal.SIGINT))
+        later.daemon = True
+        later.start()
 
-def _again(unraisable: Any) -> None:
-    if not isinstance(unraisable.exc_value, KeyboardInterrupt):
-        sys.__unraisablehook__(unraisable)
-        return
-    later = threading.Timer(AGAIN_S, os.kill, (os.getpid(), signal.SIGINT))
-    later.daemon = True
-    later.start()
+    sys.unraisablehook = again
