@@ -19,7 +19,7 @@ from robot_id.robot import load_robot
 
 # What the words must name: a joint, or what is to be checked.
 NAMED = {
-    'emps': {'scale': 'scale of its torque', 'gear': 'gear ratio', 'delay': 'ms late'},
+    'emps': {'scale': 'scale of its torque', 'gear': 'gear ratio', 'delay': 'torque lags'},
     'scara': {
         'sign': "sign of joint 'elbow' is reversed",
         'swap': "'shoulder' and 'elbow' are swapped",
