@@ -28,8 +28,15 @@ def echo():
     with NodeProcess([sys.executable, str(script)]) as node:
         node.wait_for_log('ready', timeout=60)
         with Client() as client:
+            client.echo = node
             yield client
         assert node.stop() == 0, node.log
+
+
+@pytest.fixture(autouse=True)
+def the_other_end_lives(echo):
+    """Where it does not, nothing is waited for."""
+    assert echo.echo.process.poll() is None, echo.echo.log
 
 
 @pytest.mark.parametrize('name', NAMES['msg'])

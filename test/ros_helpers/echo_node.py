@@ -31,7 +31,7 @@ class Echo(Node):
     """One topic pair per message, one service per service type, the action `identify`."""
 
     # What `run` asks of every node.
-    building = answering = False
+    building = answering = unusable = False
 
     def __init__(self) -> None:
         super().__init__('echo')
@@ -49,6 +49,9 @@ class Echo(Node):
             callback_group=ReentrantCallbackGroup(),
         )
         self.get_logger().info('ready')
+
+    def close(self) -> None:
+        """Nothing moves here."""
 
     @staticmethod
     def _answer(kind: Any) -> Any:
