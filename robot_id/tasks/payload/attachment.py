@@ -88,20 +88,27 @@ def at_pose(robot: Robot, text: str) -> Attachment:
 
 
 def at_link(robot: Robot, link: str) -> Attachment:
-    """Return the frame of a link of the robot's URDF, fixed ones (tool0, flange) included."""
+    """
+    Return the frame of a link, fixed ones of a URDF (tool0, flange) included.
+
+    :param link: a link of the URDF, or the name of a joint for the frame of the body it moves.
+    """
+    bodies = robot.kinematics.body_names
+    if link in bodies:
+        return Attachment(bodies.index(link), name=f"the link of joint '{link}'")
     if robot.urdf is None:
         raise DescriptionError(f"{robot.name} has no URDF with a link '{link}': give a pose")
-    kinematics = robot.kinematics
-    model = load_model(robot.urdf, dict(kinematics.locked), robot.description.snap)
+    model = load_model(robot.urdf, dict(robot.kinematics.locked), robot.description.snap)
     links = {frame.name: frame for frame in model.frames if frame.type == pin.FrameType.BODY}
     if link not in links:
-        raise DescriptionError(f"{robot.name}: no link '{link}', {did_you_mean(link, links)}")
+        raise DescriptionError(
+            f"{robot.name}: no link '{link}', {did_you_mean(link, [*links, *bodies])}"
+        )
     frame = links[link]
     joint = model.names[frame.parentJoint]
-    if joint not in kinematics.body_names:
+    if joint not in bodies:
         raise DescriptionError(
             f"{robot.name}: link '{link}' does not move, a load on it has no effect"
         )
-    place = frame.placement
-    body = kinematics.body_names.index(joint)
-    return Attachment(body, place.rotation.copy(), place.translation.copy(), f"link '{link}'")
+    axes, origin = frame.placement.rotation.copy(), frame.placement.translation.copy()
+    return Attachment(bodies.index(joint), axes, origin, f"link '{link}'")
