@@ -137,6 +137,14 @@ class Page:
         # A menu that closes would take the next click.
         self.page.wait_for_function("!document.querySelector('.q-menu')")
 
+    def choose_several(self, label, options):
+        """Choose options of a field that takes several; its menu stays until it is left."""
+        self.page.locator('label:visible', has_text=label).first.click()
+        for option in options:
+            self.page.locator('.q-menu .q-item', has_text=option).first.click()
+        self.page.keyboard.press('Escape')
+        self.page.wait_for_function("!document.querySelector('.q-menu')")
+
     def picture(self, name):
         """Keep a picture where STUDIO_PICTURES names a folder."""
         if folder := os.environ.get('STUDIO_PICTURES'):
