@@ -69,6 +69,7 @@ def test_kill_9_of_the_controller_leaves_no_torque_on_a_driver_that_repeats_for_
         graph(
             ('effort_relay', 'stock', {'timeout_s': 0.1}),
             ('ddm_simulator', 'stock', plant),
+            ('trajectory_generator', 'stock', {**common, 'start_motion': True}),
         ),
     ):  # fmt: skip
         control.wait_for_log('ready', START_S)
@@ -76,7 +77,7 @@ def test_kill_9_of_the_controller_leaves_no_torque_on_a_driver_that_repeats_for_
         heard = client.collect(Float64MultiArray, 'effort_commands', EVERYTHING)
         bring_up(client, 'ctc_controller')
         client.spin_until(
-            lambda: any(message.data[0] for message in heard[-50:]), START_S, 'torques'
+            lambda: any(abs(message.data[0]) > 1.0 for message in heard), START_S, 'torques'
         )
         client.spin_until(lambda: states, START_S, 'joint states')
         control.kill()

@@ -70,5 +70,7 @@ def test_a_controller_takes_the_inertias_of_the_urdf_when_it_is_told_to():
 def test_without_a_model_the_line_says_what_to_give():
     with node('ctc_controller', 'untold', robot=URDF, autostart=True) as process:
         process.wait_for_log('no model to start with', START_S)
+        # A robot that starts by itself and cannot be used ends.
+        assert process.wait(START_S) == 2
         assert 'urdf for the inertias of its URDF' in process.log
         assert 'Traceback' not in process.log

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from running.robot_graph import START_S
+
 from commissioning.cell import Cell
 from commissioning.rows import HOLD_S, MOVE_S, Row, wiring_of
 
@@ -29,6 +31,8 @@ def measure(cell: Cell, mistake: str, way: str) -> Row:
         client.spin_for(0.2)
     else:
         _watch(cell, HOLD_S)
+        # After a gap on a busy machine the robot may still come to rest.
+        client.spin_until(lambda: _stopped(cell) or _holds(cell), START_S, 'the robot is held')
         if way == 'commission' and not _stopped(cell):
             named, stopped = cell.commission()
             # The diagnostics come after the answer.
@@ -57,6 +61,10 @@ def measure(cell: Cell, mistake: str, way: str) -> Row:
 def _stopped(cell: Cell) -> bool:
     status = cell.health.of(f'{cell.node}: control')
     return status is not None and status.level == ERROR
+
+
+def _holds(cell: Cell) -> bool:
+    return cell.health.values(f'{cell.node}: control').get('mode') == 'holding'
 
 
 def _watch(cell: Cell, seconds: float) -> None:
