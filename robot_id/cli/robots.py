@@ -51,7 +51,7 @@ def command(name: str | None, operations: bool, json_file: str | None) -> None:
 
 def _list(console: Console) -> list[dict[str, Any]]:
     from robot_id.robot import load_robot
-    from robot_id.robot.files.shipped import robot_files
+    from robot_id.robot.files.source import robot_files
 
     table = Table(title='robot-id robots NAME shows one of them')
     table.add_column('robot', no_wrap=True)

@@ -18,7 +18,7 @@ from robot_id.methods import registry
 from robot_id.methods.result import Result
 from robot_id.nodes.payload_service import PayloadService, Server
 from robot_id.progress import Cancelled, IterationText
-from robot_id.robot.files.shipped import robot_files
+from robot_id.robot.files.source import robot_files
 from robot_id.ros.bag_names import newest, recording_below
 from robot_id.ros.base import end, run
 from robot_id.ros.data_directory import DATA_DIRECTORY, LONGEST, below, shortened
