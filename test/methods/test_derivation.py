@@ -7,7 +7,7 @@ import pytest
 
 from robot_id.data import Dataset, Processing, Run
 from robot_id.data.signals.processing import rows_left
-from robot_id.dynamics.acting_columns import acting_columns
+from robot_id.dynamics.acting_rows import acting_columns
 from robot_id.exceptions import IdentificationError
 from robot_id.methods import registry
 from robot_id.regression.preprocessing.coarse import coarse
