@@ -18,8 +18,7 @@ from robot_id.dynamics.generated.lanes import LANES
 from robot_id.dynamics.generated.library import ACTING, Code, code_for
 from robot_id.dynamics.generated.pointer import rows_at, slopes_at
 from robot_id.dynamics.load import takes_load
-from robot_id.dynamics.regressor import regressor
-from robot_id.dynamics.regressor_slopes import regressor_slopes
+from robot_id.dynamics.regressor import regressor, regressor_slopes
 from robot_id.dynamics.states import Array
 from robot_id.robot import Robot
 
