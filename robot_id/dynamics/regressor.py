@@ -1,10 +1,9 @@
 """
-The regressor of N samples at once: tau = W chi.
+The regressor of N samples at once, tau = W chi, and how it changes with the states.
 
-How a function of the regressor changes with the states, by one sweep back through the tree.
-
-With f = sum_k W_k . G_k, W_k the regressor of sample k, this gives df/dq, df/d(dq), df/d(ddq) of
-all samples at less than twice the cost of W itself, whatever the number of joints.
+The slopes are one sweep back through the tree: with f = sum_k W_k . G_k, W_k the regressor of
+sample k, this gives df/dq, df/d(dq), df/d(ddq) of all samples at less than twice the cost of W
+itself, whatever the number of joints.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""
-A simulation: its disturbances, its records and its step size.
-
-How steep friction is where the speed changes its sign.
-"""
+"""A simulation: its disturbances, its records, and its step size from friction at rest."""
 
 from __future__ import annotations
 
@@ -14,7 +10,6 @@ from numpy.typing import NDArray
 from robot_id.data import Run
 from robot_id.dynamics.inverse import bias, inertia_matrix
 from robot_id.dynamics.kernels.tree import split_parameters
-from robot_id.dynamics.states import Array
 from robot_id.robot import Robot
 from robot_id.robot.friction import COLUMNS, ROTOR, Column
 from robot_id.robot.friction.functions import smooth_sign, smooth_sign_slope

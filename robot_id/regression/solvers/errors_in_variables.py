@@ -21,7 +21,7 @@ from robot_id.data.dataset import Run
 from robot_id.data.signals.decimation import decimate
 from robot_id.data.signals.derivatives import differentiate
 from robot_id.data.signals.processing import Processing, end_rows
-from robot_id.dynamics import regressor
+from robot_id.dynamics import derivatives, regressor
 from robot_id.exceptions import IdentificationError
 from robot_id.regression.rows.observation import Observation
 from robot_id.regression.rows.sampling import States, walk, whole_motion
