@@ -13,7 +13,6 @@ from robot_id.trajectory import (
     standard_trajectory,
 )
 
-
 MOVE = {'kind': 'quintic', 'waypoints': [[0], [1]], 'durations': 1}
 
 
