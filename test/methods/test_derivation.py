@@ -17,12 +17,13 @@ from robot_id.regression.preprocessing.options import (
     rows_needed,
 )
 from robot_id.regression.preprocessing.rest_band import (
+    enough,
     position_noise,
     resolution,
     resolve_rest_band,
+    rows_of_joints,
 )
 from robot_id.regression.rows.observation import Observation
-from robot_id.regression.rows.remaining import enough, rows_of_joints
 
 
 @pytest.fixture(scope='module')

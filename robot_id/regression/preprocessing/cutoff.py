@@ -21,9 +21,14 @@ from robot_id.data.signals.processing import Processing, even_factor
 from robot_id.data.signals.processing import resolve as fill_in
 from robot_id.exceptions import DataError
 from robot_id.regression.preprocessing.coarse import coarse
-from robot_id.regression.preprocessing.rest_band import dwell_band, held_joints, top_speeds
+from robot_id.regression.preprocessing.rest_band import (
+    dwell_band,
+    enough,
+    held_joints,
+    rows_of_joints,
+    top_speeds,
+)
 from robot_id.regression.rows.observation import Observation
-from robot_id.regression.rows.remaining import enough, rows_of_joints
 from robot_id.regression.solvers.system import System
 from robot_id.robot import Robot
 
