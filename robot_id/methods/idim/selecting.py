@@ -15,8 +15,8 @@ from robot_id.regression.rows.prediction import relative_error_percent
 from robot_id.regression.solvers import selection
 from robot_id.regression.solvers.least_squares import Solution
 from robot_id.regression.solvers.system import System
-from robot_id.regression.uncertainty.covariance import joint_covariance
 from robot_id.regression.uncertainty.residuals import Whiteness
+from robot_id.regression.uncertainty.standard_errors import joint_covariance
 
 Array = NDArray[np.float64]
 
