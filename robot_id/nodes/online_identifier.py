@@ -17,9 +17,8 @@ from robot_id.exceptions import DataError, RobotIdError
 from robot_id.methods.parameters import added_load, load_for_robot
 from robot_id.methods.recursive.identifier import OnlineIdentifier
 from robot_id.methods.recursive.law_torque import LawTorque
-from robot_id.methods.recursive.recent_error import recent_error
 from robot_id.methods.recursive.sample_stream import Block, SampleStream
-from robot_id.methods.recursive.status import Status
+from robot_id.methods.recursive.status import Status, recent_error
 from robot_id.methods.result import Result
 from robot_id.nodes.online_settings import TABLE, a_priori_or_none, make_identifier
 from robot_id.ros.base import NodeBase, end, run
