@@ -1,18 +1,50 @@
-"""The parts of a reproduced table: sections with columns and rows, and notes."""
+"""
+The parts of a reproduced table: sections with columns and rows, and notes.
+
+A claim of a paper and whether our figures agree.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from rich.table import Table
 
 from robot_id.json_numbers import finite
 from robot_id.plain_table import number
-from robot_id.studies.papers.claim import Claim
 
 Cell = str | float | None
+Ground = Literal['simulation', 'measurements']
+
+
+@dataclass(frozen=True)
+class Claim:
+    """
+    One claim.
+
+    :param text: what the paper says.
+    :param holds: whether our figures agree.
+    :param evidence: these figures, and why when they do not.
+    :param ground: their basis.
+    """
+
+    text: str
+    holds: bool
+    evidence: str
+    ground: Ground = 'simulation'
+
+    def __post_init__(self) -> None:
+        # A comparison of arrays gives a bool of numpy, which JSON does not know.
+        object.__setattr__(self, 'holds', bool(self.holds))
+
+    @property
+    def verdict(self) -> str:
+        """The judgement in words."""
+        if not self.holds:
+            return 'not reproduced'
+        return 'reproduced' if self.ground == 'measurements' else 'reproduced in simulation'
 
 
 @dataclass(frozen=True)
