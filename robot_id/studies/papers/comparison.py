@@ -2,21 +2,45 @@
 The parts of a reproduced table: sections with columns and rows, and notes.
 
 A claim of a paper and whether our figures agree.
+
+The figures that the papers print, and where measured data may be.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any, Literal
 
+import yaml
 from rich.table import Table
 
 from robot_id.json_numbers import finite
 from robot_id.plain_table import number
+from robot_id.share import share_directory
 
 Cell = str | float | None
 Ground = Literal['simulation', 'measurements']
+
+
+@cache
+def _all() -> dict[str, Any]:
+    return yaml.safe_load((share_directory() / 'config' / 'papers' / 'figures.yaml').read_text())
+
+
+def printed(paper: str) -> dict[str, Any]:
+    """Return the printed figures of one paper."""
+    return _all()[paper]
+
+
+def measured(name: str) -> Path | None:
+    """Return a folder of measurements beside the repository, None where it is not."""
+    beside = Path(__file__).resolve().parents[3].parent / 'shared'
+    folder = Path(os.environ.get('ROBOT_ID_SHARED', beside)) / 'data' / name
+    return folder if folder.is_dir() else None
 
 
 @dataclass(frozen=True)
