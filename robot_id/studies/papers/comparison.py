@@ -4,12 +4,14 @@ The parts of a reproduced table: sections with columns and rows, and notes.
 A claim of a paper and whether our figures agree.
 
 The figures that the papers print, and where measured data may be.
+
+All reproduced tables as one page.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -20,10 +22,18 @@ from rich.table import Table
 
 from robot_id.json_numbers import finite
 from robot_id.plain_table import number
+from robot_id.report.html.provenance import versions
 from robot_id.share import share_directory
 
 Cell = str | float | None
 Ground = Literal['simulation', 'measurements']
+HEAD = """# The papers, rebuilt
+
+Written by `robot-id reproduce --markdown`; every figure of ours is computed anew by that command,
+the figures of the papers stand in `config/papers/figures.yaml` and beside the code. "Reproduced in
+simulation" means that the paper's own recordings are not public and the claim was tested on a
+simulated robot whose true parameters are known.
+"""
 
 
 @cache
@@ -178,3 +188,22 @@ class Comparison:
 
 def _line(cells: Sequence[str]) -> str:
     return '| ' + ' | '.join(cell.replace('|', '\\|') for cell in cells) + ' |'
+
+
+def to_markdown(comparisons: Iterable[Comparison], seconds: float) -> str:
+    """Return the page; a summary of all claims comes first."""
+    comparisons = list(comparisons)
+    lines = ['| table | claim | verdict |', '|---|---|---|']
+    for comparison in comparisons:
+        anchor = f'[{comparison.name}](#{comparison.name})'
+        for claim in comparison.claims:
+            lines.append(f'| {anchor} | {claim.text} | {claim.verdict} |')
+    known = ', '.join(f'{name} {version}' for name, version in versions().items())
+    claims = [claim for comparison in comparisons for claim in comparison.claims]
+    total = (
+        f'{sum(c.holds for c in claims)} of {len(claims)} claims hold here. '
+        f'{seconds:.0f} s with {known}.'
+    )
+    parts = [HEAD, total + '\n', '\n'.join(lines) + '\n']
+    parts += [comparison.to_markdown() for comparison in comparisons]
+    return '\n'.join(parts)
