@@ -1,6 +1,14 @@
-"""The columns of all tables of a campaign, in texts."""
+"""
+The columns of all tables of a campaign, in texts.
+
+One condition as a table on the terminal.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.table import Table
 
 from robot_id.report.html.markup import number
 from robot_id.studies.campaign.summary import Group, Share
@@ -44,3 +52,13 @@ def percent(share: Share) -> str:
     if share.value != share.value:
         return '–'
     return f'{100 * share.value:.0f} ({100 * share.low:.0f}–{100 * share.high:.0f})'
+
+
+def to_table(groups: Sequence[Group]) -> Table:
+    """Return the table of one condition, one line per method."""
+    table = Table(title=groups[0].title, title_justify='left')
+    for k, head in enumerate(HEADS):
+        table.add_column(head, justify='right' if k else 'left')
+    for group in groups:
+        table.add_row(*cells(group))
+    return table
