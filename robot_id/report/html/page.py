@@ -16,8 +16,8 @@ from robot_id.methods.result import Result
 from robot_id.regression.rows.prediction import Prediction
 from robot_id.report.html import links, markup, motion, parameters, sections, series, servo
 from robot_id.report.html.charts import correlation_of
-from robot_id.report.html.friction import friction_section
 from robot_id.report.html.markup import number
+from robot_id.report.html.parameters import friction_section
 from robot_id.report.html.provenance import Provenance
 from robot_id.robot import Robot
 from robot_id.robot.parameters.units import torque_units
