@@ -5,8 +5,7 @@ from __future__ import annotations
 from robot_id.exceptions import DataError
 from robot_id.export.c_code import identifier
 from robot_id.export.parts import Exported, Request
-from robot_id.export.python_package.model_module import ModelModule
-from robot_id.export.python_package.readback import compare
+from robot_id.export.python_package.model_module import ModelModule, compare
 from robot_id.methods.parameters import parameters_for
 from robot_id.texts import markdown
 
