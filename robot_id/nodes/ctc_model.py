@@ -17,13 +17,12 @@ from robot_id.exceptions import shorten
 from robot_id.nodes.ctc_payload import CarriedLoad
 from robot_id.nodes.hand_over import Asked, HandOver
 from robot_id.ros.diagnostics import OK, Report
-from robot_id.ros.durations import to_seconds
+from robot_id.ros.durations import to_seconds, to_stamp
 from robot_id.ros.lifecycle import RobotLifecycleNode
 from robot_id.ros.messages import WrongState, parameters_message, verdict_word
 from robot_id.ros.model_check import Checked, Question, Refused, Setting
 from robot_id.ros.qos import LATCHED
 from robot_id.ros.request_poll import Reply, RequestPoll
-from robot_id.ros.stamps import to_stamp
 from robot_id_msgs.msg import ControllerStatus, DynamicParameters, ErrorCode, Verdict
 from robot_id_msgs.srv import EnableLearning, SetDynamicParameters, SetPayload
 
