@@ -26,8 +26,7 @@ from robot_id.ros.diagnostics import OK, WARN, Report
 from robot_id.ros.messages import WrongState
 from robot_id.ros.parameter_table import MAPPING, ROBOT, Row
 from robot_id.ros.qos import LATCHED, SERVICE
-from robot_id.ros.refusal import Refusal, code_of
-from robot_id.ros.request_words import as_request
+from robot_id.ros.refusal import Refusal, as_request, code_of
 from robot_id.ros.result_message import method_message, result_message
 from robot_id.ros.worker_process import WorkerProcess
 from robot_id_msgs.action import Identify as IdentifyAction

@@ -20,7 +20,7 @@ from robot_id.ros.durations import to_duration, to_seconds
 from robot_id.ros.messages import WrongState
 from robot_id.ros.payload_message import identified_message
 from robot_id.ros.qos import SERVICE
-from robot_id.ros.request_words import as_request
+from robot_id.ros.refusal import as_request
 from robot_id_msgs.msg import ErrorCode, RecordingStatus
 from robot_id_msgs.srv import IdentifyPayload, StartRecording
 
