@@ -19,9 +19,15 @@ from robot_id.methods.result import Result
 from robot_id.nodes.payload_service import PayloadService, Server
 from robot_id.progress import Cancelled, IterationText
 from robot_id.robot.files.source import robot_files
-from robot_id.ros.bag_names import newest, recording_below
 from robot_id.ros.base import end, run
-from robot_id.ros.data_directory import DATA_DIRECTORY, LONGEST, below, shortened
+from robot_id.ros.data_directory import (
+    DATA_DIRECTORY,
+    LONGEST,
+    below,
+    newest,
+    recording_below,
+    shortened,
+)
 from robot_id.ros.diagnostics import OK, WARN, Report
 from robot_id.ros.messages import WrongState
 from robot_id.ros.parameter_table import MAPPING, ROBOT, Row

@@ -13,9 +13,8 @@ from rclpy.node import Node
 
 from robot_id.exceptions import OptionError, RobotIdError
 from robot_id.progress import Cancelled
-from robot_id.ros.bag_names import recording_below
 from robot_id.ros.base import NodeBase
-from robot_id.ros.data_directory import LONGEST, below, shortened
+from robot_id.ros.data_directory import LONGEST, below, recording_below, shortened
 from robot_id.ros.durations import to_duration, to_seconds
 from robot_id.ros.messages import WrongState
 from robot_id.ros.payload_message import identified_message
