@@ -1,10 +1,9 @@
 """
 The entries of a regressor that act, of many samples, and how a function of them changes.
 
-A search for motions computes them thousands of times on one grid; a row for each entry, the
+Not every parameter acts on every joint: a wrist joint of a six-axis arm feels a few of them. A
+search for motions computes the entries thousands of times on one grid; a row for each entry, the
 samples side by side, lets the generated code take eight samples at once.
-
-Which parameters act on which joint: a wrist joint of a six-axis arm feels a few of them.
 """
 
 from __future__ import annotations

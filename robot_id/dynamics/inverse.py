@@ -1,8 +1,4 @@
-"""
-Inverse dynamics tau = M(q) ddq + N(q, dq), the bias N, and the inertia matrix M.
-
-Analytic derivatives of the inverse model by q and dq, with the slope of the friction.
-"""
+"""Inverse dynamics tau = M(q) ddq + N(q, dq), the bias N, M(q), and analytic derivatives."""
 
 from __future__ import annotations
 

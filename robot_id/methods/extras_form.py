@@ -1,7 +1,7 @@
 """
 What a result holds for its method alone, `extras`: what readers of a file use is typed.
 
-The types of the JSON form of a result: texts are single lines, numbers are finite.
+The types are those of the whole JSON form: texts are single lines, numbers are finite.
 """
 
 from __future__ import annotations

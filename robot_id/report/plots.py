@@ -1,8 +1,4 @@
-"""
-Pictures: measured against predicted torque, the residual, and friction.
-
-Picture of several results: parameters against the first one, and the torque errors.
-"""
+"""Pictures: measured and predicted torque, residual, friction, and several results compared."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""
-Tables for the terminal: parameters of a result, errors of a validation.
-
-Tables of an exciting motion: the criteria it reaches, and what it will identify.
-"""
+"""Tables for the terminal: parameters of a result, errors of a validation, an exciting motion."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@ The tree of moving bodies, from a modified-DH table or from a URDF.
 
 Body i hangs on its parent by R(q), p(q); its joint is dof[i] with q_body = ratio * q + offset (a
 mimic joint shares the dof of another). Inertial parameters live at the origin of the body frame.
-
-Joints of a modified-DH table that do not move: their bodies are part of the one below.
+Bodies of joints that are locked are part of the one below.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""
-Files that requests name: below one configured directory, and nowhere else.
-
-Recordings below the data directory, and no other files.
-"""
+"""Files and recordings that requests name: below one configured directory, and nowhere else."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""
-Between seconds and builtin_interfaces/Duration.
-
-Nanoseconds as the stamps of messages.
-"""
+"""Between seconds or nanoseconds and the durations and stamps of messages."""
 
 from __future__ import annotations
 

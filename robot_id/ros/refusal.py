@@ -1,8 +1,4 @@
-"""
-Errors with a number of robot_id_msgs/ErrorCode, and that of any error.
-
-Errors in the words of a request: who calls a service has no command line.
-"""
+"""Errors with a number of robot_id_msgs/ErrorCode, in the words of a request."""
 
 from __future__ import annotations
 

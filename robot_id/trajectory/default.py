@@ -1,8 +1,4 @@
-"""
-The motion of a robot if no other one is named.
-
-Motions of the papers.
-"""
+"""The motion of a robot if no other one is named, and the motions of the papers."""
 
 from __future__ import annotations
 

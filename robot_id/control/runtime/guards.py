@@ -1,8 +1,6 @@
 """
 Why an update of the controller's model is refused.
 
-The posture with the smallest eigenvalue of M(q), for a model that no theorem covers.
-
 Base parameters of a physically consistent robot (see `regression.consistency.membership`) have a
 positive definite M(q) in every posture. Others are judged where M(q) is weakest: from many
 postures within the limits, the worst ones go down the smallest eigenvalue, joint by joint.

@@ -1,7 +1,7 @@
 """
 The reference of the next and the last few moments, looked up by time stamp.
 
-From a moving reference to rest, when no further reference comes.
+When no further reference comes, `Brake` leads from the moving one to rest.
 """
 
 from __future__ import annotations

@@ -1,13 +1,10 @@
 """
 MATLAB files: versions 4 and 5 as they are written, 7.3 by h5py, within the memory budget.
 
-MATLAB files of version 5, element by element.
-
-A file is a header of 128 bytes and elements: a tag with type and size, then that many bytes. What
-is read stays inside the bytes that are there, so that no size, type or dimension in a damaged
-file can do more than end in a ValueError.
-
-MATLAB files of version 4: a header of five numbers, a name and the values, for each matrix.
+A file of version 5 is a header of 128 bytes and elements: a tag with type and size, then that
+many bytes. What is read stays inside the bytes that are there, so that no size, type or dimension
+in a damaged file can do more than end in a ValueError. Version 4 has a header of five numbers, a
+name and the values, for each matrix.
 """
 
 from __future__ import annotations

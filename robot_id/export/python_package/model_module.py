@@ -1,8 +1,4 @@
-"""
-Source of the exported module: straight-line numpy code, one statement an operation.
-
-The written module, run and compared with the model it was made from.
-"""
+"""Source of the exported module, one numpy statement an operation; it is run and compared."""
 
 from __future__ import annotations
 

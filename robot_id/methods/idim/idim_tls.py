@@ -1,8 +1,4 @@
-"""
-IDIM with total least squares: errors in W as well as in Y.
-
-Mixed LS-TLS on the triangular factor of [W Y].
-"""
+"""IDIM with mixed LS-TLS on the triangular factor of [W Y]: errors in W as well as in Y."""
 
 from __future__ import annotations
 

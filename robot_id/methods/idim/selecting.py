@@ -1,7 +1,7 @@
 """
 IDIM methods that can select essential parameters.
 
-Essential parameters: backward elimination, guarded by an F-test against the full model.
+The selection is a backward elimination, guarded by an F-test against the full model.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """
-Recursive instrumental variables on factors P = U D V'.
+Recursive instrumental variables on factors P = U D V' = (Z'W)^-1, which is not symmetric.
 
-Bierman's update for instrumental variables: P = U D V' = (Z'W)^-1, not symmetric.
-
-As in `ud`, the kernels keep the transposes `Lu = U'` and `Lv = V'` and work in place.
+The update is Bierman's for instrumental variables. As in `ud`, the kernels keep the transposes
+`Lu = U'` and `Lv = V'` and work in place.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""
-The status of an on-line estimator.
-
-How well the present estimate explains the last samples.
-"""
+"""The status of an on-line estimator, and how well its estimate explains the last samples."""
 
 from __future__ import annotations
 

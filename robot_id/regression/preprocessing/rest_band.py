@@ -1,8 +1,4 @@
-"""
-The rest band, from the data: the speed below which the direction of a joint is not known.
-
-The rows of each joint that remain when borders and rest are left out.
-"""
+"""The rest band, from the data: the speed below which the direction of a joint is not known."""
 
 from __future__ import annotations
 

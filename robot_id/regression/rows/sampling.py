@@ -1,7 +1,7 @@
 """
 One walk through a data set: states at the measured rate in, decimated rows out, in chunks.
 
-Rows chunk by chunk, decimated: the one way from samples to the rows of W and Y.
+`decimated` is the one way from samples to the rows of W and Y.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""
-Deviations that hold: the covariance of a fit from its residual, which is not white noise.
-
-Covariance of a weighted solution when each joint has its own noise.
-"""
+"""Standard deviations that hold: the covariance of a fit from its residual, seldom white noise."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""
-The pages of loads and of drive gains: values with their 95 % intervals.
-
-Pictures of a load: the body in its frame from three sides, and the torques it adds.
-"""
+"""The pages of loads, with pictures of body and torques, and of drive gains; 95 % intervals."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""
-The sections about what was found: parameters, residuals, convergence, correlation.
-
-The section about friction: what the rigid model leaves, and the fitted curve, by joint.
-"""
+"""The sections about what was found: parameters, residuals, convergence, correlation, friction."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""
-The sections about robot, data, torques, validation and repetition.
-
-The section about the motion: positions and velocities of every joint, filtered as the fit.
-"""
+"""The sections about robot, data, motion, torques, validation and repetition."""
 
 from __future__ import annotations
 

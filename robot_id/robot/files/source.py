@@ -1,8 +1,4 @@
-"""
-What a robot was loaded from: enough to load it again, and to see that it has changed.
-
-The shipped robot files.
-"""
+"""The shipped robot files, and what a robot was loaded from: enough to load it again."""
 
 from __future__ import annotations
 

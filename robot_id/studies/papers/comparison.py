@@ -1,11 +1,7 @@
 """
-The parts of a reproduced table: sections with columns and rows, and notes.
+A reproduced table: sections with columns and rows, claims, notes, and all tables as one page.
 
-A claim of a paper and whether our figures agree.
-
-The figures that the papers print, and where measured data may be.
-
-All reproduced tables as one page.
+`printed` reads the figures of the papers.
 """
 
 from __future__ import annotations

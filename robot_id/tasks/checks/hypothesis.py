@@ -1,7 +1,7 @@
 """
 A hypothesis: one change of the recording or of the robot file that may explain the torques.
 
-The trial of a change: what it leaves of torques that it was not fitted to.
+Its trial tells what the change leaves of torques that it was not fitted to.
 """
 
 from __future__ import annotations

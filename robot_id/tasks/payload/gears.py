@@ -5,14 +5,12 @@ Friction and offsets drift with temperature from one recording to the next: each
 has its own. Loaded teeth have more friction, Fl_j sign(dq_j) |tau_j|: a load would otherwise look
 heavier one way and lighter the other.
 
-Friction that grows with the torque, and what cannot be known of it.
-
-Loaded teeth rub with Fl_j sign(dq_j) |tau_j|. Which torque presses them is not known: that behind
-the gear, that of the motor, which has the friction too, or one between. The two differ by Fl_j
-times the friction, and of the part that grows with the load Fl_j^2 tau_j is left: a drive gain
-that is wrong by Fl_j^2, so all bodies look heavier by that share, and no motion tells (5 % of
-friction: 0.25 % of the mass). The middle of both is fitted, and the distance between the two
-counts as a deviation, as of a value that may lie anywhere between them.
+Which torque presses the teeth is not known: that behind the gear, that of the motor, which has
+the friction too, or one between. The two differ by Fl_j times the friction, and of the part that
+grows with the load Fl_j^2 tau_j is left: a drive gain that is wrong by Fl_j^2, so all bodies look
+heavier by that share, and no motion tells (5 % of friction: 0.25 % of the mass). The middle of
+both is fitted, and the distance between the two counts as a deviation, as of a value that may lie
+anywhere between them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""
-The columns of all tables of a campaign, in texts.
-
-One condition as a table on the terminal.
-"""
+"""The columns of all tables of a campaign, in texts, and one condition as a table."""
 
 from __future__ import annotations
 
