@@ -5,9 +5,7 @@ import pytest
 
 from robot_id.data.dataset import Run
 from robot_id.data.signals.processing import Processing
-from robot_id.regression.rows import shared_reversals
-from robot_id.regression.rows.reversals import response_bases, reversal_times
-from robot_id.regression.rows.shared_reversals import SharedReversals
+from robot_id.regression.rows.reversals import SharedReversals, response_bases, reversal_times
 
 PROCESSING = Processing(decimation=8, cutoff_hz=20.0)
 
