@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from robot_id.control import Update
 from robot_id.control.learning.beside_loop import Learning
-from robot_id.control.runtime.blend_rate import blend_rate
 from robot_id.control.runtime.guards import SEARCHED_ONLY
+from robot_id.control.runtime.model_bounds import blend_rate
 from robot_id.control.runtime.torque_control import Command, TorqueControl
 from robot_id.exceptions import shorten
 from robot_id.nodes.ctc_payload import CarriedLoad
