@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option('--json', 'json_file', metavar='FILE', help='Also write it to a JSON file.')
 def command(name: str | None, operations: bool, json_file: str | None) -> None:
     """List the shipped robots, or describe the robot NAME (a robot file or a URDF too)."""
-    from robot_id.dynamics.generated.operations import operation_counts
+    from robot_id.dynamics.generated.evaluate import operation_counts
     from robot_id.robot import load_robot
     from robot_id.robot.summary import summarise
 
