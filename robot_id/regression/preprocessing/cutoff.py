@@ -13,7 +13,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import scipy.linalg as sl
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset
@@ -30,6 +29,7 @@ from robot_id.regression.preprocessing.rest_band import (
 )
 from robot_id.regression.rows.observation import Observation
 from robot_id.regression.solvers.system import System
+from robot_id.regression.solvers.triangular import smallest_solution
 from robot_id.robot import Robot
 
 Array = NDArray[np.float64]
@@ -137,12 +137,9 @@ def fit_error(observation: Observation) -> float:
     """
     factors = observation.factors()
     R = factors.stack(System(factors).joint_weights()[0])
-    norms = np.linalg.norm(R[:, :-1], axis=0)
-    scaled = R[:, :-1] / np.where(norms > 0.0, norms, 1.0)
-    chi = sl.lstsq(scaled, R[:, -1], cond=1e-8)[0] / np.where(norms > 0.0, norms, 1.0)
     torque = factors.torque_norms()
     live = torque > 0.0
     if not live.any():
         raise DataError(f'{observation.dataset.source or "data set"}: all torques are zero')
-    shares = factors.residual_norms(chi)[live] / torque[live]
+    shares = factors.residual_norms(smallest_solution(R))[live] / torque[live]
     return float(np.exp(np.mean(np.log(np.maximum(shares, 1e-12)))))
