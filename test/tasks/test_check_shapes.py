@@ -17,9 +17,9 @@ from robot_id.data.dataset import Dataset, Run
 from robot_id.robot import Robot
 from robot_id.tasks.checks import check
 from robot_id.tasks.checks.blocks import LARGEST, choose
-from robot_id.tasks.checks.hypothesis import helps
 from robot_id.tasks.checks.models import Explanation
 from robot_id.tasks.checks.signals import prepare
+from robot_id.tasks.checks.trial import helps
 
 ROBOT = 'tx40'
 

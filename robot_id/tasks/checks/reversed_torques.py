@@ -14,7 +14,7 @@ from robot_id.exceptions import RobotIdError
 from robot_id.regression.consistency import Fitter
 from robot_id.tasks.checks.case import Case
 from robot_id.tasks.checks.finding import Finding, Remedy
-from robot_id.tasks.checks.hypothesis import CLEAR
+from robot_id.tasks.checks.trial import CLEAR
 
 Array = NDArray[np.float64]
 

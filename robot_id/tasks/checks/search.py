@@ -6,8 +6,8 @@ import numpy as np
 
 from robot_id.tasks.checks import registry, torque_delay
 from robot_id.tasks.checks.case import Case, Proposal
-from robot_id.tasks.checks.hypothesis import CLEAR, helps
 from robot_id.tasks.checks.models import Explanation
+from robot_id.tasks.checks.trial import CLEAR, helps
 
 # A recording that the inertias of the robot file explain this well has the right structure.
 EXPLAINED = 0.1

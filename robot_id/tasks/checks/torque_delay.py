@@ -28,8 +28,9 @@ from robot_id.tasks.checks.case import (
     proposal,
 )
 from robot_id.tasks.checks.finding import Finding, Remedy
-from robot_id.tasks.checks.hypothesis import Hypothesis, rms
+from robot_id.tasks.checks.hypothesis import Hypothesis
 from robot_id.tasks.checks.models import Models
+from robot_id.tasks.checks.trial import rms
 
 Array = NDArray[np.float64]
 
