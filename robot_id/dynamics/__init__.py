@@ -1,11 +1,11 @@
 """Regressors, inverse and direct dynamics, the closed-loop simulator, all compiled."""
 
 from robot_id.dynamics.acting_rows import ActingRows
-from robot_id.dynamics.direct import direct_dynamics
 from robot_id.dynamics.inverse import (
     bias,
     body_torques,
     derivatives,
+    direct_dynamics,
     inertia_matrix,
     inverse_dynamics,
 )
