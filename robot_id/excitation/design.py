@@ -14,8 +14,8 @@ from robot_id.exceptions import DescriptionError, OptionError
 from robot_id.excitation.clearance import Clearance
 from robot_id.excitation.criteria import CRITERIA, criterion_of
 from robot_id.excitation.deviations import Deviations, expected_values, weights_of_parameters
-from robot_id.excitation.family import make_family
 from robot_id.excitation.load import deviations_for, load_columns
+from robot_id.excitation.motion_basis import make_family
 from robot_id.excitation.objective import Figures, Objective
 from robot_id.excitation.recorded import Recorded, recorded
 from robot_id.excitation.search import SearchResult, search
