@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from robot_id.dynamics.warm_up import KERNELS, Kernel
-from robot_id.excitation.kernels import ANY_ORDER
 from robot_id.excitation.motion_basis import MotionBasis
+from robot_id.excitation.weighted_rows import ANY_ORDER
 from robot_id.kernel_cache import njit
 from robot_id.trajectory.limits import MotionLimits
 from robot_id.trajectory.trajectory import Array

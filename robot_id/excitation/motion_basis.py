@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from robot_id.dynamics.warm_up import KERNELS, Kernel
 from robot_id.exceptions import OptionError, did_you_mean
 from robot_id.excitation import FAMILIES
-from robot_id.excitation.kernels import ANY_ORDER
+from robot_id.excitation.weighted_rows import ANY_ORDER
 from robot_id.kernel_cache import njit
 from robot_id.trajectory.fourier import Fourier
 from robot_id.trajectory.quintic import Quintic
