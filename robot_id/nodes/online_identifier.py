@@ -16,8 +16,7 @@ from robot_id.data.joint_order import OtherJoints
 from robot_id.exceptions import DataError, RobotIdError
 from robot_id.methods.parameters import added_load, load_for_robot
 from robot_id.methods.recursive.identifier import OnlineIdentifier
-from robot_id.methods.recursive.law_torque import LawTorque
-from robot_id.methods.recursive.sample_stream import Block, SampleStream
+from robot_id.methods.recursive.sample_stream import Block, LawTorque, SampleStream
 from robot_id.methods.recursive.status import Status, recent_error
 from robot_id.methods.result import Result
 from robot_id.nodes.online_settings import TABLE, a_priori_or_none, make_identifier
