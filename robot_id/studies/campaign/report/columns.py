@@ -1,4 +1,8 @@
-"""The columns of all tables of a campaign, in texts, and one condition as a table."""
+"""
+The columns of all tables of a campaign, in texts, and one condition as a table.
+
+A campaign as Markdown.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,9 @@ from collections.abc import Sequence
 from rich.table import Table
 
 from robot_id.report.html.markup import number
-from robot_id.studies.campaign.summary import Group, Share
+from robot_id.studies.campaign.report.advice import advice
+from robot_id.studies.campaign.summary import Group, Share, Summary
+from robot_id.texts import markdown
 
 HEADS = (
     'method', 'runs', 'success %', 'parameters %', 'torque %', 'torque 90 %', 'bias',
@@ -58,3 +64,36 @@ def to_table(groups: Sequence[Group]) -> Table:
     for group in groups:
         table.add_row(*cells(group))
     return table
+
+
+def to_markdown(summary: Summary) -> str:
+    """Return the text of `report.md`: one table per condition, failures, and advice."""
+    lines = [
+        f'# {markdown(summary.name)}: {summary.runs} runs',
+        '',
+        LEGEND,
+        '',
+        '## Which method',
+        '',
+    ]
+    lines += [f'- {markdown(line)}' for line in advice(summary)]
+    for groups in summary.conditions():
+        lines += [
+            '',
+            f'## {markdown(groups[0].title)}',
+            '',
+            _row(HEADS),
+            _row(['---'] + ['---:'] * (len(HEADS) - 1)),
+        ]
+        lines += [_row(cells(group)) for group in groups]
+        failures = [
+            f'- {markdown(group.method)}: {count} x {markdown(text)}'
+            for group in groups
+            for text, count in group.failures.items()
+        ]
+        lines += ['', *failures] if failures else []
+    return '\n'.join(lines) + '\n'
+
+
+def _row(texts: list[str] | tuple[str, ...]) -> str:
+    return '| ' + ' | '.join(markdown(text) for text in texts) + ' |'
