@@ -19,8 +19,7 @@ from robot_id.robot import Robot
 from robot_id.robot.parameters.units import torque_units
 from robot_id.tasks.drive_gains import DriveGains
 from robot_id.tasks.payload import PayloadIdentification, PayloadResult
-from robot_id.tasks.payload.result import NAMES, UNITS
-from robot_id.tasks.payload.torques import LoadTorques
+from robot_id.tasks.payload.result import NAMES, UNITS, LoadTorques
 from robot_id.texts import STRATEGIES
 
 HEADS = ('', 'value', '95 % from', 'to', 'unit', 'determined')

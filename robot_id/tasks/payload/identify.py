@@ -27,12 +27,12 @@ from robot_id.tasks.payload.result import (
     STRATEGIES,
     PayloadIdentification,
     PayloadResult,
+    load_torques,
     of_standard,
 )
 from robot_id.tasks.payload.rows import TooShort, refuse_same
 from robot_id.tasks.payload.strategies import Fit, subtracted, together, with_model
 from robot_id.tasks.payload.swapped import SURE, by_chance, refuse_swapped
-from robot_id.tasks.payload.torques import load_torques
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
