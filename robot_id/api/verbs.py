@@ -44,8 +44,7 @@ from robot_id.tasks.identify import Request
 from robot_id.tasks.identify import identify as run
 from robot_id.tasks.measurements import Data, Recording, load_for
 from robot_id.tasks.payload import PayloadRequest, identify_payloads
-from robot_id.tasks.payload.attachment import at_link, at_pose
-from robot_id.tasks.payload.known import known_part
+from robot_id.tasks.payload.attachment import at_link, at_pose, known_part
 from robot_id.tasks.payload.result import PayloadIdentification
 from robot_id.tasks.rehearsal import rehearsed
 from robot_id.tasks.validation import Validation

@@ -19,10 +19,9 @@ from robot_id.regression.solvers.triangular import smallest_solution, triangle
 from robot_id.robot import Robot
 from robot_id.robot.payload import payload_columns
 from robot_id.tasks.checks.gate import CERTAIN, FATAL, detect
-from robot_id.tasks.payload.attachment import Attachment, last_link
+from robot_id.tasks.payload.attachment import Attachment, KnownPart, last_link
 from robot_id.tasks.payload.consistency import nearest_consistent, squared_distance
 from robot_id.tasks.payload.gears import drift_notes, without_load_terms
-from robot_id.tasks.payload.known import KnownPart
 from robot_id.tasks.payload.result import (
     STRATEGIES,
     PayloadIdentification,
