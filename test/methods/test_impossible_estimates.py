@@ -12,9 +12,9 @@ from robot_id.dynamics import positive_on_motion
 from robot_id.exceptions import IdentificationError, OutOfTimeError
 from robot_id.methods.closed_loop import problem as loop_problem
 from robot_id.methods.closed_loop.cloe import Clie, Cloe
+from robot_id.methods.closed_loop.consistent import consistent_start
 from robot_id.methods.closed_loop.didim import Didim
 from robot_id.methods.closed_loop.idim_iv import IdimIv
-from robot_id.methods.closed_loop.steps import consistent_start
 from robot_id.methods.idim.idim_wls import IdimWls
 from robot_id.methods.kalman.ekf import Ekf
 from robot_id.regression.rows.prediction import predict

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.exceptions import IdentificationError, RobotIdError, SimulationError
+from robot_id.methods.closed_loop.consistent import consistent_start
 from robot_id.methods.closed_loop.loop_fit import LoopFit, can_fit, fit_loop, words
 from robot_id.methods.closed_loop.method import LoopMethod, rigid_statement
 from robot_id.methods.closed_loop.problem import LoopProblem
-from robot_id.methods.closed_loop.steps import consistent_start
 from robot_id.methods.idim.idim_wls import IdimWls
 from robot_id.methods.outcome import Outcome
 from robot_id.progress import Progress, attempts

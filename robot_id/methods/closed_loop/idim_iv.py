@@ -16,6 +16,7 @@ import scipy.linalg as sl
 from numpy.typing import NDArray
 
 from robot_id.exceptions import IdentificationError, OutOfTimeError, SimulationError
+from robot_id.methods.closed_loop.consistent import nearest_consistent
 from robot_id.methods.closed_loop.estimated_loop import EstimatedLoopMethod
 from robot_id.methods.closed_loop.problem import LoopProblem
 from robot_id.methods.closed_loop.reference import reference_states
@@ -26,7 +27,6 @@ from robot_id.methods.closed_loop.steps import (
     first_motion,
     has_settled,
     is_steady,
-    nearest_consistent,
     relative_error,
 )
 from robot_id.methods.outcome import UNEXPLAINED_PERCENT, Outcome

@@ -16,8 +16,8 @@ from robot_id.data.dataset import Dataset
 from robot_id.data.signals.processing import Processing
 from robot_id.exceptions import IdentificationError, OptionError, SimulationError
 from robot_id.methods.closed_loop.assumed_loop import assumed_loop
+from robot_id.methods.closed_loop.consistent import consistent_start
 from robot_id.methods.closed_loop.problem import LoopProblem
-from robot_id.methods.closed_loop.steps import consistent_start
 from robot_id.methods.closed_loop.torque import torques_on_reference
 from robot_id.methods.idim.idim_wls import IdimWls
 from robot_id.methods.outcome import Deviations, Outcome, assemble, confined

@@ -1,8 +1,4 @@
-"""
-Steps from one estimate to the next that the closed loop can be simulated with; the stop.
-
-The nearest parameters that have a direct model.
-"""
+"""Steps from one estimate to the next that the closed loop can be simulated with; the stop."""
 
 from __future__ import annotations
 
@@ -11,13 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.dynamics import Controller, Simulation, positive_on_motion
+from robot_id.dynamics import Controller, Simulation
 from robot_id.exceptions import IdentificationError, OutOfTimeError, SimulationError
 from robot_id.methods.closed_loop.problem import LoopProblem
 from robot_id.methods.closed_loop.reference import reference_states
-from robot_id.regression.consistency import Fitter
 from robot_id.regression.rows.sampling import States
-from robot_id.robot import Robot
 
 Array = NDArray[np.float64]
 SHORTEST_STEP = 2.0**-10
@@ -33,51 +27,6 @@ WAY_OUT = (
 )
 # Data without noise: a residual this small relative to the data leaves nothing to explain.
 EXACT = 1e-8
-# First share of the way; it doubles.
-SMALLEST_SHARE = 2.0**-14
-
-
-def consistent_start(
-    robot: Robot, chi: Array, motions: Sequence[Array], covariance: Array | None = None
-) -> Array:
-    """
-    (b,) parameters as near to chi as M(q) > 0 along (N, n) motions allows.
-
-    The nearest physically consistent robot in the metric of the covariance still explains the
-    data, as far as any robot can. Without a covariance, or where it is not found, chi is moved
-    towards unit inertias, a little at first: the parameters with M(q) > 0 form a convex cone that
-    holds these.
-
-    :param covariance: (b, b) of chi.
-    """
-    if positive_on_motion(robot, chi, motions):
-        return chi
-    if covariance is not None:
-        near = nearest_consistent(robot, chi, covariance)
-        if near is not None and positive_on_motion(robot, near, motions):
-            return near
-    regular, share = robot.regular_start(), SMALLEST_SHARE
-    while share < 1.0:
-        moved = chi + share * (regular - chi)
-        if positive_on_motion(robot, moved, motions):
-            return moved
-        share *= 2.0
-    return regular
-
-
-def nearest_consistent(
-    robot: Robot, chi: Array, covariance: Array, covariance_factor: float = 1.0
-) -> Array | None:
-    """
-    (b,) parameters of the physically consistent robot nearest to chi; None where none is found.
-
-    :param covariance_factor: times the covariance: the prior bodies then weigh so much more, and
-        keep small inertias farther away from zero.
-    """
-    try:
-        return Fitter(robot).project(chi, covariance_factor * covariance).chi
-    except IdentificationError:
-        return None
 
 
 def first_simulation(

@@ -15,7 +15,7 @@ from robot_id.data.signals.derivatives import differentiate
 from robot_id.data.signals.processing import Processing
 from robot_id.data.signals.torque_delay import torque_at_samples
 from robot_id.dynamics import positive_on_motion
-from robot_id.methods.closed_loop.steps import consistent_start, nearest_consistent
+from robot_id.methods.closed_loop.consistent import consistent_start, nearest_consistent
 from robot_id.methods.recursive.settings import per_item
 from robot_id.methods.recursive.sizes import nominal_sizes
 from robot_id.methods.result import Result
