@@ -23,9 +23,9 @@ from robot_id.methods.kalman.filter import KalmanFilter
 from robot_id.methods.kalman.ukf import UnscentedKalmanFilter
 from robot_id.methods.recursive import ud
 from robot_id.methods.recursive.identifier import OnlineIdentifier
+from robot_id.methods.recursive.memory import Memory
 from robot_id.methods.recursive.recursive_iv import RecursiveInstrumentalVariables
 from robot_id.methods.recursive.recursive_ls import RecursiveLeastSquares
-from robot_id.methods.recursive.settings import Memory
 from robot_id.methods.recursive.supervision import CheapRule, EigenvalueRule
 from robot_id.robot import Robot, load_robot
 from robot_id.tasks import perform

@@ -25,7 +25,7 @@ from robot_id.exceptions import RobotIdError
 from robot_id.extras import EXTRAS
 from robot_id.methods import registry
 from robot_id.methods.recursive.identifier import OnlineIdentifier
-from robot_id.methods.recursive.settings import KINDS, Memory
+from robot_id.methods.recursive.memory import KINDS, Memory
 from robot_id.methods.recursive.supervision import CheapRule, EigenvalueRule
 from robot_id.robot import load_robot
 from robot_id.tasks import record, run_ilic

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from robot_id.dynamics.simulation.disturbances import Disturbances, Simulation
 from robot_id.methods.recursive.identifier import OnlineIdentifier
-from robot_id.methods.recursive.settings import Memory
+from robot_id.methods.recursive.memory import Memory
 from robot_id.methods.recursive.sizes import nominal_sizes
 from robot_id.methods.recursive.supervision import Rule
 from robot_id.robot import Robot

@@ -9,7 +9,7 @@ from robot_id.data.dataset import Dataset
 from robot_id.exceptions import DataError, IdentificationError, OptionError
 from robot_id.methods import registry
 from robot_id.methods.recursive.identifier import OnlineIdentifier
-from robot_id.methods.recursive.settings import Memory
+from robot_id.methods.recursive.memory import Memory
 from robot_id.methods.recursive.supervision import CheapRule
 from robot_id.methods.result import Result
 from robot_id.robot import load_robot

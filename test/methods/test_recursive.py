@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from robot_id.exceptions import DataError, OptionError
 from robot_id.methods.recursive.information import SquareRootInformation
+from robot_id.methods.recursive.memory import Memory
 from robot_id.methods.recursive.recursive_iv import RecursiveInstrumentalVariables
 from robot_id.methods.recursive.recursive_ls import RecursiveLeastSquares
-from robot_id.methods.recursive.settings import Memory
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from robot_id.exceptions import OptionError
+from robot_id.methods.recursive.memory import Memory
 from robot_id.methods.recursive.recursive_iv import RecursiveInstrumentalVariables
 from robot_id.methods.recursive.recursive_ls import RecursiveLeastSquares
-from robot_id.methods.recursive.settings import Memory
 from robot_id.methods.recursive.supervision import CheapRule, EigenvalueRule
 
 NAMES = ('a', 'b', 'c')

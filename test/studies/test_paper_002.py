@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robot_id.methods.recursive.settings import Memory
+from robot_id.methods.recursive.memory import Memory
 from robot_id.methods.recursive.sizes import nominal_sizes
 from robot_id.methods.recursive.supervision import CheapRule, EigenvalueRule
 from robot_id.studies import online_study as study

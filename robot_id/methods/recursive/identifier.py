@@ -15,10 +15,10 @@ from robot_id.kernel_cache import njit
 from robot_id.methods.kalman.state_kernels import model_of, regressor
 from robot_id.methods.recursive.energy import EnergyModel
 from robot_id.methods.recursive.filters import CausalFilter, Delay, Differences, Washout
+from robot_id.methods.recursive.memory import Memory
 from robot_id.methods.recursive.recursive import RecursiveEstimator
 from robot_id.methods.recursive.recursive_iv import RecursiveInstrumentalVariables
 from robot_id.methods.recursive.recursive_ls import RecursiveLeastSquares
-from robot_id.methods.recursive.settings import Memory
 from robot_id.methods.recursive.status import Status
 from robot_id.methods.recursive.supervision import Rule
 from robot_id.robot import Robot

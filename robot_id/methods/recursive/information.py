@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.kernel_cache import njit
-from robot_id.methods.recursive.settings import Memory
+from robot_id.methods.recursive.memory import Memory
 from robot_id.methods.recursive.ud import KERNEL
 
 Array = NDArray[np.float64]

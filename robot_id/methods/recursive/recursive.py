@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robot_id.exceptions import DataError, OptionError
 from robot_id.methods.recursive.information import SquareRootInformation
-from robot_id.methods.recursive.settings import Memory
+from robot_id.methods.recursive.memory import Memory
 from robot_id.methods.recursive.status import ParameterStatus, Status
 from robot_id.methods.recursive.supervision import FROZEN, LIVE, PARTIAL, Rule, Verdict, nothing
 
