@@ -1,7 +1,7 @@
 """
-Inverse dynamics tau = M(q) ddq + N(q, dq), the bias N, M(q), and analytic derivatives.
+Inverse dynamics tau = M(q) ddq + N(q, dq), its derivatives, M(q) and the bias N.
 
-Direct dynamics ddq = M(q)^-1 (tau - N(q, dq)) from base parameters.
+Direct dynamics are ddq = M(q)^-1 (tau - N(q, dq)).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """
 Predicted standard deviations of an identification on a motion.
 
-Expected values of the parameters, to which their relative accuracy refers.
+Relative accuracy refers to the expected values of the parameters.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """
 Coefficients scaled into the limits, smoothly, so that a search never leaves them.
 
-The compiled parts of the limits: norm of a motion's shares of them, scaling, torques.
+Compiled: the norm of a motion's shares of the limits, the scaling, and the torques.
 """
 
 from __future__ import annotations

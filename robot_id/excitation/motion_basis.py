@@ -1,12 +1,10 @@
 """
-Positions, velocities and accelerations of a family's motions from their coefficients, and back.
+Families of motions that are linear in their coefficients, at rest at both ends, as matrices.
 
 A Fourier series on a grid over its period is the same read backwards, but for the signs of its
 sines (and of its velocities): half of the grid gives both halves. That halves the products and the
 memory they read, which is most of what the limits of a motion cost. A basis without this symmetry
 is taken as it is.
-
-Families of motions that are linear in their coefficients, at rest at both ends.
 """
 
 from __future__ import annotations

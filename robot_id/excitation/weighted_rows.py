@@ -5,8 +5,6 @@ The criterion needs the triangular factor R of the weighted rows only, R^T R = P
 joint has few columns, and some columns act on one joint alone. With the columns in the order of
 the last joint that has them, the rows of one joint after the other update few entries of R; that
 costs a fraction of the factor of all rows side by side.
-
-The compiled factor of the rows of all joints, and the slopes in them.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """
-The part of the drives that a simulator's file can hold, for joints and coupled motors.
+Input of the model formats: physically consistent bodies, and the drives that a file can hold.
 
 A motor that turns with several joints, at c . dq, adds J c c^T to M(q): a shaft. Its share of the
 joints' own parameters, Ia_i = sum_m c_mi^2 J_m and Fv_i likewise, is taken out of them where the
 format has shafts.
-
-Input of the model formats: physically consistent bodies and drives of a result.
 """
 
 from __future__ import annotations

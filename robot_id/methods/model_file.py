@@ -1,7 +1,7 @@
 """
 The model of a URDF, SDF or MJCF in place of a result, to judge its own parameters.
 
-The robot of a result, loaded again from the file that the result names.
+`robot_of` loads the robot of a result again, from the file that the result names.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """
-All methods by name. A new method is one file in this room and one line in `METHODS`.
+All methods by name, and as a table with their options.
 
-All methods with their options, as a table.
+A new method is one file in this room and one line in `METHODS`.
 """
 
 from __future__ import annotations

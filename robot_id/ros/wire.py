@@ -4,9 +4,7 @@ Messages of a stream as bytes: those that differ in stamp and numbers only are p
 Turning the bytes of a JointState into Python objects took rclpy 31 us and back again 10 us where
 this takes 6 and 4 us. In a control loop a message looks like the last one but for its stamp and
 its float64 arrays, so their places in the bytes are found once. Anything that looks different goes
-the usual way.
-
-The text of a message definition, from the class of the message.
+the usual way. `definition` is the text of a message's definition.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """
-The velocity that a driver measures, where it agrees with the positions.
+The velocity that a driver measures, where it agrees with the positions, and the time of samples.
 
-The time between samples by counting them: a jitter of the stamps must not become torque.
+Time is counted in samples: a jitter of the stamps must not become torque.
 """
 
 from __future__ import annotations

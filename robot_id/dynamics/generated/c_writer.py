@@ -1,9 +1,8 @@
 """
 A formula as C99: one statement for each operation that is used more than once.
 
-The C source of one function over many samples, as this room calls it.
-
-All functions have one signature, so that compiled loops can call any of them by its address:
+All functions over many samples have one signature, so that compiled loops can call any of them by
+its address:
 
     int64_t NAME(int64_t N, const double *chi, double slope, const double *q, const double *dq,
                  const double *x, const double *G, double *out0, double *out1, double *out2)

@@ -54,7 +54,7 @@ _said: set[str] = set()
 
 class Code:
     """
-    One compiled function over many samples, see `batch` for its signature.
+    One compiled function over many samples, see `c_writer` for its signature.
 
     :param content: the library.
     """

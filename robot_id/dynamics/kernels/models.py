@@ -1,7 +1,7 @@
 """
 The models over many states: inverse and direct dynamics, M(q), and their derivatives.
 
-Cholesky's factors of small matrices, compiled: they exist where M(q) is positive definite.
+Cholesky's factors of M(q) exist where it is positive definite.
 """
 
 from __future__ import annotations

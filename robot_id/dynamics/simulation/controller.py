@@ -1,7 +1,5 @@
 """
-The sampled controller of a robot: its law, its gains and its memory.
-
-A control law as the compiled loop knows it: a kernel that is chosen by the type of its numbers.
+The sampled controller of a robot: its law as the compiled loop knows it, its gains, its memory.
 
 A law keeps its numbers in a NamedTuple of its own. The loop is compiled once for each of these
 types, with the kernel of that law in it: no branches at run time, and the loop knows no law.

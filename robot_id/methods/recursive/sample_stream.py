@@ -1,7 +1,7 @@
 """
 Joint states on their way to an on-line estimator: in order, without gaps, with a reference.
 
-Torques of a known law from the samples of a running robot, which reports none.
+A robot that reports no torques gets those of its law, where that is known.
 """
 
 from __future__ import annotations

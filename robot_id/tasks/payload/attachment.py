@@ -1,7 +1,7 @@
 """
 Where a load hangs: a link, a pose in it, and the columns of the load's ten parameters.
 
-A part of the load that is known, such as the gripper that holds it.
+A part of the load may be known, such as the gripper that holds it.
 """
 
 from __future__ import annotations

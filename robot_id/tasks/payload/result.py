@@ -1,8 +1,4 @@
-"""
-Mass, centre and inertia of a load with their deviations.
-
-The torques that a load adds: what the rest of the model leaves, and what the load explains.
-"""
+"""Mass, centre and inertia of a load with their deviations, and the torques that it adds."""
 
 from __future__ import annotations
 

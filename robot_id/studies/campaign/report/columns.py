@@ -1,8 +1,4 @@
-"""
-The columns of all tables of a campaign, in texts, and one condition as a table.
-
-A campaign as Markdown.
-"""
+"""The tables of a campaign: columns in texts, one condition on the terminal, all as Markdown."""
 
 from __future__ import annotations
 
