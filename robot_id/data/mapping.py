@@ -26,7 +26,7 @@ from pydantic import (
 
 from robot_id.data import units
 from robot_id.data.border import HIGHEST_HZ, LARGEST, SMALLEST_SCALE
-from robot_id.data.joint_side import PERCENT_OF_RANGE, with_scale_and_offset
+from robot_id.data.percent_of_range import PERCENT_OF_RANGE, with_scale_and_offset
 from robot_id.exceptions import DataError, did_you_mean, shorten
 from robot_id.yaml_text import YamlError, read_yaml
 

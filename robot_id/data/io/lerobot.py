@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 
 from robot_id.data.io.raw import Raw
 from robot_id.data.io.tables import read_table
-from robot_id.data.joint_side import PERCENT_OF_RANGE, constant_values, on_joint_side, per_joint
+from robot_id.data.joint_side import constant_values, on_joint_side, per_joint
 from robot_id.data.mapping import Channel
 from robot_id.data.mapping import Mapping as MappingFile
+from robot_id.data.percent_of_range import PERCENT_OF_RANGE
 from robot_id.exceptions import DataError, shorten
 from robot_id.texts import LONGEST_NAME, is_line
 
