@@ -13,7 +13,7 @@ from robot_id.control.laws import law_named
 from robot_id.dynamics import Controller, Law, simulate
 from robot_id.dynamics.kernels.closed_loop import closed_loop
 from robot_id.dynamics.kernels.rigid_body import FAST
-from robot_id.dynamics.simulation.controller import torque_kernel
+from robot_id.dynamics.simulation.law import torque_kernel
 from robot_id.robot.files.description import LawName
 from robot_id.trajectory import Reference
 

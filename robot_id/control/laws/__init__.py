@@ -8,7 +8,8 @@ A new law is a file here, named as the law, that ends with `LAW = <its class>`, 
 from importlib import import_module
 from pathlib import Path
 
-from robot_id.dynamics.simulation.controller import Law, control_torque
+from robot_id.dynamics.simulation.controller import Law
+from robot_id.dynamics.simulation.law import control_torque
 from robot_id.kernel_cache import made_of
 
 # The compiled loop stands in `dynamics`, with the kernels of these files in it.

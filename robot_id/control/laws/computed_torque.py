@@ -19,13 +19,8 @@ from robot_id.dynamics.kernels.friction import add_rotors
 from robot_id.dynamics.kernels.models import cholesky_solve
 from robot_id.dynamics.kernels.rigid_body import FAST, INLINED, composite, poses
 from robot_id.dynamics.kernels.tree import split_parameters
-from robot_id.dynamics.simulation.controller import (
-    Controller,
-    Law,
-    model_torque,
-    own_velocity,
-    torque_kernel,
-)
+from robot_id.dynamics.simulation.controller import Controller, Law
+from robot_id.dynamics.simulation.law import model_torque, own_velocity, torque_kernel
 from robot_id.kernel_cache import njit
 from robot_id.robot import Loop, Robot
 

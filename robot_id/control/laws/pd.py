@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from robot_id.control.laws.joint_pd import JointPd, JointPdSettings
 from robot_id.dynamics.kernels.rigid_body import FAST
-from robot_id.dynamics.simulation.controller import own_velocity, torque_kernel
+from robot_id.dynamics.simulation.law import own_velocity, torque_kernel
 from robot_id.kernel_cache import njit
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from robot_id.control.laws.computed_torque import ComputedTorqueSettings, Memory, torque
 from robot_id.dynamics.kernels.rigid_body import FAST, INLINED
 from robot_id.dynamics.kernels.tree import Tree
-from robot_id.dynamics.simulation.controller import control_work
+from robot_id.dynamics.simulation.law import control_work
 from robot_id.kernel_cache import njit
 
 Array = NDArray[np.float64]

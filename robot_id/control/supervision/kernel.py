@@ -64,7 +64,7 @@ from robot_id.control.supervision.rows import (
 from robot_id.control.supervision.soft_start_kernel import CORRELATED, judge_gravity, say, soften
 from robot_id.dynamics.kernels.friction import add_rotors
 from robot_id.dynamics.kernels.rigid_body import FAST, INLINED, composite, poses
-from robot_id.dynamics.simulation.controller import control_work, model_torque
+from robot_id.dynamics.simulation.law import control_work, model_torque
 from robot_id.kernel_cache import njit
 
 # Time constants after which the filters have forgotten how they began.

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from robot_id.dynamics.generated.pointer import state_at
 from robot_id.dynamics.kernels.models import acceleration, scratch
 from robot_id.dynamics.kernels.rigid_body import FAST, INLINED
-from robot_id.dynamics.simulation.controller import control_torque, control_work
+from robot_id.dynamics.simulation.law import control_torque, control_work
 from robot_id.kernel_cache import njit
 
 Array = NDArray[np.float64]
