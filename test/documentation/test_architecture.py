@@ -75,6 +75,16 @@ def test_every_room_is_drawn_listed_and_held():
         assert re.search(rf'\b{room}\b', contract), room
 
 
+@pytest.mark.parametrize('page', ['doc/architecture.md', 'CONTRIBUTING.md', 'README.md'])
+def test_every_file_that_a_page_names_is_there(page):
+    named = set(re.findall(r'`([\w/]+/\w+\.py)`', (ROOT / page).read_text()))
+    files = [f'/{path}' for path, _ in sources()]
+    for name in named:
+        there = any(file.endswith(f'/{name}') for file in files) or (ROOT / name).is_file()
+        assert there or name.endswith('/NAME.py'), name
+    assert named or page == 'README.md'
+
+
 def sources():
     """Return all files of Python with their text."""
     for folder in FOLDERS:

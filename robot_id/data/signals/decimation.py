@@ -142,11 +142,6 @@ def _even_split(factor: int) -> tuple[int, ...]:
     return min(splits, key=lambda split: (len(split), split))
 
 
-def kept_samples(samples: int, factor: int) -> NDArray[np.intp]:
-    """Return the indices of the samples that a decimation of a run keeps: 0, n_d, 2 n_d ..."""
-    return np.arange(0, samples, factor)
-
-
 @dataclass(frozen=True)
 class Stage:
     """
