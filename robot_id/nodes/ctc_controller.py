@@ -11,9 +11,8 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_id.control import ComputedTorque, Ilic
-from robot_id.control.learning.beside_loop import Learning
+from robot_id.control.learning.beside_loop import LearnerProcess, Learning
 from robot_id.control.learning.options import IlicOptions
-from robot_id.control.learning.process import LearnerProcess
 from robot_id.control.runtime.compensation import Compensation
 from robot_id.control.runtime.torque_control import Mode
 from robot_id.control.tuning import loop_setting

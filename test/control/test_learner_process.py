@@ -11,8 +11,7 @@ import pytest
 from errors import refused
 
 from robot_id.control import Ilic
-from robot_id.control.learning.beside_loop import Learning
-from robot_id.control.learning.process import LearnerProcess
+from robot_id.control.learning.beside_loop import LearnerProcess, Learning
 from robot_id.control.learning.window import Window
 from robot_id.control.runtime.torque_control import Command
 from robot_id.dynamics import inverse_dynamics
@@ -64,7 +63,7 @@ def test_kill_9_costs_one_window(options, process, window):
 START = """
 import sys
 from robot_id.control import Ilic
-from robot_id.control.learning.process import rest_window
+from robot_id.control.learning.beside_loop import rest_window
 from robot_id.robot import load_robot
 robot = load_robot('emps')
 ilic = Ilic(robot, robot.truth(), 200.0, 2.0)
