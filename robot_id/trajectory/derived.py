@@ -1,8 +1,4 @@
-"""
-Motions made of another one: elsewhere, at another speed, or coming to rest on its path.
-
-Some joints of a motion, in another order.
-"""
+"""Motions made of another one: some of its joints, elsewhere, at another speed, or coming to rest."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""
-ILIC beside a control loop: the windows are identified elsewhere while the loop runs.
-
-ILIC in a separate process: a window does not disturb the control loop.
-"""
+"""ILIC beside a control loop: windows are identified elsewhere, such as in a process, while it runs."""
 
 from __future__ import annotations
 
