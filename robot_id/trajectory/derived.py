@@ -1,4 +1,4 @@
-"""Motions made of another one: some of its joints, elsewhere, at another speed, or coming to rest."""
+"""Motions made of another one: some of its joints, elsewhere, at another speed, or stopping."""
 
 from __future__ import annotations
 

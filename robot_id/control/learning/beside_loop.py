@@ -1,4 +1,8 @@
-"""ILIC beside a control loop: windows are identified elsewhere, such as in a process, while it runs."""
+"""
+ILIC beside a control loop: windows are identified elsewhere while the loop runs.
+
+Elsewhere is a separate process, so that a window does not disturb the control loop.
+"""
 
 from __future__ import annotations
 
