@@ -16,7 +16,7 @@ FLAG = re.compile(r'(?<![\w-])--[a-z]')
 # What the nodes run; terminal, exports and tables of papers are not reached by a request.
 ROOMS = ('robot', 'data', 'trajectory', 'dynamics', 'regression', 'control', 'methods', 'tasks')
 # Files of commands that no service runs, and arguments of a program.
-NOT_SERVED = {'drive_gains.py', 'gain_result.py', 'child_process.py', 'process.py', 'renamed.py'}
+NOT_SERVED = {'drive_gains.py', 'gain_result.py', 'child_process.py', 'renamed.py'}
 
 
 def texts():
