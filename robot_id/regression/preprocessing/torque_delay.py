@@ -237,7 +237,12 @@ def with_joints(
     explained = ((own - found.seconds) / np.linalg.norm(inverse, axis=1)) ** 2
     left = np.sum(np.concatenate(residual) ** 2, axis=0)
     shares = explained / np.maximum(explained + left, np.finfo(float).tiny)
-    for j in np.flatnonzero(_impossible(observation, kept, x[: -observation.n], deviations)):
+    denied = _impossible(observation, kept, x[: -observation.n], deviations)
+    together = fit_with_offset(observation, kept, weights) if denied.any() else None
+    if together is not None:
+        deviation = np.sqrt(np.diag(least_squares_covariance(together.G, together.residual)))
+        denied &= ~_impossible(observation, kept, together.chi[kept], deviation)
+    for j in np.flatnonzero(denied):
         pairs[j], shares[j] = (found.seconds, found.deviation), 0.0
     return replace(
         found, joints=dict(zip(names, pairs)), shares=dict(zip(names, map(float, shares)))
@@ -248,10 +253,13 @@ def _impossible(
     observation: Observation, kept: NDArray[np.bool_], values: Array, deviations: Array
 ) -> NDArray[np.bool_]:
     """
-    (n,) joints whose inertia, or that of their rotor, is negative beside offsets of their own.
+    (n,) joints whose inertia, or that of their rotor, is negative.
 
     Viscous friction that leads by delta is an inertia of Fv delta: friction that turns before the
     velocity does takes the inertia of a light joint for a delay.
+
+    :param values: of the parameters that are kept.
+    :param deviations: of these, and of what follows them.
     """
     robot, b = observation.robot, kept.size
     chi, deviation = np.zeros(b), np.full(b, np.inf)
