@@ -112,13 +112,14 @@ def check_writable(*paths: str | Path | None, inputs: Iterable[str | Path | None
     """
     Refuse a file that cannot be written before the work begins, not after it.
 
-    A file that the same command reads is refused too, under whatever name.
+    A file that the same command reads, or writes twice, is refused too, under whatever name.
 
     :param inputs: files that are read besides those on the command line.
     """
     written = [path for path in paths if path is not None]
     read = [*_named_files(), *(path for path in inputs if path is not None)]
-    for path in written:
+    places = [os.path.realpath(path) for path in written]
+    for number, path in enumerate(written):
         file, folder = Path(path), Path(path).absolute().parent
         if os.path.isdir(file):
             raise DataError(f'{path}: cannot write, it is a directory')
@@ -133,6 +134,8 @@ def check_writable(*paths: str | Path | None, inputs: Iterable[str | Path | None
                 raise DataError(
                     f'{path}: cannot write, this command reads it (as {other}); name another file'
                 )
+        if places[number] in places[:number]:
+            raise DataError(f'{path}: this command would write it twice; name another file')
 
 
 def command_line() -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from robot_id.cli.console import check_writable, messages, save, warn
+from robot_id.cli.console import check_folder, check_writable, messages, save, warn
 from robot_id.exceptions import DescriptionError
 from robot_id.export import FORMATS
 
@@ -50,14 +50,16 @@ def command(result_file: str, kind: str, robot: str | None, out: str | None, for
 
     if not FORMATS[kind].folder:
         check_writable(out)
+    elif out is None:
+        raise click.UsageError('this format is a folder of files: name it with --out DIR')
+    else:
+        check_folder(out)
     source = Path(result_file)
     result = Result.load(source)
     check_own_urdf(result, robot, out)
     made = export(kind, result, source, robot, force)
     warn(judged_unfit(source, result))
     console = messages()
-    if made.folder and out is None:
-        raise click.UsageError('this format is a folder of files: name it with --out DIR')
     if out:
         if not made.folder:
             check_writable(out, *beside(made, Path(out)))

@@ -41,6 +41,8 @@ MOST_PARAMETERS = 5000
 # Rounding of a covariance that was computed and written with 64 bits: the asymmetry of an entry
 # relative to both standard deviations, and the smallest eigenvalue of the correlations, each.
 ASYMMETRY, NEGATIVE = 1e-6, 1e-6
+# Of a standard deviation against that of the covariance: somebody may have rounded it.
+ROUNDED = 0.01
 
 Array = NDArray[np.float64]
 
@@ -180,7 +182,15 @@ class ResultForm(Form):
         if self.covariance:
             if [len(row) for row in self.covariance] != [b] * b:
                 raise ValueError(f'covariance must be {b} x {b}, one row for each parameter')
-            check_covariance(covariance_of(self))
+            C = covariance_of(self)
+            check_covariance(C)
+            for parameter, std in zip(self.parameters, np.sqrt(np.maximum(np.diag(C), 0.0))):
+                told = parameter.std
+                if told is not None and abs(told - std) > ROUNDED * std:
+                    raise ValueError(
+                        f"parameters: '{parameter.name}' has the standard deviation {told:g}, but "
+                        f'{std:g} in the covariance'
+                    )
         return self
 
 

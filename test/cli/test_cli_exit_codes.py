@@ -90,6 +90,21 @@ def test_no_command_replaces_its_own_input(recordings, tmp_path, link):
     assert source.read_bytes() == before
 
 
+def test_no_command_writes_one_file_twice(recordings, tmp_path):
+    out, link = tmp_path / 'o.json', tmp_path / 'o.html'
+    link.symlink_to(out)
+    done = call('identify', '--robot', 'scara', '--data', recordings / 'good.csv',
+                '--json', out, '--report', link)  # fmt: skip
+    assert 'twice' in str(done.exception)
+    assert not out.exists()
+
+
+def test_an_export_into_a_folder_that_cannot_be_is_refused_before_the_work(tmp_path):
+    (tmp_path / 'file').touch()
+    done = call('export', tmp_path / 'no.json', '--format', 'c', '--out', tmp_path / 'file' / 'x')
+    assert 'is not a directory' in str(done.exception)
+
+
 def test_export_does_not_replace_the_urdf_of_a_robot_file(tmp_path):
     model = load_robot('scara')
     urdf = tmp_path / 'arm.urdf'

@@ -131,6 +131,17 @@ def test_every_reader_refuses_it(tmp_path, key, value):
         assert isinstance(done.exception, DataError), done.output
 
 
+def test_a_standard_deviation_that_its_covariance_denies():
+    content = whole().to_dict()
+    assert content['covariance'] is not None
+    first = content['parameters'][0]
+    first['std'] = 1.004 * first['std']
+    Result.from_dict(content, 'r.json')
+    first['std'] = 77.0
+    with pytest.raises(DataError, match=f"^r.json: parameters: '{first['name']}' has the"):
+        Result.from_dict(content, 'r.json')
+
+
 def test_a_result_that_nobody_judged_moves_no_robot(tmp_path):
     path = tmp_path / 'r.json'
     path.write_text(json.dumps(whole().to_dict() | {'verdict': None}))

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from scipy.signal import savgol_filter
 
-from robot_id.dynamics import Disturbances
+from robot_id.data.dataset import Dataset, Run
+from robot_id.dynamics import Disturbances, inverse_dynamics
 from robot_id.methods import registry
 from robot_id.regression.preprocessing.alignment import align
+from robot_id.regression.preprocessing.torque_delay import TimeOffset
 from robot_id.robot import load_robot
 from robot_id.tasks.recording import record
 
@@ -67,6 +69,41 @@ def test_a_joint_that_is_late_alone_gets_an_offset_of_its_own():
     assert len(result.options['torque_delay_s']) == 2
     straight = registry.create('idim_wls', {}).estimate(scara, data)
     assert result.relative_error_percent < 1.1 * straight.relative_error_percent
+
+
+def test_an_uncertain_rest_as_long_as_the_delay_denies_it():
+    """A joint of an arm whose joints moved one at a time: it came out 40 ms early."""
+    first = TimeOffset(1e-4, 6e-5, 0.005, 0.01, {'a': (1e-4, 6e-5), 'b': (-0.021, 0.002)})
+    rest = replace(first, joints={'a': (0.0, 6e-5), 'b': (-0.0186, 0.0117)})
+    assert first.differ
+    assert not first.plus(rest).differ
+    gone = replace(first, joints={'a': (0.0, 6e-5), 'b': (-0.002, 0.002)})
+    assert first.plus(gone).of_joints()[1] == pytest.approx(-0.023)
+
+
+def test_friction_that_turns_early_is_no_inertia_that_is_late():
+    """A wrist: with a delay of its own, -24 ms, the inertia of its rotor would be negative."""
+    robot = load_robot('tx40')
+    names, j = robot.base.names, 4
+    rng = np.random.default_rng(0)
+    t, w = np.arange(0.0, 12.0, 0.004), 2 * np.pi * np.array([0.13, 0.31, 0.52])
+    a, b = rng.normal(0.0, 0.4, (2, robot.n, 3))
+
+    def velocity(t):
+        c, s = np.cos(np.outer(t, w)), np.sin(np.outer(t, w))
+        return (c * w) @ b.T - (s * w) @ a.T
+
+    c, s = np.cos(np.outer(t, w)), np.sin(np.outer(t, w))
+    q, ddq = c @ a.T + s @ b.T, -(c * w**2) @ a.T - (s * w**2) @ b.T
+    chi = robot.truth().copy()
+    chi[[names.index('Fv5'), names.index('Fc5')]] = 20.0, 0.0
+    tau = inverse_dynamics(robot, chi, q, velocity(t), ddq)
+    tau[:, j] += 60.0 * 2 / np.pi * np.arctan(1000.0 * velocity(t + 0.03)[:, j])
+    tau += 0.003 * rng.normal(size=tau.shape) * tau.std(axis=0)
+    data = Dataset(robot.joint_names, (Run(t, np.round(q / 2e-5) * 2e-5, tau),))
+    offset = align(robot, data, 'auto').offset
+    assert not offset.differ
+    assert abs(offset.seconds) < 5e-4
 
 
 def test_the_friction_of_the_plant_is_found(emps, recording):

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.linalg as sl
 from numpy.typing import NDArray
 
+from robot_id import dynamics
 from robot_id.regression.rows.observation import Observation
 from robot_id.regression.solvers.triangular import triangle
 from robot_id.regression.uncertainty.standard_errors import least_squares_covariance, weighted_rows
@@ -34,6 +35,8 @@ HALF = 0.5
 # Share of what is left of a joint's torques that an offset of its own must explain: friction and
 # elasticity that are not modelled look like small delays, at each joint another one.
 WORTH = 0.75
+# Of a motion, in which inertias are looked at.
+POSTURES = 50
 # What a correction may leave of a delay of a joint, relative to it.
 GONE = 0.5
 
@@ -82,9 +85,10 @@ class TimeOffset:
         """
         Return this offset plus the rest that was found after its correction.
 
-        A delay that is taken out is gone. A joint whose rest is not much smaller than what was
-        taken out has no delay but another defect, such as friction that is not in the model: it
-        gets what the other joints have in common.
+        A delay that is taken out is gone, however uncertain it was: the rest is found on the same
+        rows with the same noise. A joint whose rest is not much smaller than what was taken out
+        has no delay but another defect, such as friction that is not in the model: it gets what
+        the other joints have in common.
         """
         if self.differ and not rest.joints:
             return self
@@ -96,7 +100,7 @@ class TimeOffset:
         gone = {
             name: total[name]
             for name, (v, d) in rest.joints.items()
-            if abs(v) <= max(GONE * abs(before[name]), SIGNIFICANT * d)
+            if abs(v) <= max(GONE * abs(before[name]), SIGNIFICANT * d * (not self._alone(name)))
         }
         common = _mean(gone or total)
         joints = {name: gone.get(name, common) for name in total}
@@ -233,9 +237,41 @@ def with_joints(
     explained = ((own - found.seconds) / np.linalg.norm(inverse, axis=1)) ** 2
     left = np.sum(np.concatenate(residual) ** 2, axis=0)
     shares = explained / np.maximum(explained + left, np.finfo(float).tiny)
+    denied = _impossible(observation, kept, x[: -observation.n], deviations)
+    together = fit_with_offset(observation, kept, weights) if denied.any() else None
+    if together is not None:
+        deviation = np.sqrt(np.diag(least_squares_covariance(together.G, together.residual)))
+        denied &= ~_impossible(observation, kept, together.chi[kept], deviation)
+    for j in np.flatnonzero(denied):
+        pairs[j], shares[j] = (found.seconds, found.deviation), 0.0
     return replace(
         found, joints=dict(zip(names, pairs)), shares=dict(zip(names, map(float, shares)))
     )
+
+
+def _impossible(
+    observation: Observation, kept: NDArray[np.bool_], values: Array, deviations: Array
+) -> NDArray[np.bool_]:
+    """
+    (n,) joints whose inertia, or that of their rotor, is negative.
+
+    Viscous friction that leads by delta is an inertia of Fv delta: friction that turns before the
+    velocity does takes the inertia of a light joint for a delay.
+
+    :param values: of the parameters that are kept.
+    :param deviations: of these, and of what follows them.
+    """
+    robot, b = observation.robot, kept.size
+    chi, deviation = np.zeros(b), np.full(b, np.inf)
+    chi[kept], deviation[kept] = values, deviations[: len(values)]
+    q = np.concatenate([run.position for run in observation.dataset.runs])
+    M = dynamics.inertia_matrix(robot, chi, q[:: max(len(q) // POSTURES, 1)])
+    rotor = [
+        name in robot.base.names
+        and bool((chi < -SIGNIFICANT * deviation)[robot.base.names.index(name)])
+        for name in (f'Ia{j + 1}' for j in range(robot.n))
+    ]
+    return np.asarray((np.diagonal(M, axis1=1, axis2=2).mean(axis=0) <= 0.0) | rotor)
 
 
 def estimate_offset(
