@@ -6,7 +6,9 @@ from supervised_run import SupervisedRun
 
 from robot_id.control import ComputedTorque
 from robot_id.control.runtime.torque_control import Mode, TorqueControl
+from robot_id.control.supervision.rows import SENT
 from robot_id.control.supervision.supervisor import SPEED_MARGIN, Kind, start_errors
+from robot_id.dynamics import bias
 from robot_id.robot import load_robot
 from robot_id.trajectory import Quintic
 
@@ -33,6 +35,32 @@ def test_a_robot_without_a_mistake_starts_and_follows(name, model):
     run = SupervisedRun(name, start * (model == 'truth'), move, model=model, seconds=3.0)
     assert run.trip is None, run.trip.text
     assert run.control.mode is Mode.FOLLOWING
+
+
+def test_a_robot_without_brakes_sinks_for_some_samples_and_gets_its_whole_gravity():
+    run = SupervisedRun('tx40', BENT, seconds=0.3)
+    assert run.trip is None, run.trip.text
+    weight = bias(run.robot, run.robot.truth(), np.array(BENT), np.zeros(6))
+    torque = run.control.supervisor.state[SENT]
+    assert torque[:3] == pytest.approx(weight[:3], abs=0.02 * run.robot.limits.torque[1])
+    assert np.all(run.angle < np.radians(0.3))
+
+
+@pytest.mark.parametrize('carried', [False, True])
+def test_a_brake_that_opens_late_is_no_mistake_and_the_gravity_of_the_model_grows(carried):
+    control, brake_s = held('tx40', soft_start_s=0.5), 0.7
+    robot = control.controller.robot
+    weight = bias(robot, robot.truth(), np.array(BENT), np.zeros(6))
+    heavy = np.abs(weight) > 0.02 * robot.limits.torque
+    torques = np.array([
+        control.step(k * MS, np.array(BENT)).torque for k in range(round(1e3 * brake_s))
+    ])  # fmt: skip
+    assert control.trip is None, control.trip.text
+    assert np.all(np.abs(torques[0][heavy]) < 0.5 * np.abs(weight[heavy]))
+    assert torques[-1][heavy] == pytest.approx(weight[heavy])
+    control.supervisor.restart(held=carried)
+    torque = control.step(round(1e3 * brake_s) * MS, np.array(BENT)).torque
+    assert np.allclose(torque[heavy], weight[heavy], rtol=1e-3) is carried
 
 
 @pytest.mark.parametrize('joint', [0, 1, 2])

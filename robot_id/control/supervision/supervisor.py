@@ -137,14 +137,20 @@ class Supervisor:
         self._history = np.zeros((max(round(HISTORY_S / period), 8), 4, robot.n))
         self.restart()
 
-    def restart(self) -> None:
-        """Trust nothing that was seen; all joints start softly again."""
+    def restart(self, held: bool = False) -> None:
+        """
+        Trust nothing that was seen; all joints start softly again.
+
+        :param held: the robot is held, so that no gravity is taken from it.
+        """
         self.state[:] = 0.0
         self._scalars[: row.FILTER_S] = 0.0
         self._scalars[row.STOPPING] = 0.0
         if self._scalars[row.RAMP_S] == 0.0:
             self.state[row.AGREED] = 1.0
             self._scalars[row.GRAVITY_SEEN] = 1.0
+        if held or self._scalars[row.RAMP_S] == 0.0:
+            self._scalars[row.CARRIED] = 1.0
         self._bounds[row.FRICTION] = start_friction(self.robot, self._controller.target)
         self.pause()
 
