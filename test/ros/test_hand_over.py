@@ -47,11 +47,11 @@ class Moving:
 
     def during(self, work):
         """Do some work; return what controller and plant have reported meanwhile."""
-        begin = self.next_reports()
+        self.next_reports()
+        begin = [len(each) for each in self.histories()]
         work()
         self.next_reports()
         control, plant = (
-            # One that is asked for soon after the last one tells its rates again.
             [each for each in reports[at:] if each['longest_us'] != reports[at - 1]['longest_us']]
             for at, reports in zip(begin, self.histories())
         )
@@ -61,14 +61,15 @@ class Moving:
         return [self.health.history(name) for name in (CONTROL, PLANT)]
 
     def next_reports(self):
-        """Wait for a report of each; return how many there are."""
-        before = [len(each) for each in self.histories()]
+        """Wait for new rates of each; a report soon after the last one tells those again."""
 
-        def came():
-            now = [len(each) for each in self.histories()]
-            return now if all(a > b for a, b in zip(now, before)) else None
+        def rates():
+            return [each[-1]['longest_us'] if each else None for each in self.histories()]
 
-        return self.client.spin_until(came, 30.0, 'a report of each')
+        before = rates()
+        self.client.spin_until(
+            lambda: all(a != b for a, b in zip(rates(), before)), 30.0, 'a report of each'
+        )
 
     def ask(self, request):
         name = (
