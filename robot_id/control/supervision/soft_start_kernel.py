@@ -46,7 +46,7 @@ SMALLEST_GRAVITY = 0.02
 # Share of it that the robot carries itself.
 LEAST_CARRIED, MOST_CARRIED = 0.7, 1.4
 # Share of the gravity that is sent first: more tells less of a posture, less of the torques.
-FIRST_GRAVITY = 0.4
+FIRST_GRAVITY = 0.35
 # A robot sinks as the model says, unknown friction and loads apart: measured over predicted
 # motion, in a row, beyond the noise of the speeds.
 LEAST_SINK, MOST_SINK, SINKS_IN_A_ROW, SINK_SIGMAS = 0.2, 2.0, 2, 2.0
