@@ -26,6 +26,8 @@ Samples = tuple[Array, Array, NDArray[np.bool_]]
 _TINY = 1e-30
 # Share of the squared residual without a mistake that one must leave to be named.
 EXPLAINED = 0.5
+# Mean squared residual, in ranges of the torques, of a model that fits.
+FITS = 0.1
 # Of a motion, below which a part of it is missing.
 SMALLER = 0.99
 # Samples that are needed, and the fewest and most over which both sides are averaged.
@@ -91,8 +93,8 @@ def name_mistake(
         taken = np.where(stuck, friction, 0.0)
         return float(np.mean((np.maximum(np.abs(smooth) - taken, 0.0) / weight) ** 2))
 
-    # A mistake must explain more than no mistake does. One that makes a motion small must explain
-    # more than a robot that stands still would, and each one where the joint hardly moved.
+    # A mistake must explain more than no mistake does, and fit, or explain more than a robot that
+    # stands still would; one that makes a motion small must do so, as where a joint hardly moved.
     still = left(np.broadcast_to(q.mean(axis=0), q.shape), felt)
     hardly = bool(stuck[robot.joint_names.index(trip.joint)])
     none = left(q, felt)
@@ -101,7 +103,7 @@ def name_mistake(
         bound = min(bound, EXPLAINED * still)
 
     def explains(score: float, turned: Array) -> bool:
-        return score < still or not _smaller(turned, q)
+        return score < still or (score < FITS and not _smaller(turned, q))
 
     undone = _undone(robot, chi, trip, q, felt, period, stuck)
     scores = {}
