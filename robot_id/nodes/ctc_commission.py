@@ -90,7 +90,7 @@ class CommissionAction:
     def _begin(self, goal: Any) -> None:
         """Begin in the next sample; nothing waits here."""
         self._goal = goal
-        self._control.supervisor.restart()
+        self._control.supervisor.restart(held=True)
         self._work = Commissioning(self._control, goal.request.joints)
         self._node.event('commissioning', joints=','.join(goal.request.joints) or 'all')
 

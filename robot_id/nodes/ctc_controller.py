@@ -71,7 +71,7 @@ class CtcController(RobotLifecycleNode):
         order = joint_order(driver.names, s['joints'], 'joints')
         self._lock_step = s['lock_step']
         self._robot = robot
-        self._control = supervised(controller, s)
+        self._control = supervised(controller, s, 'gravity' in driver.compensated)
         options = {
             'parameters': controller.target,
             'rate_hz': loop.rate_hz,

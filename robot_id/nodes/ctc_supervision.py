@@ -19,10 +19,13 @@ from robot_id.ros.parameter_table import ParameterTable
 from robot_id.ros.qos import SERVICE
 
 
-def supervised(controller: ComputedTorque, settings: ParameterTable) -> TorqueControl:
+def supervised(
+    controller: ComputedTorque, settings: ParameterTable, carried: bool
+) -> TorqueControl:
     """
     Return the control of a robot with the supervision that the parameters ask for, compiled.
 
+    :param carried: the robot compensates its gravity, as the mapping says.
     :raises ControlError: on gains that the rate cannot carry.
     """
     s, robot = settings, controller.robot
@@ -32,7 +35,7 @@ def supervised(controller: ComputedTorque, settings: ParameterTable) -> TorqueCo
         # A simulator in lock-step is what the robot file says.
         soft_start_s=0.0 if s['lock_step'] else s['soft_start_s'],
         start_share=s['start_torque_share'], saturation_s=s['saturation_s'],
-        applied=not s['dry_run'],
+        applied=not s['dry_run'], carried=carried,
     )  # fmt: skip
     # Compiled before the first real sample.
     control.step(0, np.zeros(robot.n), np.zeros(robot.n))

@@ -30,6 +30,8 @@ NAMED = {
     },
     'tx40': {'sign': "sign of joint 'joint_2' is reversed"},
     'panda': {
+        'sign': "sign of joint 'panda_joint2' is reversed",
+        'swap': "'panda_joint2' and 'panda_joint3' are swapped",
         'offset': "zero of joint 'panda_joint2'",
         'gravity compensated': 'gravity itself',
         'wrong robot file': 'robot file',
@@ -61,8 +63,7 @@ def test_a_mistake_is_named_within_the_bounds(name, tmp_path):
         row = measure(prepared, mistake, 'commission')
         assert row.stopped, row.text
         assert words in row.named, row.text
-        # The gravity of the model at a posture that the robot only pretends is no small torque.
-        assert row.torque < 0.2 or mistake == 'offset', row.text
+        assert row.torque < 0.2, row.text
         assert row.motion < 5.0 / 360.0, row.text
         assert row.speed < 1.0, row.text
 

@@ -6,7 +6,9 @@ from supervised_run import SupervisedRun
 
 from robot_id.control import ComputedTorque
 from robot_id.control.runtime.torque_control import Mode, TorqueControl
+from robot_id.control.supervision.rows import SENT
 from robot_id.control.supervision.supervisor import SPEED_MARGIN, Kind, start_errors
+from robot_id.dynamics import bias
 from robot_id.robot import load_robot
 from robot_id.trajectory import Quintic
 
@@ -33,6 +35,40 @@ def test_a_robot_without_a_mistake_starts_and_follows(name, model):
     run = SupervisedRun(name, start * (model == 'truth'), move, model=model, seconds=3.0)
     assert run.trip is None, run.trip.text
     assert run.control.mode is Mode.FOLLOWING
+
+
+def test_a_robot_without_brakes_sinks_for_some_samples_and_gets_its_whole_gravity():
+    run = SupervisedRun('tx40', BENT, seconds=0.3)
+    assert run.trip is None, run.trip.text
+    weight = bias(run.robot, run.robot.truth(), np.array(BENT), np.zeros(6))
+    torque = run.control.supervisor.state[SENT]
+    assert torque[:3] == pytest.approx(weight[:3], abs=0.02 * run.robot.limits.torque[1])
+    assert np.all(run.angle < np.radians(0.5))
+
+
+def test_a_brake_that_opens_late_is_no_mistake_and_the_gravity_of_the_model_grows():
+    control, (weight, heavy) = held('tx40', soft_start_s=0.5), weight_of_bent()
+    torques = np.array([control.step(k * MS, np.array(BENT)).torque for k in range(700)])
+    assert control.trip is None, control.trip.text
+    assert np.all(np.abs(torques[0][heavy]) < 0.5 * np.abs(weight[heavy]))
+    assert torques[-1][heavy] == pytest.approx(weight[heavy])
+
+
+@pytest.mark.parametrize('way', ['it is held', 'it carries itself'])
+def test_no_gravity_is_taken_from_a_robot_that_needs_none_or_has_it(way):
+    carries = way == 'it carries itself'
+    control, (weight, heavy) = held('tx40', soft_start_s=0.5, carried=carries), weight_of_bent()
+    if not carries:
+        control.supervisor.restart(held=True)
+    torque = control.step(0, np.array(BENT)).torque
+    assert torque[heavy] == pytest.approx(weight[heavy])
+
+
+def weight_of_bent():
+    """(6,) torques that hold it, and which of them are heavy."""
+    robot = load_robot('tx40')
+    weight = bias(robot, robot.truth(), np.array(BENT), np.zeros(6))
+    return weight, np.abs(weight) > 0.02 * robot.limits.torque
 
 
 @pytest.mark.parametrize('joint', [0, 1, 2])

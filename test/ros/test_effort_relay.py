@@ -12,6 +12,7 @@ import numpy as np
 from running.client import Client
 from running.node_process import NodeProcess
 from running.robot_graph import EVERYTHING, START_S, Health, bring_up, graph, node
+from running.soft_loop import soft_robot_file
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
@@ -55,11 +56,16 @@ def test_commands_pass_as_they_are_and_zero_follows_the_last():
         client.spin_until(lambda: list(heard[-1].data) == [0.0, 0.0], START_S, 'zero at the end')
 
 
-def test_kill_9_of_the_controller_leaves_no_torque_on_a_driver_that_repeats_for_ever():
+def test_kill_9_of_the_controller_leaves_no_torque_on_a_driver_that_repeats_for_ever(tmp_path):
     """The robot has no time-out of its own within the test: ten seconds."""
-    common = {'robot': 'emps', 'rate_hz': 200.0}
+    # A loop, and bounds, that bear a busy machine.
+    file = soft_robot_file('emps', tmp_path, 200.0)
+    common = {'robot': str(file), 'rate_hz': 200.0}
     plant = {**common, 'command_timeout_s': 10.0, 'noise': False, 'autostart': True}
-    controller = {**common, 'state_timeout_s': 0.5, 'largest_error': 0.5}
+    controller = {
+        **common, 'state_timeout_s': 0.5, 'reference_timeout_s': 0.2, 'largest_error': 0.5,
+        'soft_start_s': 0.0,
+    }  # fmt: skip
     with (
         Client(namespace='stock') as client,
         NodeProcess(
@@ -76,9 +82,12 @@ def test_kill_9_of_the_controller_leaves_no_torque_on_a_driver_that_repeats_for_
         states = client.collect(JointState, 'joint_states', EVERYTHING)
         heard = client.collect(Float64MultiArray, 'effort_commands', EVERYTHING)
         bring_up(client, 'ctc_controller')
-        client.spin_until(
-            lambda: any(abs(message.data[0]) > 1.0 for message in heard), START_S, 'torques'
-        )
+
+        def moves():
+            assert '[ERROR]' not in control.log, control.log
+            return any(abs(message.data[0]) > 1.0 for message in heard)
+
+        client.spin_until(moves, START_S, 'torques')
         client.spin_until(lambda: states, START_S, 'joint states')
         control.kill()
         client.spin_until(lambda: not states[-1].effort[0], START_S, 'zero torque on the robot')

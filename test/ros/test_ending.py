@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -65,8 +66,11 @@ def test_ctrl_c_during_the_first_compilation(tmp_path):
     with NodeProcess('ddm_simulator', parameters=parameters, environment=cache) as process:
         process.wait_for_log('ready', START_S)
         # It has begun to compile when the first kernel is in the cache or being made.
+        deadline = time.monotonic() + START_S
         while process.processor_s < 3.0:
-            assert process.process.poll() is None
+            assert process.process.poll() is None, process.log
+            assert time.monotonic() < deadline, process.log
+            time.sleep(0.02)
         # Killed, where it does not listen.
         assert process.stop(timeout=20.0) == 0
         assert 'configure: node' not in process.log

@@ -24,7 +24,7 @@ from robot_id_msgs.msg import ControllerStatus, ErrorCode, Verdict
 from robot_id_msgs.srv import SetDynamicParameters, SetPayload
 
 ROOT = Path(__file__).resolve().parents[2]
-CONTROL = 'ctc_controller: control'
+CONTROL, PLANT = 'ctc_controller: control', 'ddm_simulator: simulation'
 # A loop that 250 Hz can carry: with that of the robot file one sample of delay makes it unstable.
 RATE, CYCLE_S = 250.0, 4.0
 STIFF, SOFT = '[40*pi, 40*pi, 40*pi, 60*pi, 60*pi, 60*pi]', '[25, 25, 25, 30, 30, 30]'
@@ -46,16 +46,30 @@ class Moving:
         return self.health.values(CONTROL).get(key)
 
     def during(self, work):
-        """Do some work; return what the controller has reported meanwhile."""
-        self.next_report()
-        begin = len(self.health.history(CONTROL))
+        """Do some work; return what controller and plant have reported meanwhile."""
+        self.next_reports()
+        begin = [len(each) for each in self.histories()]
         work()
-        self.next_report()
-        return Reports(self.health.history(CONTROL)[begin:])
+        self.next_reports()
+        control, plant = (
+            [each for each in reports[at:] if each['longest_us'] != reports[at - 1]['longest_us']]
+            for at, reports in zip(begin, self.histories())
+        )
+        return Reports(control, plant)
 
-    def next_report(self):
-        count = len(self.health.history(CONTROL))
-        self.client.spin_until(lambda: len(self.health.history(CONTROL)) > count, 30.0, 'a report')
+    def histories(self):
+        return [self.health.history(name) for name in (CONTROL, PLANT)]
+
+    def next_reports(self):
+        """Wait for new rates of each; a report soon after the last one tells those again."""
+
+        def rates():
+            return [each[-1]['longest_us'] if each else None for each in self.histories()]
+
+        before = rates()
+        self.client.spin_until(
+            lambda: all(a != b for a, b in zip(rates(), before)), 30.0, 'a report of each'
+        )
 
     def ask(self, request):
         name = (
@@ -72,13 +86,17 @@ class Moving:
 
 
 class Reports:
-    """Diagnostics of the controller over some time."""
+    """Diagnostics of the controller over some time; a plant that stalls needs no command."""
 
-    def __init__(self, reports):
+    def __init__(self, reports, plant):
         self._reports = reports
         self.modes = {report['mode'] for report in reports}
         self.gaps = int(reports[-1]['gaps']) - int(reports[0]['gaps'])
-        self.longest = max(float(report['longest_us']) for report in reports) * 1e-6 * RATE
+        longest, stalled = (
+            max(float(report['longest_us']) for report in each) * 1e-6 * RATE
+            for each in (reports, plant)
+        )
+        self.longest = longest - max(stalled - 1.0, 0.0)
         self.real_time = 'no SCHED_FIFO' not in reports[-1]['scheduling']
 
     def errors(self):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.ros, pytest.mark.real_processes, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.ros, pytest.mark.real_processes, pytest.mark.timeout(900)]
 pytest.importorskip('rclpy')
 pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is not built')
 

@@ -17,6 +17,8 @@ from running.robot_graph import START_S
 from sensor_msgs.msg import JointState
 
 LAUNCH = Path(__file__).resolve().parents[2] / 'launch'
+# For the last output of processes that were killed.
+KILLED_S = 10.0
 # What `ros2 launch FILE key:=value ...` does.
 RUN = """
 import sys
@@ -64,8 +66,8 @@ class Launched:
         try:
             self.output = self.process.communicate(timeout=timeout)[0]
         except subprocess.TimeoutExpired:
-            self.interrupt()
-            raise AssertionError(f'did not end:\n{self.output}') from None
+            self.kill()
+            raise AssertionError(f'did not end in {timeout:g} s:\n{self.output}') from None
         return self.process.returncode
 
     def interrupt(self, timeout: float = 60.0) -> int:
@@ -77,7 +79,9 @@ class Launched:
         """End it and all nodes at once."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.communicate()
+        # What has left the group may still hold the pipe.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.output = self.process.communicate(timeout=KILLED_S)[0]
 
 
 @contextlib.contextmanager

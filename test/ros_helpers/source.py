@@ -72,7 +72,7 @@ class Source:
     def stop(self) -> None:
         self._stop.set()
         if self._thread.ident is not None:
-            self._thread.join()
+            self._thread.join(30.0)
 
     def _run(self) -> None:
         begun = time.monotonic()

@@ -96,7 +96,7 @@ def measure(
     control, named = bench.control, ''
     bench.run(HOLD_S)
     if way == 'commission' and not control.stopped:
-        control.supervisor.restart()
+        control.supervisor.restart(held=True)
         bench.work = Commissioning(control)
         bench.run(COMMISSION_S)
         named = bench.work.reason

@@ -15,6 +15,7 @@ from rclpy.parameter import Parameter
 
 # What is waited for comes at once; only a machine that stalls needs so long.
 PATIENCE_S = 120.0
+CLOSING_S = 10.0
 
 
 class Client:
@@ -37,7 +38,8 @@ class Client:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._executor.shutdown()
+        # A callback that a time limit of the test cut off never ends.
+        self._executor.shutdown(CLOSING_S)
         self.node.destroy_node()
         rclpy.try_shutdown(context=self._context)
 

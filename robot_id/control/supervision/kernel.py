@@ -22,6 +22,7 @@ from robot_id.control.supervision.rows import (
     BAD_COUNT,
     BEFORE,
     CALM_SPEED,
+    CARRIED,
     FILTER_S,
     FINE,
     FORGOTTEN,
@@ -61,7 +62,14 @@ from robot_id.control.supervision.rows import (
     VV,
     WINDOW_S,
 )
-from robot_id.control.supervision.soft_start_kernel import CORRELATED, judge_gravity, say, soften
+from robot_id.control.supervision.soft_start_kernel import (
+    CORRELATED,
+    STUCK_SHARE,
+    judge_gravity,
+    let_sink,
+    say,
+    soften,
+)
 from robot_id.dynamics.kernels.friction import add_rotors
 from robot_id.dynamics.kernels.rigid_body import FAST, INLINED, composite, poses
 from robot_id.dynamics.simulation.law import control_work, model_torque
@@ -73,9 +81,8 @@ SETTLED = 5.0
 SMALLEST_SHARE, SMALLEST_SIGMAS = 0.002, 4.0
 # Share of the friction of the model below which its error may be all of v.
 FRICTION_SHARE = 0.2
-# Variation of v that must move a joint: as a share of the torque limit, and of the friction of the
-# model, which a joint that sticks may exceed by half.
-LOW_SHARE, STUCK_SHARE = 0.005, 1.5
+# Variation of v that must move a joint, as a share of the torque limit.
+LOW_SHARE = 0.005
 # After its start a joint has more ways to be disturbed: only large torques are judged.
 LATER_SHARE = 0.05
 # Measured over predicted motion: a start model may be crude, but not by a unit or a gear.
@@ -137,6 +144,8 @@ def supervise(table, flags, bounds, state, scalars, event, history, inputs, h, t
             kind = found
     if kind == FINE and applied:
         kind = judge_gravity(bounds, state, scalars, event, gravity, h)
+    if applied:
+        let_sink(bounds, state, scalars, M, h)
     for j in range(n):
         if applied:
             soften(bounds, state, scalars, gravity[j], abs(fed[j]), M[j, j], h, tau, j)
@@ -251,6 +260,8 @@ def _compare(
         state[GOOD_COUNT, j] = 0.0
         # Not even noise hides a motion that the torque should have made.
         lame = known and not agreed and uu < LEAST_GAIN**2 * vv and vv > expected * expected
+        # A brake that is closed holds the gravity that is not sent yet.
+        lame = lame and scalars[CARRIED] >= 1.0
         state[BAD_COUNT, j] = state[BAD_COUNT, j] + h if lame else 0.0
         if state[BAD_COUNT, j] < scalars[WINDOW_S]:
             return FINE

@@ -26,6 +26,10 @@ Samples = tuple[Array, Array, NDArray[np.bool_]]
 _TINY = 1e-30
 # Share of the squared residual without a mistake that one must leave to be named.
 EXPLAINED = 0.5
+# Mean squared residual, in ranges of the torques, of a model that fits.
+FITS = 0.1
+# Of a motion, below which a part of it is missing.
+SMALLER = 0.99
 # Samples that are needed, and the fewest and most over which both sides are averaged.
 LEAST_SAMPLES, SMOOTHED = 6, (5, 41)
 # Of the motion that a start may make: less is a joint that sticks, by its friction of the model
@@ -89,21 +93,30 @@ def name_mistake(
         taken = np.where(stuck, friction, 0.0)
         return float(np.mean((np.maximum(np.abs(smooth) - taken, 0.0) / weight) ** 2))
 
-    # A mistake must explain more than no mistake does, and than a robot that stands still would:
-    # clearly so where the joint hardly moved.
+    # A mistake must explain more than no mistake does, and fit, or explain more than a robot that
+    # stands still would; one that makes a motion small must do so, as where a joint hardly moved.
     still = left(np.broadcast_to(q.mean(axis=0), q.shape), felt)
-    clearly = EXPLAINED if stuck[robot.joint_names.index(trip.joint)] else 1.0
+    hardly = bool(stuck[robot.joint_names.index(trip.joint)])
     none = left(q, felt)
-    bound = min(EXPLAINED * none, clearly * still)
+    bound = EXPLAINED * none
+    if hardly:
+        bound = min(bound, EXPLAINED * still)
+
+    def explains(score: float, turned: Array) -> bool:
+        return score < still or (score < FITS and not _smaller(turned, q))
+
     undone = _undone(robot, chi, trip, q, felt, period, stuck)
     scores = {}
     for said, made, same in undone:
         # Those that take samples away are judged on what is left of them.
-        share = left(q, felt) / max(left(*same), _TINY) if same is not None else 1.0
-        scores[said] = share * left(*made)
+        share = none / max(left(*same), _TINY) if same is not None else 1.0
+        score = share * left(*made)
+        scores[said] = score if explains(score, made[0]) else np.inf
     for said, turned, scaled in _with_a_number(robot, q, felt):
         # A number that is chosen explains more, for no reason.
-        scores[said] = min(scores.get(said, np.inf), left(turned, scaled) / EXPLAINED)
+        score = left(turned, scaled) / EXPLAINED
+        if explains(score, turned):
+            scores[said] = min(scores.get(said, np.inf), score)
     if scores.get(words, 0.0) > none:
         # What the violation says by itself explains nothing.
         words = UNKNOWN
@@ -111,6 +124,12 @@ def name_mistake(
     bound = min(bound, EXPLAINED * scores.get(words, np.inf))
     said = min(scores, key=lambda each: scores[each])
     return said if scores[said] < bound else words
+
+
+def _smaller(turned: Array, q: Array) -> bool:
+    """Whether a motion (L, n) is smaller than another one."""
+    size, whole = (float(np.linalg.norm(np.ptp(each, axis=0))) for each in (turned, q))
+    return size < SMALLER * whole
 
 
 def _undone(

@@ -20,9 +20,9 @@ STATE_ROWS, FORGOTTEN = 34, 29
 ) = range(9)  # fmt: skip
 BOUND_ROWS = 9
 # Scalars: samples since the last pause, seconds of the last step, moments of the gravity, its
-# counters, and the options.
+# counters, the share of it that is sent, and the options.
 (
-    SAMPLES, STEP_S, GG, GR, RR, GRAVITY_COUNT, HELD_S, GRAVITY_SEEN, FILTER_S, WINDOW_S,
-    SATURATION_S, RAMP_S, SHARE, APPLIED, STOPPING, SWINGS,
-) = range(16)  # fmt: skip
-SCALARS = 16
+    SAMPLES, STEP_S, GG, GR, RR, GRAVITY_COUNT, HELD_S, GRAVITY_SEEN, SINK_COUNT, CARRIED,
+    FILTER_S, WINDOW_S, SATURATION_S, RAMP_S, SHARE, APPLIED, STOPPING, SWINGS,
+) = range(18)  # fmt: skip
+SCALARS = 18

@@ -10,7 +10,10 @@ from robot_id.control.supervision.rows import (
     AGREED,
     ALLOWED,
     BEHIND,
+    CARRIED,
+    FILTER_S,
     FINE,
+    FRICTION,
     GG,
     GR,
     GRAVITY,
@@ -18,12 +21,16 @@ from robot_id.control.supervision.rows import (
     GRAVITY_SEEN,
     HELD_S,
     LEFT,
+    LEFT_1,
     LIMIT,
     MOVED,
+    MOVED_1,
+    NOISE,
     RAMP_S,
     RR,
     SAMPLES,
     SHARE,
+    SINK_COUNT,
     START_ACCELERATION,
     WINDOW_S,
 )
@@ -38,6 +45,13 @@ MOST_STARTS = 20.0
 SMALLEST_GRAVITY = 0.02
 # Share of it that the robot carries itself.
 LEAST_CARRIED, MOST_CARRIED = 0.7, 1.4
+# Share of the gravity that is sent first: more tells less of a posture, less of the torques.
+FIRST_GRAVITY = 0.35
+# A robot sinks as the model says, unknown friction and loads apart: measured over predicted
+# motion, in a row, beyond the noise of the speeds.
+LEAST_SINK, MOST_SINK, SINKS_IN_A_ROW, SINK_SIGMAS = 0.2, 2.0, 2, 2.0
+# Of the friction of the model, which holds a joint that sticks.
+STUCK_SHARE = 1.5
 
 
 @njit(**INLINED)
@@ -53,9 +67,12 @@ def soften(bounds, state, scalars, gravity, friction, inertia, h, tau, j):
 
     At first to what moves it a tenth of the allowed start within 50 ms, and what the model
     says that its friction takes; where that is not enough, the bound grows within the share of
-    the torque limit. Once the joint agrees, the bound grows to the whole limit.
+    the torque limit. Once the joint agrees, the bound grows to the whole limit. Of the gravity
+    itself the share is sent that `let_sink` allows.
     """
-    limit = bounds[LIMIT, j]
+    limit, carried = bounds[LIMIT, j], scalars[CARRIED]
+    if tau[j] * gravity > 0.0:
+        tau[j] = math.copysign(max(abs(tau[j]) - (1.0 - carried) * abs(gravity), 0.0), tau[j])
     start = inertia * bounds[START_ACCELERATION, j]
     most = scalars[SHARE] * limit if limit < np.inf else MOST_STARTS * start
     agreed = state[AGREED, j] != 0.0
@@ -64,7 +81,8 @@ def soften(bounds, state, scalars, gravity, friction, inertia, h, tau, j):
         return
     if state[ALLOWED, j] == 0.0:
         state[ALLOWED, j] = min(start, most)
-    bound = abs(gravity) + min(state[ALLOWED, j] + friction, max(most, state[ALLOWED, j]))
+    beyond = min(state[ALLOWED, j] + friction, max(most, state[ALLOWED, j]))
+    bound = carried * abs(gravity) + beyond
     held = min(max(tau[j], -bound), bound)
     state[BEHIND, j] = _behind(state[BEHIND, j], agreed, held != tau[j])
     ramp = scalars[RAMP_S]
@@ -74,6 +92,40 @@ def soften(bounds, state, scalars, gravity, friction, inertia, h, tau, j):
     elif held != tau[j]:
         state[ALLOWED, j] = min(state[ALLOWED, j] + h / ramp * most, most)
     tau[j] = held
+
+
+@njit(**INLINED)
+def let_sink(bounds, state, scalars, M, h):
+    """
+    Choose the share of its gravity that a robot gets.
+
+    With a part of it a robot without brakes sinks by the rest, as the model predicts where
+    posture, order, signs and scales are right: after some samples it gets the whole. One that
+    stands, by its brakes or its friction, gets more as the torque of the start grows; one that
+    moves otherwise gets no more.
+    """
+    if scalars[CARRIED] >= 1.0:
+        return
+    scalars[CARRIED] = max(scalars[CARRIED], FIRST_GRAVITY)
+    moves = lags = otherwise = False
+    for j in range(M.shape[0]):
+        noise = M[j, j] * math.sqrt(2.0 * state[NOISE, j]) / (h * scalars[FILTER_S])
+        limit = bounds[LIMIT, j] if bounds[LIMIT, j] < np.inf else 0.0
+        least = max(SINK_SIGMAS * noise, STUCK_SHARE * bounds[FRICTION, j])
+        least = max(least, SMALLEST_GRAVITY * limit)
+        v = abs(state[LEFT_1, j])
+        u = math.copysign(1.0, state[LEFT_1, j]) * state[MOVED_1, j]
+        otherwise = otherwise or max(-u, u - MOST_SINK * v) > least
+        if v > least:
+            moves = moves or u > SINK_SIGMAS * noise
+            lags = lags or u < LEAST_SINK * v
+    sinks = moves and not lags and not otherwise
+    scalars[SINK_COUNT] = scalars[SINK_COUNT] + 1.0 if sinks else 0.0
+    if scalars[SINK_COUNT] >= SINKS_IN_A_ROW:
+        scalars[CARRIED] = 1.0
+    elif not otherwise:
+        more = (1.0 - FIRST_GRAVITY) * h / scalars[RAMP_S]
+        scalars[CARRIED] = min(scalars[CARRIED] + more, 1.0)
 
 
 @njit(**INLINED)

@@ -108,6 +108,7 @@ class Supervisor:
         the torque limit.
     :param saturation_s: longest time at a torque limit.
     :param applied: whether the torques reach the robot; not in a dry run.
+    :param carried: the robot carries itself, so that no gravity is sent to it.
     """
 
     def __init__(
@@ -119,10 +120,12 @@ class Supervisor:
         start_share: float = 0.15,
         saturation_s: float = 0.2,
         applied: bool = True,
+        carried: bool = False,
     ) -> None:
         robot, period = controller.robot, controller.period
         self.robot, self._controller = robot, controller
         self.period, self.start_share, self.soft_start_s = period, start_share, soft_start_s
+        self._carried = carried
         self._bounds = _bounds(robot, controller.settings.limit, largest_error)
         self.state = np.zeros((row.STATE_ROWS, robot.n))
         self._scalars = np.zeros(row.SCALARS)
@@ -137,14 +140,20 @@ class Supervisor:
         self._history = np.zeros((max(round(HISTORY_S / period), 8), 4, robot.n))
         self.restart()
 
-    def restart(self) -> None:
-        """Trust nothing that was seen; all joints start softly again."""
+    def restart(self, held: bool = False) -> None:
+        """
+        Trust nothing that was seen; all joints start softly again.
+
+        :param held: the robot is held, so that no gravity is taken from it.
+        """
         self.state[:] = 0.0
         self._scalars[: row.FILTER_S] = 0.0
         self._scalars[row.STOPPING] = 0.0
         if self._scalars[row.RAMP_S] == 0.0:
             self.state[row.AGREED] = 1.0
             self._scalars[row.GRAVITY_SEEN] = 1.0
+        if held or self._carried or self._scalars[row.RAMP_S] == 0.0:
+            self._scalars[row.CARRIED] = 1.0
         self._bounds[row.FRICTION] = start_friction(self.robot, self._controller.target)
         self.pause()
 
