@@ -217,12 +217,13 @@ class _Job:
         # A mistake that is named already, such as a wrong sign, looks like a contradiction too.
         named = remarks(self.seen)
         rows = None if named or not self.request.holdout else _trial_rows(robot, dataset, result)
-        changed = [] if rows is None else changes(rows, robot)
+        better = [] if rows is None else suggestions(rows, robot)
+        tried = [one.after_percent for one in better if np.isfinite(one.after_percent)]
+        changed = [] if rows is None else changes(rows, robot, min(tried, default=np.inf))
         verdict = judge(case, named or [*contradictions(case, self.recording), *changed])
-        better = suggestions(rows, robot) if rows is not None and not changed else []
         judged = replace(
             result,
-            suggestions=tuple(one.as_dict() for one in better),
+            suggestions=() if changed else tuple(one.as_dict() for one in better),
             verdict=verdict.level,
             reasons=verdict.reasons,
             findings=tuple(finding.as_dict() for finding in self.seen),
