@@ -122,7 +122,7 @@ def test_friction_that_drives_is_judged_by_the_torque_of_its_joint(scara, record
 
 
 @pytest.mark.parametrize(
-    ('wider', 'levels'), [(1.0, []), (500.0, ['caution']), (5000.0, ['do_not_use'])]
+    ('wider', 'levels'), [(1.0, []), (1000.0, ['caution']), (5000.0, ['do_not_use'])]
 )
 def test_what_the_deviations_leave_unknown_of_other_motions(scara, recording, wider, levels):
     result = identify(Request(scara, recording, holdout=0, check=False)).result

@@ -155,17 +155,18 @@ def _align(
     if best is not None and LARGEST_CUTOFF * dataset.rate > 1.01 * CUTOFF_HZ:
         processing = _processing(dataset, SMOOTH_CUTOFF_HZ)
         rows = Observation(robot, dataset, processing, best)
-    offset = _projected_offset(rows, step)
+    own = _fit(rows.projected())
+    offset = _offset(own, step)
     usual = offset is not None and (offset.held or offset.undecided)
     if offset is not None and not usual and offset.largest > step:
         # The estimate is of first order: what it leaves of a long delay is found once more.
         known = offset.of_joints() if offset.differ else offset.seconds
         shifted = replace(processing, torque_delay_s=known)
-        rest = _projected_offset(Observation(robot, dataset, shifted, best), step)
+        rest = _offset(_fit(Observation(robot, dataset, shifted, best).projected()), step)
         offset = offset if rest is None else offset.plus(rest)
     in_rows, doubt = best, None
     if isinstance(slope, str):
-        in_rows, doubt, tails = _law_of_motion(rows, best)
+        in_rows, doubt, tails = _law_of_motion(rows, best, own)
         shown = f'{shown}; in motion {tails}' if tails else shown
     reason = shown if offset is not None else 'too few data'
     return Alignment(best, reason, offset, misfit, in_rows, doubt)
@@ -196,7 +197,7 @@ def _turn(
 
 
 def _law_of_motion(
-    rows: Observation, slope: float | None
+    rows: Observation, slope: float | None, own: _Fit | None
 ) -> tuple[float | None, Array | None, str]:
     """
     Return the slope of friction between the reversals, the doubt left, and why.
@@ -210,14 +211,15 @@ def _law_of_motion(
 
     :param rows: with the law that is known, None for sign(dq).
     :param slope: of that law.
+    :param own: the fit of the rows without their reversals.
     """
     if slope is None or slope >= HARD_SLOPE:
-        made = _solved(rows.projected())
+        made = _solved(own)
         return (slope, None, '') if made is None else (slope, made.doubt(), '')
     hard = Observation(rows.robot, rows.dataset, rows.processing, HARD_SLOPE, free=True)
     found: dict[float, _Solved] = {}
     for candidate, one in ((HARD_SLOPE, hard), (slope, rows.projected(hard.reversals))):
-        solved = _solved(one)
+        solved = _solved(_fit(one))
         if solved is None:
             return slope, None, ''
         found[candidate] = solved
@@ -246,21 +248,19 @@ class _Solved:
         return friction_doubt(self.rows, self.kept, self.weights, self.fit, ALIKE_ROWS)
 
 
-def _solved(rows: Observation) -> _Solved | None:
-    """Return the fit of rows, None where they are too few."""
-    fit = _fit(rows)
+def _solved(fit: _Fit | None) -> _Solved | None:
+    """Return the parameters of rows with their offset, None where they are too few."""
     solved = None if fit is None else fit_with_offset(*fit)
     return None if fit is None or solved is None else _Solved(*fit, solved)
 
 
-def _projected_offset(rows: Observation, step: float) -> TimeOffset | None:
+def _offset(fit: _Fit | None, step: float) -> TimeOffset | None:
     """
     Return the offset of the torques, common and by joint, from rows without the reversals.
 
     Friction that does not turn as W says (before the velocity does, or smoothly) looks like a
     torque that is early or late, although gravity and inertia are not.
     """
-    fit = _fit(rows.projected())
     offset = None if fit is None else estimate_offset(*fit, step)
     return offset if fit is None or offset is None else with_joints(offset, *fit)
 

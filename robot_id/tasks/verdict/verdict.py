@@ -204,7 +204,7 @@ def other_motions(case: Case) -> list[Remark]:
     C = np.where(known[:, None] & known, result.covariance, 0.0)
     unknown = float(np.sqrt(max(float(np.sum((W @ C) * W)), 0.0)))
     percent = 100.0 * unknown / max(float(np.linalg.norm(W @ result.values)), 1e-300)
-    if percent < POOR_PERCENT:
+    if percent < NONSENSE_PERCENT:
         return []
     text = f'on other motions within the limits its standard deviations leave {percent:.3g} % of'
     level: Level = 'caution' if percent < NOTHING_KNOWN_PERCENT else 'do_not_use'
