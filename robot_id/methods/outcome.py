@@ -82,7 +82,7 @@ def _with_doubt(method: Any, derived: ResolvedOptions, covariance: Array) -> Arr
     doubt = derived.law_doubt
     if doubt is None or getattr(method, 'deviations', 'classical') == 'classical':
         return covariance
-    return covariance + np.outer(doubt, doubt)
+    return covariance + doubt
 
 
 def essential(found: Outcome) -> NDArray[np.bool_]:

@@ -210,24 +210,32 @@ class _Job:
         result, holdout = _unseen(
             self.request, method, robot, dataset, result, part_of(progress, 0.55, 1.0)
         )
+        # A mistake that is named already, such as a wrong sign, looks like a contradiction too.
+        named = remarks(tuple(finding for finding in self.seen if not self._corrected(finding)))
+        rows = None if named or not self.request.holdout else _trial_rows(robot, dataset, result)
+        if rows is not None and not np.isfinite(result.holdout_error_percent):
+            error = rows.error_percent(rows.left)
+            result = replace(result, holdout_error_percent=error)
         found = Identification(
             robot, dataset, result, prediction, validation, holdout, self.findings
         )
         case = self.case(found)
-        # A mistake that is named already, such as a wrong sign, looks like a contradiction too.
-        named = remarks(self.seen)
-        rows = None if named or not self.request.holdout else _trial_rows(robot, dataset, result)
-        changed = [] if rows is None else changes(rows, robot)
+        better = [] if rows is None else suggestions(rows, robot)
+        tried = [one.after_percent for one in better if np.isfinite(one.after_percent)]
+        changed = [] if rows is None else changes(rows, robot, min(tried, default=np.inf))
         verdict = judge(case, named or [*contradictions(case, self.recording), *changed])
-        better = suggestions(rows, robot) if rows is not None and not changed else []
         judged = replace(
             result,
-            suggestions=tuple(one.as_dict() for one in better),
+            suggestions=() if changed else tuple(one.as_dict() for one in better),
             verdict=verdict.level,
             reasons=verdict.reasons,
             findings=tuple(finding.as_dict() for finding in self.seen),
         )
         return replace(found, result=judged)
+
+    def _corrected(self, finding: Finding) -> bool:
+        """Whether the fit has taken out what was found: a delay, unless one was given."""
+        return finding.code == 'torque_delay' and 'torque_delay_s' not in self.request.options
 
     def case(self, found: Identification) -> Case:
         """Return what is judged."""

@@ -1,5 +1,7 @@
 """Short motions of robots that no choice was made with: what moved the estimates."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from robot_id.regression.preprocessing.alignment import align
 from robot_id.regression.preprocessing.resolve import resolve
 from robot_id.regression.preprocessing.torque_delay import TimeOffset
 from robot_id.studies.campaign.world import known_robot, recording
+from robot_id.tasks import record
 
 QUIET = {'encoder_step': 0.0, 'torque_std': 0.0}
 
@@ -101,16 +104,40 @@ def test_the_deviation_of_an_undecided_offset_counts(method):
 def test_a_law_that_is_not_told_from_the_other_widens_the_friction():
     robot, data = experiment({'robot': 'emps'}, 51004, encoder_step=3.0, torque_std=3.0)
     alignment = align(robot, data, 'auto')
-    doubt = dict(zip(robot.base.names, alignment.law_doubt))
+    doubt = alignment.law_doubt
+    M, v, c = (robot.base.names.index(name) for name in ('M1', 'Fv1', 'Fc1'))
     # The tail of the other law stands in Coulomb and viscous friction, with opposite signs.
-    assert doubt['Fv1'] * doubt['Fc1'] < 0.0
-    assert abs(doubt['M1'] / robot.truth()[0]) < 1e-3
+    assert doubt[v, c] < -0.8 * np.sqrt(doubt[v, v] * doubt[c, c])
+    assert np.sqrt(doubt[M, M]) / robot.truth()[0] < 1e-3
     auto, given = (
         registry.create('idim_wls', {'coulomb_slope': slope}).estimate(robot, data)
         for slope in ('auto', alignment.row_slope)
     )
-    expected = np.hypot(given.std, np.abs(alignment.law_doubt))
+    expected = np.sqrt(given.std**2 + np.diag(doubt))
     np.testing.assert_allclose(auto.std, expected, rtol=0.02)
+
+
+@pytest.mark.parametrize('width', [0.0, 0.3])
+def test_friction_that_is_soft_around_rest_widens_its_intervals(scara, width):
+    """Friction of joint 2 grows up to a speed before it is Coulomb friction, or it does not."""
+    data = record(scara, seed=31)
+    run, names = data.runs[0], scara.base.names
+    dq = np.gradient(run.position[:, 1], run.step)
+    Fc, torque = scara.truth()[names.index('Fc2')], run.torque.copy()
+    if width:
+        torque[:, 1] -= Fc * np.sign(dq) * np.maximum(1.0 - np.abs(dq) / width, 0.0)
+    soft = replace(data, runs=(replace(run, torque=torque),))
+    found = registry.create('idim_wls', {}).estimate(scara, soft)
+    slope = found.options['coulomb_slope']
+    sure = registry.create('idim_wls', {'coulomb_slope': slope}).estimate(scara, soft)
+    z = (found.values - scara.truth()) / found.std
+    assert np.abs(z).max() < 3.0
+    wider = dict(zip(names, found.std / sure.std))
+    if width:
+        assert wider['Fc2'] > 3.0
+        assert wider['Fc2'] > 2.0 * wider['Fc1']
+    else:
+        assert max(wider.values()) < 1.3
 
 
 def plain(known, robot, data, same, taken):

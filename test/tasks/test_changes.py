@@ -62,6 +62,15 @@ def test_a_torque_whose_gain_steps(plain):
     assert any(f'from {middle:.3g} s on' in text for text in result.reasons), result.reasons
 
 
+def test_a_torque_with_another_gain_than_the_others(plain):
+    """Bodies that two joints move tell the ratio of their gains."""
+    _, data, _ = plain
+    result = identified(plain, data.runs[0].torque * [1.2, 1.0])
+    assert result.verdict == 'caution', (result.verdict, result.reasons)
+    assert any("is 1.2 times that of '" in text for text in result.reasons), result.reasons
+    assert any('wrong torque gain' in text for text in result.reasons)
+
+
 def test_friction_of_the_load_is_suggested_with_its_gain(plain, tmp_path):
     _, data, friction = plain
     run = data.runs[0]

@@ -2,10 +2,13 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from robot_id.exceptions import DataError
 from robot_id.robot import load_robot
+from robot_id.tasks.checks import unexplained
+from robot_id.tasks.checks.case import Case
 from robot_id.tasks.identify import Request, identify
 from robot_id.tasks.recording import record
 
@@ -52,3 +55,24 @@ def test_a_torque_that_is_zero_all_along_was_not_recorded(check):
     silent = replace(recorded, runs=(replace(recorded.runs[0], torque=torque),))
     with pytest.raises(DataError, match=f"torque of joint '{robot.joint_names[1]}' is zero"):
         identify(Request(robot, silent, check=check))
+
+
+def test_a_delay_that_the_fit_takes_out_does_not_lower_the_verdict(scara, clean):
+    run, samples = clean.runs[0], 8
+    torque = np.concatenate([np.repeat(run.torque[:1], samples, 0), run.torque[:-samples]])
+    late = replace(clean, runs=(replace(run, torque=torque),))
+    result = identify(Request(scara, late)).result
+    assert [finding['code'] for finding in result.findings] == ['torque_delay']
+    assert result.verdict == 'usable', result.reasons
+    kept = identify(Request(scara, late, options={'torque_delay_s': 0.0})).result
+    assert kept.verdict != 'usable'
+
+
+def test_a_robot_that_changes_between_two_files_is_no_unexplained_torque(scara, clean):
+    """Each file is explained by itself: the torques are those of this robot."""
+    run, rng = clean.runs[0], np.random.default_rng(0)
+    two = replace(clean, runs=(run, replace(run, torque=0.1 * run.torque)))
+    assert unexplained.changed(Case(scara, two))
+    noise = replace(run, torque=rng.normal(size=run.torque.shape) * run.torque.std(axis=0))
+    assert not unexplained.changed(Case(scara, replace(clean, runs=(noise,))))
+    assert not unexplained.changed(Case(scara, clean))

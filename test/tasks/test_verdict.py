@@ -119,3 +119,13 @@ def test_friction_that_drives_is_judged_by_the_torque_of_its_joint(scara, record
     result = Result('scara', 'idim_wls', scara.base.names, values, tiny)
     remarks = verdict.friction(verdict.Case(scara, recording, result, None))
     assert bool(remarks) == told, remarks
+
+
+@pytest.mark.parametrize(
+    ('wider', 'levels'), [(1.0, []), (1000.0, ['caution']), (5000.0, ['do_not_use'])]
+)
+def test_what_the_deviations_leave_unknown_of_other_motions(scara, recording, wider, levels):
+    result = identify(Request(scara, recording, holdout=0, check=False)).result
+    vague = replace(result, covariance=wider**2 * result.covariance)
+    remarks = verdict.other_motions(verdict.Case(scara, recording, vague, result.prediction))
+    assert [remark.level for remark in remarks] == levels, remarks

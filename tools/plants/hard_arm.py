@@ -31,8 +31,12 @@ Array = NDArray[np.float64]
 CONTROL_HZ, SUBSTEPS, SWEEPS = 1000.0, 8, 60
 # Of the loop; a slower one would droop far under gravity.
 BANDWIDTHS_HZ = (10.0, 25.0)
+# Of a rotor alone behind an elastic drive, rad/s: a controller of 1 kHz cannot be faster.
+FASTEST_ROTOR = 400.0
 # Random states that determine the base parameters.
 STATES = 300
+# Length of the motion on which the true error of a model is measured.
+FRESH_S = 8.0
 
 
 @dataclass(frozen=True)
@@ -100,11 +104,17 @@ class Bodies:
 
 @dataclass(frozen=True)
 class HardArm:
-    """An arm as written to a folder, with its bodies and its recording."""
+    """
+    An arm as written to a folder, with its bodies and its recording.
+
+    :param fresh: another motion of the same arm without torque noise, as it is at the end of the
+        recording (warm, with its load) and with right torques; None where none was asked for.
+    """
 
     bodies: Bodies
     robot_file: Path
     dataset: Dataset
+    fresh: Dataset | None = None
 
     def truth(self, robot: Robot) -> Array:
         """(b,) base parameters: those that give the torques of random states."""
@@ -127,12 +137,14 @@ def make(
     effects: Effects = PLAIN,
     joints: int | None = None,
     with_reference: bool = False,
+    fresh: bool = False,
 ) -> HardArm:
     """
     Return a random arm and its recording, all drawn from the seed.
 
     :param motion: length and rate; None draws 6 to 30 s at 100 Hz to 1 kHz.
     :param joints: 2 to 5 where None.
+    :param fresh: with another motion of 8 s, to measure the true error of a model.
     """
     rng = np.random.default_rng([seed, 4711])
     n = int(rng.integers(2, 6)) if joints is None else joints
@@ -162,7 +174,14 @@ def make(
         else {}
     )  # fmt: skip
     run = Run(time=np.arange(len(q)) / motion.rate, position=q, torque=tau, **followed)
-    return HardArm(bodies, robot_file, Dataset(names, (run,), f'hard_{seed}'))
+    recorded = Dataset(names, (run,), f'hard_{seed}')
+    if not fresh:
+        return HardArm(bodies, robot_file, recorded)
+    rng = np.random.default_rng([seed, 4712])
+    wanted = reference(frame, Motion(FRESH_S, CONTROL_HZ), rng)
+    q, tau = _play(bodies, wanted, effects, rng, late=True)
+    run = Run(np.arange(len(q[::every])) / motion.rate, q[::every], tau[::every])
+    return HardArm(bodies, robot_file, recorded, replace(recorded, runs=(run,)))
 
 
 def _random_bodies(n: int, rng: np.random.Generator) -> Bodies:
@@ -206,18 +225,29 @@ def _inertia(bodies: Bodies, q: Array) -> Array:
 
 
 def _play(
-    bodies: Bodies, wanted: tuple[Array, Array, Array], effects: Effects, rng: np.random.Generator
+    bodies: Bodies,
+    wanted: tuple[Array, Array, Array],
+    effects: Effects,
+    rng: np.random.Generator,
+    late: bool = False,
 ) -> tuple[Array, Array]:
-    """Return (N, n) measured positions and torques of a PD loop of 1 kHz."""
+    """
+    Return (N, n) measured positions and torques of a PD loop of 1 kHz.
+
+    :param late: the arm is as it is at the end of a recording, warm and with its load.
+    """
     b, e = bodies, effects
     M = np.mean([np.diag(_inertia(b, q)) for q in wanted[0][:: len(wanted[0]) // 20]], axis=0)
-    w = 2.0 * np.pi * rng.uniform(*BANDWIDTHS_HZ)
+    w = np.full(b.n, 2.0 * np.pi * rng.uniform(*BANDWIDTHS_HZ))
+    if e.elastic_hz > 0.0:
+        # Above the resonance the controller has the rotor alone in its hands.
+        w = np.minimum(w, 0.5 * FASTEST_ROTOR * b.rotor / (M + b.rotor))
     gains = np.stack([(M + b.rotor) * w**2, 2.0 * (M + b.rotor) * w])
     rms = np.sqrt((b.torques(*(np.ascontiguousarray(x[::10]) for x in wanted)) ** 2).mean(axis=0))
     middle = wanted[0].mean(axis=0)
     stiffness = e.spring * rms / np.maximum(wanted[0].std(axis=0), 1e-3)
     numbers = np.array([e.stribeck, e.load, e.cogging, e.warming, e.payload_kg, e.smooth,
-                        e.elastic_hz, e.backlash])  # fmt: skip
+                        e.elastic_hz, e.backlash, late])  # fmt: skip
     return _loop(
         b.R, b.p, b.m, b.c, b.I, b.gravity, b.rotor, b.viscous, b.coulomb,
         *wanted[:2], gains, stiffness, middle, numbers, 1.0 / CONTROL_HZ, SUBSTEPS,
@@ -341,7 +371,7 @@ def _mass(R, p, m, c, I, q, M):  # type: ignore[no-untyped-def]
 def _loop(R, p, m, c, I, g, rotor, viscous, coulomb, q_r, dq_r, gains, stiffness, middle,
           numbers, step, substeps):  # type: ignore[no-untyped-def]  # fmt: skip
     """Return (N, n) positions and torques. Over 60 lines: one compiled loop."""
-    stribeck, load, cogging, warming, payload, smooth, elastic, backlash = numbers
+    stribeck, load, cogging, warming, payload, smooth, elastic, backlash, late = numbers
     N, n = q_r.shape
     h = step / substeps
     m, c, I = m.copy(), c.copy(), I.copy()
@@ -361,7 +391,7 @@ def _loop(R, p, m, c, I, g, rotor, viscous, coulomb, q_r, dq_r, gains, stiffness
         inertia[j] = rotor[j] + M[j, j]
     tau = np.zeros(n)
     for k in range(N):
-        if payload > 0.0 and k == N // 2:
+        if payload > 0.0 and k == (0 if late > 0.0 else N // 2):
             # A point mass 5 cm beyond the centre of the last link.
             total = m[n - 1] + payload
             r = c[n - 1] + np.array([0.05, 0.05, 0.05])
@@ -375,7 +405,8 @@ def _loop(R, p, m, c, I, g, rotor, viscous, coulomb, q_r, dq_r, gains, stiffness
             m[n - 1] = total
         warm = 1.0
         if warming > 0.0:
-            warm = 1.0 - warming * (1.0 - np.exp(-3.0 * k / N)) / (1.0 - np.exp(-3.0))
+            passed = 1.0 if late > 0.0 else k / N
+            warm = 1.0 - warming * (1.0 - np.exp(-3.0 * passed)) / (1.0 - np.exp(-3.0))
         # Positions stand half a step after the moment at which the torque changes.
         at = motor - 0.5 * h * u if elastic > 0.0 else q - 0.5 * h * v
         for j in range(n):

@@ -16,7 +16,9 @@ from robot_id.methods.closed_loop.method import LoopMethod, rigid_statement
 from robot_id.methods.closed_loop.problem import LoopProblem
 from robot_id.methods.idim.idim_wls import IdimWls
 from robot_id.methods.outcome import Outcome
+from robot_id.methods.result import Result
 from robot_id.progress import Progress, attempts
+from robot_id.regression.uncertainty.disagreement import bias_covariance
 
 Array = NDArray[np.float64]
 # The loop for the parameters, the parameters for the loop: they hardly depend on each other.
@@ -123,7 +125,8 @@ class EstimatedLoopMethod(LoopMethod):
     ) -> tuple[LoopProblem, Outcome] | None:
         """Return what was found with a loop that is estimated; None where none can be."""
         try:
-            chi, covariance = self._without_loop(problem)
+            wls, chi = self._without_loop(problem)
+            covariance = wls.covariance
             if not known and self.coulomb_slope is None:
                 problem = steep(problem, chi)
             fit = best_loop(problem, chi, covariance, known)
@@ -149,19 +152,23 @@ class EstimatedLoopMethod(LoopMethod):
             'delay_s': fit.problem.delay_s,
             'deviations': [float(v) for v in np.sqrt(np.diag(fit.covariance))],
         }
-        return fit.problem, replace(found, extras={**found.extras, 'estimated_loop': described})
+        found = replace(found, extras={**found.extras, 'estimated_loop': described})
+        if self.deviations != 'classical':
+            bias = bias_covariance(found.chi, wls.values, wls.covariance)
+            found = replace(found, covariance=found.covariance + bias)
+        return fit.problem, found
 
     def _solved_with(self, fit: LoopFit, start: Array, progress: Progress) -> Outcome:
         """Solve with a fitted loop, whose uncertainty is one of the parameters too."""
         fit.problem.loop_covariance = fit.covariance
         return self.solve(fit.problem, start, progress)
 
-    def _without_loop(self, problem: LoopProblem) -> tuple[Array, Array]:
-        """(b,) parameters that no loop has a part in, and their covariance."""
+    def _without_loop(self, problem: LoopProblem) -> tuple[Result, Array]:
+        """Return an estimate that no loop has a part in, and (b,) one that can be simulated."""
         wls = IdimWls(processing=self.processing).estimate(problem.robot, problem.dataset)
         motions = [run.position for run in problem.dataset.runs]
         chi = consistent_start(problem.robot, wls.values, motions, wls.covariance)
-        return chi, wls.covariance
+        return wls, chi
 
 
 def best_loop(problem: LoopProblem, chi: Array, covariance: Array, known: bool) -> LoopFit:

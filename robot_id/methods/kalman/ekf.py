@@ -43,6 +43,7 @@ from robot_id.regression.preprocessing.alignment import Alignment
 from robot_id.regression.preprocessing.options import ResolvedOptions
 from robot_id.regression.preprocessing.resolve import resolve_for_filter
 from robot_id.regression.rows.prediction import Prediction, predict
+from robot_id.regression.uncertainty.disagreement import bias_covariance
 from robot_id.robot import Robot
 
 Array = NDArray[np.float64]
@@ -197,7 +198,7 @@ class Ekf:
         for attempt, part in zip(tries, attempts(part_of(progress, 0.1, 1.0))):
             start = self._start(robot, dataset, wls, attempt)
             try:
-                outcome = self._filtered(robot, dataset, resolved, start, attempt, part)
+                outcome = self._filtered(robot, dataset, resolved, start, attempt, part, wls)
             except IdentificationError as error:
                 failure = failure or error
                 continue
@@ -221,8 +222,9 @@ class Ekf:
         start: Start,
         attempt: Try,
         progress: Progress,
+        wls: Result | None,
     ) -> Outcome:
-        """Filter all passes from a start."""
+        """Filter all passes from a start; `wls` is an estimate without a filter, if there is."""
         alignment, derived = resolved
         factor = max(int(np.ceil(dataset.rate / self.highest_rate_hz - 1e-6)), 1)
         given = {key: getattr(self, key) for key in NOISE}
@@ -252,6 +254,8 @@ class Ekf:
         covariance = None
         if self.deviations == 'robust' and not np.any(self.drift_std):
             covariance = blocks.covariance(start.std)
+        if covariance is not None and wls is not None:
+            covariance = covariance + bias_covariance(chi, wls.values, wls.covariance)
         careful = () if attempt == TRIES[0] else (attempt.words(),)
         found = Outcome(
             chi,

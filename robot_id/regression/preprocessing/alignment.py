@@ -17,6 +17,7 @@ from robot_id.data.signals.processing import LARGEST_CUTOFF, Processing, even_fa
 from robot_id.data.signals.processing import resolve as fill_in
 from robot_id.exceptions import DataError
 from robot_id.regression.preprocessing.coarse import coarse
+from robot_id.regression.preprocessing.friction_doubt import friction_doubt
 from robot_id.regression.preprocessing.rest_band import resolve_rest_band
 from robot_id.regression.preprocessing.torque_delay import (
     OffsetFit,
@@ -62,8 +63,8 @@ class Alignment:
     :param misfit: share of the torques that is left with this slope; None where it was given.
     :param row_slope: alpha in rows of the measured motion; HARD_SLOPE where friction is known in
         detail and steps from one side to the other, else `slope`.
-    :param law_doubt: (b,) deviations of the parameters, fully correlated, since the law of motion
-        is not known for certain; None where it is.
+    :param law_doubt: (b, b) covariance of the parameters since the law of friction is not known
+        for certain; None where it is.
     """
 
     slope: float | None
@@ -154,17 +155,18 @@ def _align(
     if best is not None and LARGEST_CUTOFF * dataset.rate > 1.01 * CUTOFF_HZ:
         processing = _processing(dataset, SMOOTH_CUTOFF_HZ)
         rows = Observation(robot, dataset, processing, best)
-    offset = _projected_offset(rows, step)
+    own = _fit(rows.projected())
+    offset = _offset(own, step)
     usual = offset is not None and (offset.held or offset.undecided)
     if offset is not None and not usual and offset.largest > step:
         # The estimate is of first order: what it leaves of a long delay is found once more.
         known = offset.of_joints() if offset.differ else offset.seconds
         shifted = replace(processing, torque_delay_s=known)
-        rest = _projected_offset(Observation(robot, dataset, shifted, best), step)
+        rest = _offset(_fit(Observation(robot, dataset, shifted, best).projected()), step)
         offset = offset if rest is None else offset.plus(rest)
     in_rows, doubt = best, None
-    if best is not None and isinstance(slope, str):
-        in_rows, doubt, tails = _law_of_motion(rows, best)
+    if isinstance(slope, str):
+        in_rows, doubt, tails = _law_of_motion(rows, best, own)
         shown = f'{shown}; in motion {tails}' if tails else shown
     reason = shown if offset is not None else 'too few data'
     return Alignment(best, reason, offset, misfit, in_rows, doubt)
@@ -194,7 +196,9 @@ def _turn(
     return rows[best], shown, found[best]
 
 
-def _law_of_motion(rows: Observation, slope: float) -> tuple[float, Array | None, str]:
+def _law_of_motion(
+    rows: Observation, slope: float | None, own: _Fit | None
+) -> tuple[float | None, Array | None, str]:
     """
     Return the slope of friction between the reversals, the doubt left, and why.
 
@@ -203,39 +207,60 @@ def _law_of_motion(rows: Observation, slope: float) -> tuple[float, Array | None
     Coulomb and viscous friction: the one that explains these rows better is taken. All laws have
     the same rows taken out. The other law is true with the probability p that its likelihood
     says; then the parameters are off by D, what they are with it less what they are, so that
-    sqrt(p) D belongs to their deviation.
+    p D D' belongs to their covariance, beside what other terms of friction would do.
 
-    :param rows: with the smooth law that is known.
+    :param rows: with the law that is known, None for sign(dq).
     :param slope: of that law.
+    :param own: the fit of the rows without their reversals.
     """
-    if slope >= HARD_SLOPE:
-        return slope, None, ''
+    if slope is None or slope >= HARD_SLOPE:
+        made = _solved(own)
+        return (slope, None, '') if made is None else (slope, made.doubt(), '')
     hard = Observation(rows.robot, rows.dataset, rows.processing, HARD_SLOPE, free=True)
-    found: dict[float, OffsetFit] = {}
-    for candidate, made in ((HARD_SLOPE, hard), (slope, rows.projected(hard.reversals))):
-        fit = _fit(made)
-        solved = None if fit is None else fit_with_offset(*fit)
+    found: dict[float, _Solved] = {}
+    for candidate, one in ((HARD_SLOPE, hard), (slope, rows.projected(hard.reversals))):
+        solved = _solved(_fit(one))
         if solved is None:
             return slope, None, ''
         found[candidate] = solved
-    equations = sum(np.count_nonzero(rho) for rho in found[slope].residual)
-    apart = equations / ALIKE_ROWS * np.log(found[slope].misfit / found[HARD_SLOPE].misfit)
+    misfits = {s: one.fit.misfit for s, one in found.items()}
+    equations = sum(np.count_nonzero(rho) for rho in found[slope].fit.residual)
+    apart = equations / ALIKE_ROWS * np.log(misfits[slope] / misfits[HARD_SLOPE])
     best, other = (HARD_SLOPE, slope) if apart > np.log(HARD_ODDS) else (slope, HARD_SLOPE)
     likely = 1.0 / (1.0 + np.exp(np.clip(apart if best == HARD_SLOPE else -apart, -700, 700)))
-    doubt = np.sqrt(likely) * (found[other].chi - found[best].chi)
+    D = found[other].fit.chi - found[best].fit.chi
     named = {s: _words(None if s == HARD_SLOPE else s) for s in found}
-    shown = ', '.join(f'{named[s]}: {100 * fit.misfit:.4g} %' for s, fit in found.items())
-    return best, doubt, shown
+    shown = ', '.join(f'{named[s]}: {100 * misfit:.4g} %' for s, misfit in misfits.items())
+    return best, likely * np.outer(D, D) + found[best].doubt(), shown
 
 
-def _projected_offset(rows: Observation, step: float) -> TimeOffset | None:
+@dataclass(frozen=True)
+class _Solved:
+    """Rows with the parameters they excite, the weights of the joints, and their fit."""
+
+    rows: Observation
+    kept: NDArray[np.bool_]
+    weights: Array
+    fit: OffsetFit
+
+    def doubt(self) -> Array:
+        """(b, b) covariance by what is not known of friction."""
+        return friction_doubt(self.rows, self.kept, self.weights, self.fit, ALIKE_ROWS)
+
+
+def _solved(fit: _Fit | None) -> _Solved | None:
+    """Return the parameters of rows with their offset, None where they are too few."""
+    solved = None if fit is None else fit_with_offset(*fit)
+    return None if fit is None or solved is None else _Solved(*fit, solved)
+
+
+def _offset(fit: _Fit | None, step: float) -> TimeOffset | None:
     """
     Return the offset of the torques, common and by joint, from rows without the reversals.
 
     Friction that does not turn as W says (before the velocity does, or smoothly) looks like a
     torque that is early or late, although gravity and inertia are not.
     """
-    fit = _fit(rows.projected())
     offset = None if fit is None else estimate_offset(*fit, step)
     return offset if fit is None or offset is None else with_joints(offset, *fit)
 

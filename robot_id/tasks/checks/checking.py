@@ -86,8 +86,10 @@ def _by_the_torques(case: Case, poor: list[Finding]) -> list[Finding]:
         if poor:
             return poor
         nominal = case.models.nominal
-        found = unsigned_torque.single(case, nominal)
-        found = found or torque_scale.detect(case, nominal) + unexplained.detect(case, nominal)
+        odd = unsigned_torque.single(case, nominal)
+        sizes = [] if odd else torque_scale.detect(case, nominal)
+        odd = odd or unexplained.detect(case, nominal)
+        found = sizes if odd and unexplained.changed(case) else sizes + odd
         return found or reversed_torques.detect(case) or torque_delay.detect(case)
     certain = search.explains(best.after) or (best.after.prior is None and best.gain > CERTAIN)
     if poor and not certain and excitation.detect(case, best.hypothesis):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from robot_id.tasks.checks.case import Case, percent
@@ -13,6 +15,11 @@ from robot_id.tasks.checks.models import Explanation
 MOST = 0.71
 # A single joint counts where it carries this share of all torque.
 SHARE = 0.05
+# What files or halves of a recording leave by themselves, of what is left of all together, where
+# something changed between them.
+APART = 0.5
+# Equations of a part for each parameter: fewer would explain anything.
+ENOUGH = 4
 
 
 def detect(case: Case, explanation: Explanation) -> list[Finding]:
@@ -32,6 +39,27 @@ def detect(case: Case, explanation: Explanation) -> list[Finding]:
         _finding(case.names[j], 'its torque', percent(left[j : j + 1]), float(left[j]))
         for j in np.flatnonzero(moving & large & (left > MOST))
     ]
+
+
+def changed(case: Case) -> bool:
+    """
+    Whether the files, or both halves of one file, are explained by themselves but not together.
+
+    Then torques and robot are right, and something changed in between, such as a load.
+    """
+    s = case.signals
+    samples = np.arange(len(s.q))
+    parts = [(samples >= low) & (samples < high) for low, high in s.pieces]
+    if len(parts) == 1:
+        parts = [samples < len(s.q) // 2, samples >= len(s.q) // 2]
+    alone = [replace(s, active=s.active & part[:, None]) for part in parts]
+    free = case.models.free
+    if min(int(each.valid_equations.sum()) for each in alone) < ENOUGH * len(free.columns):
+        return False
+    left = [free.residuals(each)[0] for each in alone]
+    together = case.models.nominal.free[s.moving]
+    worst = np.max(left, axis=0)[s.moving]
+    return float(np.median(worst / together)) < APART
 
 
 def _finding(joint: str | None, what: str, share: str, least: float) -> Finding:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id import dynamics
 from robot_id.tasks.checks.case import Case, percent
 from robot_id.tasks.checks.finding import Finding
 from robot_id.tasks.checks.models import Explanation
@@ -38,7 +39,7 @@ def single(case: Case, explanation: Explanation) -> list[Finding]:
     """
     left = explanation.free
     one_sided, touching = _sides(case)
-    found = case.signals.moving & one_sided & touching & (left > LEFT)
+    found = case.signals.moving & one_sided & touching & (left > LEFT) & _changes_sign(case)
     return [
         _finding(
             case.names[j],
@@ -47,6 +48,15 @@ def single(case: Case, explanation: Explanation) -> list[Finding]:
         )
         for j in np.flatnonzero(found)
     ]
+
+
+def _changes_sign(case: Case) -> Flags:
+    """(n,) whether the inertias of the robot file give torques of both signs; all without any."""
+    s, prior = case.signals, case.models.prior
+    if prior is None:
+        return np.ones(s.n, bool)
+    rigid = dynamics.body_torques(prior.robot, prior.inertia, s.q, s.dq, s.ddq)
+    return np.minimum((rigid > 0.0).mean(axis=0), (rigid < 0.0).mean(axis=0)) > OTHER
 
 
 def _sides(case: Case) -> tuple[Flags, Flags]:

@@ -2,8 +2,10 @@
 Changes within a recording: a load that is attached, friction that warms up, a file of another arm.
 
 Parameters that differ between parts of a recording are columns g(t) W_k beside W, with g a step or
-a drift. The likeliest change of all is tried on blocks that were not fitted, each with both sides
-of it: a change that does not lower their error, or hardly moves the torque, is none.
+a drift; one that differs between the joints throughout, g = 1, is the gain of their torques. The
+likeliest change of all is tried on blocks that were not fitted, each with both sides of it: a
+change that does not lower their error, or hardly moves the torque, is none, and neither is one
+where an effect that is not in the model explains more.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from robot_id.tasks.verdict.verdict import Remark
 Array = NDArray[np.float64]
 # Steps are looked for at these parts of the recording, the files that are tried for themselves.
 STEPS, MOST_FILES = 16, 12
+THROUGHOUT = 'throughout'
 # A drift is 1 - exp(-3 t / T), as friction warms up.
 WARM_UP = 3.0
 # Percent of the squared error on blocks left out that a change must take, and the share of these
@@ -65,6 +68,7 @@ def moments(rows: TrialRows) -> list[tuple[Array, str]]:
         for k in range(1, STEPS)
     ]
     found.append((1.0 - np.exp(-WARM_UP * t / T), 'along the recording'))
+    found.append((np.ones(len(t)), THROUGHOUT))
     runs = np.unique(rows.run)
     if 1 < len(runs) <= MOST_FILES:
         found += [((rows.run == k).astype(float), f'in recording {k + 1}') for k in runs]
@@ -96,8 +100,13 @@ def likeliest(rows: TrialRows, robot: Robot) -> tuple[Change, Array] | None:
     return None if best is None or best[0] >= 0.0 else best[1:]
 
 
-def changes(rows: TrialRows, robot: Robot) -> list[Remark]:
-    """Return the change within a recording, with when it was and what to do, if there is one."""
+def changes(rows: TrialRows, robot: Robot, other: float = np.inf) -> list[Remark]:
+    """
+    Return the change within a recording, with when it was and what to do, if there is one.
+
+    :param other: error on blocks left out, percent, with the best of the effects that are not in
+        the model: a change that leaves more is none.
+    """
     found = likeliest(rows, robot)
     if found is None or rows.repeated:
         return []
@@ -105,9 +114,30 @@ def changes(rows: TrialRows, robot: Robot) -> list[Remark]:
     gain = rows.gain(columns)
     if gain.percent < WORTH or gain.agree < AGREE or gain.share.max() < MATERIAL:
         return []
-    joint = robot.joint_names[int(np.argmax(gain.share))]
+    if gain.after > other:
+        return []
     figures = f'error on blocks left out {gain.before:.3g} -> {gain.after:.3g} %'
+    if change.words == THROUGHOUT:
+        return [Remark('caution', f'{_gains(gain.values, robot.joint_names)} ({figures})')]
+    joint = robot.joint_names[int(np.argmax(gain.share))]
     return [Remark('caution', f'{_words(change, joint)} ({figures})')]
+
+
+def _gains(values: Array, names: tuple[str, ...]) -> str:
+    """
+    Return which torque has another gain than those of the others.
+
+    :param values: (n,) what is missing in the torque of each joint, known up to a common factor.
+    """
+    apart = values - np.median(values)
+    j = int(np.argmax(np.abs(apart)))
+    if len(names) == 2:
+        text = f'the torque of {names[0]!r} is {1.0 + values[0] - values[1]:.3g} times that of '
+        text += f'{names[1]!r}, by the inertia that both move'
+    else:
+        text = f'the torque of {names[j]!r} is {1.0 + apart[j]:.3g} times what those of the '
+        text += 'other joints say'
+    return f'{text}: a wrong torque gain (drive gain, gear ratio), or wrong kinematics there'
 
 
 def _words(change: Change, joint: str) -> str:

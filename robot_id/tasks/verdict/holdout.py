@@ -25,6 +25,9 @@ from robot_id.tasks.verdict.motion_parts import intervals, split_motion
 FRACTION = 0.2
 # Samples of a run worth fitting.
 SHORTEST = 4
+# Share of its freedom that the fit must keep without the part that is kept back: blocks lose their
+# borders to the filters, and a fit to what is left of short blocks fails where the whole does not.
+LEAST_FREEDOM = 0.5
 REPEATED = (
     'the motion repeats itself: the hold-out error is no proof, since the same motion was fitted; '
     'record another motion and validate with it'
@@ -90,6 +93,10 @@ def hold_out(
     )
     if not found.converged:
         raise IdentificationError(f'{found.method} does not converge without the part kept back')
+    if _freedom(found) < LEAST_FREEDOM * _freedom(result):
+        raise IdentificationError(
+            'filters leave too few equations of the motion around the blocks'
+        )
     slope = result.options.get('coulomb_slope')
     times = _torque_times(robot, dataset, result, slope)
     rows = resolve(robot, dataset, processing=times).processing
@@ -109,6 +116,11 @@ def hold_out(
     if not np.isfinite(kept.relative_error_percent):
         raise IdentificationError('the part that was kept back leaves no rows')
     return Holdout(fit, kept, parts.repeated)
+
+
+def _freedom(result: Result) -> float:
+    """Return the equations of a result less its parameters; 0 where it has no equations."""
+    return float(max(result.extras.get('equations', 0) - len(result.names), 0))
 
 
 def _rows(run: PredictedRun, chosen: NDArray[np.bool_]) -> PredictedRun:

@@ -49,6 +49,7 @@ class Gain:
     :param agree: share of the blocks whose error falls.
     :param before: relative torque error on these blocks without them, percent, after with them.
     :param share: (n,) torque that they explain, of the torque of each joint.
+    :param values: (c,) their parameters, from all blocks.
     """
 
     percent: float
@@ -56,6 +57,7 @@ class Gain:
     before: float
     after: float
     share: Array
+    values: Array
 
 
 def _near_reversal(speed: Array) -> NDArray[np.bool_]:
@@ -137,19 +139,24 @@ class TrialRows:
         self.predicted = W @ result.values
         if len(self.y) <= 2 * b or len(np.unique(self.fold)) < 2:
             raise RobotIdError('too few rows to try what is not in the model')
-        self.left = self.held_out()
+        self.left = self.held_out()[0]
 
     def by_joint(self, column: Array) -> Array:
         """(R, n) a column of each joint of its own."""
         return np.where(self.joint[:, None] == np.arange(self.n), column[:, None], 0.0)
 
-    def held_out(self, columns: Array | None = None) -> Array:
-        """(R,) weighted residual of each block, fitted without it, with (R, c) further columns."""
+    def held_out(self, columns: Array | None = None) -> tuple[Array, Array]:
+        """
+        Return (R,) the weighted residual of each block, fitted without it, and (c,) values.
+
+        :param columns: (R, c) further ones beside the model; the values are those of all blocks.
+        """
         Z, y = self.A, self.weight * self.y
         if columns is not None:
             Z = np.column_stack([Z, columns * self.weight[:, None]])
         norms = np.linalg.norm(Z, axis=0)
-        Z = Z / np.where(norms > 0.0, norms, 1.0)
+        norms = np.where(norms > 0.0, norms, 1.0)
+        Z = Z / norms
         G, g = Z.T @ Z, Z.T @ y
         left = np.empty_like(y)
         for fold in np.unique(self.fold):
@@ -157,7 +164,8 @@ class TrialRows:
             part = Z[own]
             H = G - part.T @ part + RIDGE * np.eye(len(G))
             left[own] = y[own] - part @ np.linalg.solve(H, g - part.T @ y[own])
-        return left
+        values = np.linalg.solve(G + RIDGE * np.eye(len(G)), g) / norms
+        return left, values[self.A.shape[1] :]
 
     def error_percent(self, left: Array) -> float:
         """Return the relative torque error of a weighted residual, percent."""
@@ -165,7 +173,7 @@ class TrialRows:
 
     def gain(self, columns: Array) -> Gain:
         """Return what (R, c) columns take from the error of blocks that were not fitted."""
-        left = self.held_out(columns)
+        left, values = self.held_out(columns)
         folds = np.unique(self.fold)
         before, after = (
             np.array([np.sum(rho[self.fold == k] ** 2) for k in folds])
@@ -180,4 +188,4 @@ class TrialRows:
             for j in range(self.n)
         ])  # fmt: skip
         errors = self.error_percent(self.left), self.error_percent(left)
-        return Gain(scale * float((before - after).mean()), agree, *errors, share)
+        return Gain(scale * float((before - after).mean()), agree, *errors, share, values)

@@ -18,7 +18,7 @@ from robot_id import dynamics
 from robot_id.data.dataset import Dataset
 from robot_id.methods.result import Result
 from robot_id.methods.result_form import LEVELS, Level
-from robot_id.regression.preprocessing.rest_band import coarse_speeds
+from robot_id.regression.preprocessing.rest_band import coarse_speeds, held_joints
 from robot_id.regression.rows.prediction import Prediction
 from robot_id.robot import Robot
 from robot_id.tasks.verdict.holdout import Holdout
@@ -27,6 +27,8 @@ from robot_id.tasks.verdict.remaining_delay import remaining_delay
 Array = NDArray[np.float64]
 # Relative torque error in percent from which a model explains too little to be used, or little.
 NONSENSE_PERCENT, POOR_PERCENT = 40.0, 15.0
+# Torque of other motions that the standard deviations leave unknown, of what is predicted: all.
+NOTHING_KNOWN_PERCENT = 100.0
 # Hold-out error over error of the fit from which on the fit is over-fitted.
 OVERFITTED = 3.0
 # A joint of which less than half of the torque is explained, though it has a share of all torque.
@@ -182,6 +184,33 @@ def inertia(case: Case) -> list[Remark]:
     return []
 
 
+def other_motions(case: Case) -> list[Remark]:
+    """
+    Judge what the standard deviations alone leave of the torques of other motions.
+
+    Random postures within the limits, at the speeds and accelerations of the recording, of the
+    joints that moved: sqrt(sum of tr W C W') over the norm of W chi.
+    """
+    robot, result, dataset = case.robot, case.result, case.dataset
+    recorded = np.concatenate([run.position for run in dataset.runs])
+    speeds, rng = rms_speeds(dataset), np.random.default_rng(0)
+    q = reachable(robot, recorded, POSTURES)
+    still = held_joints(dataset)
+    q[:, still] = recorded.mean(axis=0)[still]
+    dq = speeds * rng.normal(size=q.shape)
+    ddq = speeds**2 / np.maximum(recorded.std(axis=0), 1e-9) * rng.normal(size=q.shape)
+    W = dynamics.regressor(robot, q, dq, ddq, result.options.get('coulomb_slope'))
+    known = np.isfinite(np.diag(result.covariance))
+    C = np.where(known[:, None] & known, result.covariance, 0.0)
+    unknown = float(np.sqrt(max(float(np.sum((W @ C) * W)), 0.0)))
+    percent = 100.0 * unknown / max(float(np.linalg.norm(W @ result.values)), 1e-300)
+    if percent < NONSENSE_PERCENT:
+        return []
+    text = f'on other motions within the limits its standard deviations leave {percent:.3g} % of'
+    level: Level = 'caution' if percent < NOTHING_KNOWN_PERCENT else 'do_not_use'
+    return [Remark(level, f'{text} the torque unknown: record a longer or richer motion')]
+
+
 def friction(case: Case) -> list[Remark]:
     """
     Judge whether friction takes energy out of every joint.
@@ -265,6 +294,7 @@ def delay(case: Case) -> list[Remark]:
 JUDGES: tuple[Callable[[Case], list[Remark]], ...] = (
     convergence,
     errors,
+    other_motions,
     inertia,
     friction,
     negative_values,
