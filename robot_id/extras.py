@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
+from typing import Any
 
 from robot_id.exceptions import RobotIdError
 
@@ -44,6 +46,18 @@ class MissingExtra(RobotIdError):
         self.extra = EXTRAS[module]
         packages = ' '.join(PACKAGES[self.extra])
         super().__init__(f'this needs {module}: python -m pip install {packages}')
+
+
+def optional(module: str) -> Any:
+    """
+    Return an optional package.
+
+    :raises MissingExtra: naming what to install.
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise MissingExtra(module) from error
 
 
 def missing_extra(error: ModuleNotFoundError) -> MissingExtra | None:

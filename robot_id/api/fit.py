@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from robot_id.api.model import Model
 from robot_id.api.parameters import HEADS, Parameters
 from robot_id.data.dataset import Dataset
+from robot_id.data.mapping import MappingLike
 from robot_id.exceptions import DataError, RobotIdError
 from robot_id.export.registry import FORMATS, export
 from robot_id.export.writing import format_of, put, write_exported
@@ -139,7 +140,7 @@ class Fit:
         self,
         data: Data,
         *,
-        mapping: str | Path | None = None,
+        mapping: MappingLike | None = None,
         progress: Progress = silent,
         **options: Any,
     ) -> Validation:

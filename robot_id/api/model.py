@@ -69,7 +69,10 @@ class Model:
 
     def torque_along(self, time: ArrayLike, q: ArrayLike) -> Array:
         """
-        Return the (N, n) torques of measured positions, filtered as the fit did.
+        Return the (N, n) torques of measured positions, differentiated and filtered as in the fit.
+
+        They hold all frequencies that the filter of the positions passes. To compare them with
+        measured torques take `Fit.prediction`: there both pass the second filter of the fit.
 
         :param time: (N,) seconds, uniform; a gap is refused, since no filter may cross it, and so
             is a motion that ends before the filters have settled.

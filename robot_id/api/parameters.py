@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.exceptions import DataError, did_you_mean
-from robot_id.extras import MissingExtra
+from robot_id.extras import optional
 from robot_id.methods.result import Result
 from robot_id.plain_table import html_table, number, text_table
 
@@ -80,10 +80,7 @@ class Parameters(Mapping[str, float]):
 
     def to_frame(self) -> pandas.DataFrame:
         """Return a pandas data frame, one row for each parameter."""
-        try:
-            import pandas
-        except ModuleNotFoundError as error:
-            raise MissingExtra('pandas') from error
+        frames = optional('pandas')
         low, high = self.interval.T
         columns = {
             'value': self._result.values,
@@ -94,7 +91,8 @@ class Parameters(Mapping[str, float]):
             'high_95': high,
             'essential': self.essential,
         }
-        return pandas.DataFrame(columns, index=pandas.Index(self.names, name='name'))
+        found: pandas.DataFrame = frames.DataFrame(columns, frames.Index(self.names, name='name'))
+        return found
 
     def rows(self) -> list[tuple[str, ...]]:
         """Return the cells of the table."""

@@ -54,14 +54,14 @@ def load(
     path: str | Path | Sequence[str | Path],
     *,
     robot: AnyRobot | None = None,
-    mapping: str | Path | room.Mapping | None = None,
+    mapping: room.MappingLike | None = None,
     joint_names: Sequence[str] | None = None,
 ) -> Dataset:
     """
     Read recordings: rosbag2, .mcap, .db3, .csv, .csv.gz, .mat, .npz, .json; a list of them is one.
 
     :param robot: whose joints are wanted, in its order.
-    :param mapping: which columns are what: a shipped name, a YAML file, or a Mapping.
+    :param mapping: which columns are what: a shipped name, a YAML file, or its keys as a dict.
     :param joint_names: joints wanted, where no robot is given.
     :raises DataError: naming the file and what is wrong; gaps split a run and are in `notes`.
     """
@@ -82,7 +82,7 @@ def check(
     robot: AnyRobot,
     data: Data,
     *,
-    mapping: str | Path | None = None,
+    mapping: room.MappingLike | None = None,
     progress: Progress = silent,
 ) -> Findings:
     """Return what looks wrong with a recording before any fit: a table of findings."""
@@ -100,7 +100,7 @@ def identify(
     holdout: float | Recording | Sequence[Recording] = 0.2,
     validate: Data | None = None,
     check: bool = True,
-    mapping: str | Path | None = None,
+    mapping: room.MappingLike | None = None,
     progress: Progress = silent,
     **options: Any,
 ) -> Fit:
@@ -201,7 +201,7 @@ def excite(
     floor: bool = True,
     rehearse: bool = True,
     after: Data | None = None,
-    mapping: str | Path | None = None,
+    mapping: room.MappingLike | None = None,
     progress: Progress = silent,
     **options: Any,
 ) -> Excitation:
@@ -243,7 +243,7 @@ def identify_payload(
     pose: str | Sequence[float] | None = None,
     known: str | Sequence[float] | None = None,
     strategy: str | None = None,
-    mapping: str | Path | None = None,
+    mapping: room.MappingLike | None = None,
     check: bool = True,
     progress: Progress = silent,
 ) -> PayloadIdentification:
@@ -291,7 +291,7 @@ def on_line(
     rate_hz: float,
     method: str = 'rls',
     *,
-    nominal: Fit | Mapping[str, float] | None = None,
+    nominal: Fit | Mapping[str, float] | str | Path | None = None,
     **options: Any,
 ) -> OnlineIdentifier:
     """
@@ -299,18 +299,25 @@ def on_line(
 
     :param rate_hz: of the samples.
     :param method: 'rls', 'riv' or 'integral'.
-    :param nominal: start values and sizes of the parameters, which supervision needs; None takes
-        the a priori values of the robot file where there are any.
+    :param nominal: start values and sizes of the parameters, which supervision needs: a fit, its
+        file, or values by name; None takes the a priori values of the robot file, if any.
     :param options: of the method, such as memory, memory_s, supervision, max_std; without a
         nominal model supervision is off.
     """
     model = load_robot(robot)
     start: Array | None = None
+    if isinstance(nominal, str | Path):
+        nominal = load_fit(nominal, robot=model)
     if isinstance(nominal, Fit):
         model = nominal.model.robot
         start = parameters_for(model, nominal.result)
-    elif nominal is not None:
+    elif isinstance(nominal, Mapping):
         start = values_of(model, _in_order(model, nominal))
+    elif nominal is not None:
+        raise OptionError(
+            f'nominal: a fit, its file or values by name are needed, got {type(nominal).__name__}',
+            key='nominal',
+        )
     elif model.description.a_priori:
         start = model.a_priori()
     if not isinstance(rate_hz, Real):

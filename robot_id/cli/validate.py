@@ -65,23 +65,21 @@ def command(
     mistake in the input.
     """
     from robot_id import options
+    from robot_id.api.fit import Fit
     from robot_id.methods.model_file import is_model
     from robot_id.report.plots import plot_prediction
     from robot_id.report.tables import judged_unfit, validation_table
     from robot_id.tasks.measurements import implausible, load_for
     from robot_id.tasks.torque_free import is_torque_free
-    from robot_id.tasks.validation import Conditions, validate
     from robot_id.tasks.verdict.verdict import NONSENSE_PERCENT
 
     check_writable(json_file)
     model, result, notes = _read(robot, params)
     overrides = options.parse(settings)
-    without = is_torque_free(result)
-    dataset = load_for(model, paths, mapping, needs_torque=not without)
-    conditions = None if without else Conditions.of(result, dataset.rate, overrides)
+    dataset = load_for(model, paths, mapping, needs_torque=not is_torque_free(result))
     compile_first('regressor')
     with progress_bar() as progress:
-        validation = validate(model, result, dataset, conditions, progress)
+        validation = Fit(model, result).validate(dataset, progress=progress, **overrides)
     console = output()
     print_whole(console, validation_table(validation))
     if validation.simulation is not None:

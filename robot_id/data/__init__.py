@@ -4,7 +4,7 @@ from robot_id.data.cleaning.plausibility import check_plausible
 from robot_id.data.dataset import Dataset, Run
 from robot_id.data.io.reading import load
 from robot_id.data.io.writing import save
-from robot_id.data.mapping import Mapping, load_mapping, shipped_mappings
+from robot_id.data.mapping import Mapping, MappingLike, load_mapping, shipped_mappings
 from robot_id.data.signals.decimation import Decimator, decimate
 from robot_id.data.signals.derivatives import differentiate
 from robot_id.data.signals.processing import Processing, resolve
@@ -13,6 +13,7 @@ __all__ = [
     'Dataset',
     'Decimator',
     'Mapping',
+    'MappingLike',
     'Processing',
     'Run',
     'check_plausible',

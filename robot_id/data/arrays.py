@@ -19,7 +19,7 @@ from robot_id.data.io.assembling import from_tables
 from robot_id.data.io.automatic import mapping_of
 from robot_id.data.io.raw import Raw
 from robot_id.data.io.tables import Table
-from robot_id.data.mapping import Mapping, load_mapping
+from robot_id.data.mapping import MappingLike, load_mapping
 from robot_id.exceptions import DataError, OptionError
 
 if TYPE_CHECKING:
@@ -52,8 +52,7 @@ def dataset_of_arrays(
     widths = {len(piece.joint_names) for piece in pieces}
     if len(widths) > 1:
         raise DataError(f'{source}: the recordings have {sorted(widths)} joints', key='position')
-    found = cleaned(pieces, None, notes, source)
-    return found if joint_names is not None else replace(found, named=False)
+    return cleaned(pieces, None, notes, source)
 
 
 def cleaned(pieces: Sequence[Raw], rate: float | None, notes: list[str], source: str) -> Dataset:
@@ -70,13 +69,16 @@ def cleaned(pieces: Sequence[Raw], rate: float | None, notes: list[str], source:
         runs += [replace(run, name=run.name or raw.source) for run in found]
         notes += done
     runs = at_one_rate(runs, source, notes)
-    return Dataset(pieces[0].joint_names, tuple(runs), source, tuple(notes), tuple(repairs))
+    return Dataset(
+        pieces[0].joint_names, tuple(runs), source, tuple(notes), tuple(repairs),
+        named=pieces[0].named,
+    )  # fmt: skip
 
 
 def dataset_of_frame(
     frame: pandas.DataFrame,
     joint_names: Sequence[str] | None,
-    mapping: str | Path | Mapping | None,
+    mapping: MappingLike | None,
     source: str,
 ) -> Dataset:
     """Return the Dataset of a data frame; see `Dataset.from_dataframe`."""
@@ -84,6 +86,8 @@ def dataset_of_frame(
         raise DataError(
             f'{source}: a pandas data frame is needed, got {type(frame).__name__}', key='frame'
         )
+    dates = [name for name in frame.columns if frame[name].dtype.kind in _DATES]
+    frame = frame.assign(**{name: _seconds(frame[name]) for name in dates})
     header = [str(name) for name in frame.columns]
     numeric = [header[k] for k, kind in enumerate(frame.dtypes) if kind.kind in 'fiub']
     try:
@@ -166,7 +170,7 @@ def _raw(
             )
         stamps = np.arange(N) / rate_hz
     else:
-        stamps = _numbers(time, 'time')
+        stamps = _seconds(time)
         if stamps.shape == (N, 1):
             stamps = stamps[:, 0]
         if stamps.shape != (N,):
@@ -191,9 +195,11 @@ def _raw(
             )
         if len(set(names)) < n:
             raise DataError(f'joint_names: a name appears twice in {names}', key='joint_names')
-    return Raw(source, stamps, values, names)
+    return Raw(source, stamps, values, names, named=joint_names is not None)
 
 
+# Kinds of numpy and pandas for dates and for their differences.
+_DATES = {'M': 'datetime64[ns]', 'm': 'timedelta64[ns]'}
 _TRANSPOSED = '; samples are rows, joints are columns: transpose it'
 
 
@@ -215,6 +221,16 @@ def _matrix(values: ArrayLike, name: str, shape: tuple[int, int] | None) -> Arra
     return found
 
 
+def _seconds(time: ArrayLike) -> Array:
+    """Return stamps in seconds; dates and time differences count from the first one."""
+    kind = getattr(getattr(time, 'dtype', None), 'kind', '')
+    if kind in _DATES:
+        given = np.asarray(time, _DATES[kind])
+        found: Array = (given - given.reshape(-1)[:1]) / np.timedelta64(1, 's')
+        return found
+    return _numbers(time, 'time')
+
+
 def _numbers(values: ArrayLike, name: str) -> Array:
     try:
         found = np.array(values, dtype=np.float64)
@@ -228,10 +244,8 @@ def _numbers(values: ArrayLike, name: str) -> Array:
 def _index(frame: pandas.DataFrame, source: str) -> Array:
     """Return the index of a data frame as seconds."""
     index: Any = frame.index
-    if index.dtype.kind == 'm':
-        return np.asarray(index.total_seconds(), float)
-    if index.dtype.kind == 'M':
-        return np.asarray((index - index[0]).total_seconds(), float)
+    if index.dtype.kind in _DATES:
+        return _seconds(index)
     if index.dtype.kind == 'f' or index.name in ('time', 't'):
         return np.asarray(index, float)
     raise DataError(f"{source}: no column 'time', and the index is not a time", key='time')

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from robot_id.exceptions import DataError
 if TYPE_CHECKING:
     import pandas
 
-    from robot_id.data.mapping import Mapping as MappingFile
+    from robot_id.data.mapping import MappingLike
 
 Array = NDArray[np.float64]
 # How far a sample may be from its place on the uniform grid, in steps: beyond it, it is another's.
@@ -71,7 +70,8 @@ class Run(UniformTime):
         if not np.max(off) <= MOST_OFF * self.step:
             far = int(np.argmax(np.abs(np.diff(self.time) - self.step)))
             raise DataError(
-                f'the times of a run are not uniform: {self.step:.6g} s from sample to sample, '
+                f'the times of a run are not uniform: {np.median(np.diff(self.time)):.6g} s from '
+                'sample to sample, '
                 f'but {self.time[far]:.6g} s is followed by {self.time[far + 1]:.6g} s; make a '
                 'run of each part without a gap, or resample',
                 code='not_uniform',
@@ -194,13 +194,16 @@ class Dataset:
         time: ArrayLike | None = None,
         *,
         position: ArrayLike,
-        torque: ArrayLike,
+        torque: ArrayLike | None = None,
         velocity: ArrayLike | None = None,
         reference_position: ArrayLike | None = None,
         reference_velocity: ArrayLike | None = None,
         reference_acceleration: ArrayLike | None = None,
         control: ArrayLike | None = None,
         temperature: ArrayLike | None = None,
+        gain: ArrayLike | None = None,
+        supply: ArrayLike | None = None,
+        enabled: ArrayLike | None = None,
         joint_names: Sequence[str] | None = None,
         rate_hz: float | None = None,
         source: str = 'arrays',
@@ -211,10 +214,11 @@ class Dataset:
         They are cleaned as files are: what is done is in `notes`, a gap splits the run. Several
         recordings are a list of arrays in every argument.
 
-        :param time: (N,) seconds; None with rate_hz.
+        :param time: (N,) seconds, or dates (datetime64); None with rate_hz.
         :param position: (N, n) rad or m; (N,) for one joint.
-        :param torque: (N, n) joint-side motor torques or forces, N.m or N.
-        :param velocity: (N, n) measured velocities, or None; the other channels likewise.
+        :param torque: (N, n) joint-side motor torques or forces, N.m or N; None where none were
+            recorded (servo_oe).
+        :param velocity: (N, n) measured velocities, or None; the other channels likewise, see Run.
         :param joint_names: of the columns; None takes them in the order of the robot's joints.
         :param rate_hz: sampling frequency where there is no time.
         :param source: name for messages.
@@ -231,6 +235,9 @@ class Dataset:
             'reference_acceleration': reference_acceleration,
             'control': control,
             'temperature': temperature,
+            'gain': gain,
+            'supply': supply,
+            'enabled': enabled,
         }
         return dataset_of_arrays(time, channels, joint_names, rate_hz, source)
 
@@ -240,7 +247,7 @@ class Dataset:
         frame: pandas.DataFrame,
         *,
         joint_names: Sequence[str] | None = None,
-        mapping: str | Path | MappingFile | None = None,
+        mapping: MappingLike | None = None,
         source: str = 'data frame',
     ) -> Dataset:
         """
@@ -249,7 +256,7 @@ class Dataset:
         :param frame: columns `time` (or a time as index), `position.<joint>`, `torque.<joint>`,
             maybe `velocity.<joint>` and so on, as in a csv; others need a mapping.
         :param joint_names: joints wanted and their order; None takes all.
-        :param mapping: which columns are what: a shipped name, a file, or a Mapping.
+        :param mapping: which columns are what: a shipped name, a file, or its keys as a dict.
         :param source: name for messages.
         """
         from robot_id.data.arrays import dataset_of_frame

@@ -11,7 +11,7 @@ import os
 import re
 import sysconfig
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -336,14 +336,26 @@ def _installed_shares() -> list[Path]:
     return [root / 'share' / 'robot_id' / _SHIPPED for root in roots]
 
 
-def load_mapping(name: str | Path | Mapping) -> Mapping:
-    """
-    Return the mapping of a shipped name or of a file; refuse what is wrong in one line.
+# A mapping as functions take it: a shipped name, a YAML file, its content, or the mapping.
+MappingLike: TypeAlias = str | Path | dict[str, Any] | Mapping
 
-    :param name: for example 'emps_benchmark', or the path of a YAML file.
+
+def load_mapping(name: MappingLike) -> Mapping:
+    """
+    Return the mapping of a shipped name, of a file or of its keys; refuse what is wrong.
+
+    :param name: for example 'emps_benchmark', the path of a YAML file, or its content as a dict.
     """
     if isinstance(name, Mapping):
         return name
+    if isinstance(name, dict):
+        return _of_content(name, '')
+    if not isinstance(name, str | Path):
+        raise DataError(
+            'mapping: a shipped name, a file or its keys as a dict are needed, got '
+            f'{type(name).__name__}',
+            key='mapping',
+        )
     path = Path(name)
     if not os.path.isfile(path):
         shipped = shipped_mappings()
@@ -360,10 +372,15 @@ def load_mapping(name: str | Path | Mapping) -> Mapping:
         raise DataError(f'mapping {path}: {error}', code='not_yaml') from error
     if not isinstance(content, dict):
         raise DataError(f'mapping {path}: not a table of keys and values', code='not_a_table')
+    return _of_content(content, f' {path}')
+
+
+def _of_content(content: dict[str, Any], place: str) -> Mapping:
+    """Return the mapping with these keys."""
     try:
         return Mapping.model_validate(content)
     except ValidationError as error:
-        raise DataError(f'mapping {path}: {_explain(error)}') from error
+        raise DataError(f'mapping{place}: {_explain(error)}', key='mapping') from error
 
 
 def _explain(error: ValidationError) -> str:

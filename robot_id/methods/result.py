@@ -43,7 +43,7 @@ def history_text(history: Sequence[Iteration]) -> IterationText:
     return IterationText(len(history), last)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """
     The estimates of a method with their deviations.
@@ -125,6 +125,12 @@ class Result:
 
     def __getitem__(self, name: str) -> float:
         return float(self.values[self.names.index(name)])
+
+    def __repr__(self) -> str:
+        return (
+            f'Result({self.robot} by {self.method}: {len(self.names)} parameters, training error '
+            f'{self.relative_error_percent:.4g} %, {self.verdict or "not judged"})'
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form (non-finite numbers become null)."""

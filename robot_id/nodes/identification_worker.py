@@ -18,16 +18,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from robot_id.api.methods import choose
+from robot_id.api.verbs import identify, identify_payload
 from robot_id.exceptions import RobotIdError
-from robot_id.methods.model_file import load_result_or_model
 from robot_id.methods.result import Result
 from robot_id.progress import Progress, part_of, to_message
 from robot_id.report.plots import plot_prediction
 from robot_id.robot import load_robot
-from robot_id.tasks.identify import Request, identify
-from robot_id.tasks.measurements import load_for
-from robot_id.tasks.payload import PayloadRequest, identify_payloads
-from robot_id.tasks.payload.attachment import at_link, link_frame
+from robot_id.tasks.payload.attachment import link_frame
 
 Send = Callable[[str, dict[str, Any]], None]
 
@@ -38,18 +36,15 @@ def identify_load(request: dict[str, Any], progress: Progress) -> dict[str, Any]
 
     :param request: robot, loaded, unloaded, params and mapping ('' for none), link, output.
     """
-    robot = load_robot(request['robot'])
-    unloaded, params, link = request['unloaded'], request['params'], request['link']
-    mapping = request['mapping'] or None
-    found = identify_payloads(
-        PayloadRequest(
-            robot,
-            (load_for(robot, [request['loaded']], mapping),),
-            load_for(robot, [unloaded], mapping) if unloaded else None,
-            load_result_or_model(robot, params) if params else None,
-            (at_link(robot, link),) if link else (),
-        ),
-        progress,
+    robot, link = load_robot(request['robot']), request['link']
+    found = identify_payload(
+        robot,
+        request['loaded'],
+        request['unloaded'] or None,
+        arm=request['params'] or None,
+        tool=link or None,
+        mapping=request['mapping'] or None,
+        progress=progress,
     )
     warnings, json_path = list(found.warnings), ''
     try:
@@ -74,25 +69,22 @@ def answer(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
 
     :param request: robot, data, method, options, mapping, output (folder of the results), plots.
     """
-    found = identify(
-        Request(
-            request['robot'],
-            [request['data']],
-            request['method'],
-            request['options'],
-            request['mapping'] or None,
-        ),
-        part_of(progress, 0.0, 0.9),
+    fit = identify(
+        request['robot'],
+        request['data'],
+        choose(request['method'], request['options']),
+        mapping=request['mapping'] or None,
+        progress=part_of(progress, 0.0, 0.9),
     )
-    robot, result = found.robot, found.result
-    warnings = [*found.warnings, *found.dataset.notes]
+    robot, result = fit.robot, fit.result
+    warnings = [*fit.warnings, *fit.dataset().notes]
     json_path, plots = '', []
     try:
         stem = _free_stem(Path(request['output']), f'{robot.name}_{result.method}')
         json_path = str(_save(result, stem))
         if request['plots']:
             progress(0.9, 'drawing')
-            plots = [str(path) for path in plot_prediction(found.prediction, stem, robot.name)]
+            plots = [str(path) for path in plot_prediction(fit.prediction(), stem, robot.name)]
     except OSError as error:
         warnings.append(f'not saved: {error.filename or ""} {error.strerror}')
     progress(1.0, 'done')

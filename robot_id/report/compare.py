@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
 from robot_id.exceptions import DataError
+from robot_id.extras import optional
 from robot_id.json_numbers import finite_or_none
 from robot_id.methods.result import Result
 from robot_id.plain_table import html_table, number, text_table
+
+if TYPE_CHECKING:
+    import pandas
 
 Array = NDArray[np.float64]
 # Standard deviations beyond which two estimates differ by more than chance.
@@ -79,6 +83,23 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         return html_table(*self.cells(), left=2)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a pandas data frame: value, std and apart of each result, by parameter."""
+        frames = optional('pandas')
+        found: pandas.DataFrame = frames.concat(
+            {
+                label: frames.DataFrame(
+                    {'value': value, 'std': std, 'apart': apart},
+                    index=frames.Index(self.names, name='name'),
+                )
+                for label, value, std, apart in zip(
+                    self.labels, self.values, self.std, self.distances()
+                )
+            },
+            axis=1,
+        )
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""

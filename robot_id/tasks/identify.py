@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from robot_id.tasks.verdict.verdict import Remark
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from robot_id.data import Dataset
+from robot_id.data import Dataset, MappingLike
 from robot_id.exceptions import OptionError, RobotIdError, TimeLimitError
 from robot_id.methods import registry
 from robot_id.methods.torque_free.servo_oe import ServoOe
@@ -94,7 +93,7 @@ class Request:
     :param data: the measurements, or the recordings to read.
     :param method: name of the method, see `methods.registry`.
     :param options: its options by key, texts or typed values.
-    :param mapping: which columns are what: a name or a YAML file.
+    :param mapping: which columns are what: a name, a YAML file or its keys.
     :param others: recordings that the fit must not see, to predict their torques.
     :param holdout: fraction of the motion, or recordings, kept back to judge the fit; 0 for none.
     :param friction: friction terms of all joints, 'auto' for those that improve the error on
@@ -106,7 +105,7 @@ class Request:
     data: Data
     method: str = 'idim_wls'
     options: Mapping[str, Any] = field(default_factory=dict)
-    mapping: str | Path | None = None
+    mapping: MappingLike | None = None
     others: Data | None = None
     holdout: float | Data = FRACTION
     friction: str | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
@@ -23,13 +23,15 @@ Data: TypeAlias = Recording | Sequence[Recording]
 
 
 def measurements(
-    robot: Robot, given: Data, mapping: str | Path | data.Mapping | None = None
+    robot: Robot, given: Data, mapping: data.MappingLike | None = None
 ) -> data.Dataset:
     """
     Return one Dataset with the columns in the order of the robot's joints.
 
     :param given: a Dataset, a file, or several of either.
     """
+    if isinstance(given, Mapping) or hasattr(given, 'columns'):
+        raise _not_data(given)
     several = isinstance(given, Iterable) and not isinstance(given, data.Dataset | str)
     sets = []
     for one in given if several else [given]:  # type: ignore[list-item, union-attr]
@@ -38,18 +40,25 @@ def measurements(
         elif isinstance(one, str | os.PathLike):
             sets.append(data.load(Path(one), mapping, robot))
         else:
-            raise DataError(
-                f'data: a Dataset, a file or a list of them is needed, got {type(one).__name__}; '
-                'arrays become one by Dataset.from_arrays(time=..., position=..., torque=...)',
-                key='data',
-            )
+            raise _not_data(one)
     return sets[0] if len(sets) == 1 else join(sets)
+
+
+def _not_data(given: object) -> DataError:
+    """Return the error for what is no recording, with the way to make it one."""
+    way = 'arrays become one by Dataset.from_arrays(time=..., position=..., torque=...)'
+    if hasattr(given, 'columns'):
+        way = 'a data frame becomes one by Dataset.from_dataframe(frame)'
+    return DataError(
+        f'data: a Dataset, a file or a list of them is needed, got {type(given).__name__}; {way}',
+        key='data',
+    )
 
 
 def load_for(
     robot: Robot,
     given: Data,
-    mapping: str | Path | data.Mapping | None = None,
+    mapping: data.MappingLike | None = None,
     needs_torque: bool = True,
 ) -> data.Dataset:
     """

@@ -14,6 +14,12 @@ NOT_A_NUMBER = float('nan')
 FLAG = re.compile(r'(?<![\w-])--[a-z]')
 
 
+class Frame:
+    """What has columns, as a data frame does."""
+
+    columns = ('time',)
+
+
 @pytest.fixture(scope='module')
 def robot():
     return rid.load_robot('emps')
@@ -45,6 +51,8 @@ CALLS = {
     'mapping': lambda r, d, f, s: rid.load('nothing.csv', mapping='nothing'),
     'recording of check': lambda r, d, f, s: rid.check(r, d.runs[0].position),
     'data': lambda r, d, f, s: rid.identify(r, None),
+    'frame as data': lambda r, d, f, s: rid.identify(r, Frame()),
+    'table as data': lambda r, d, f, s: rid.identify(r, {'time': [0.0]}),
     'no data': lambda r, d, f, s: rid.identify(r, []),
     'another robot': lambda r, d, f, s: rid.identify('scara', d),
     'method': lambda r, d, f, s: rid.identify(r, d, 'idim_wsl'),
@@ -94,6 +102,9 @@ CALLS = {
     'rate': lambda r, d, f, s: rid.on_line(r, 'fast'),
     'nominal': lambda r, d, f, s: rid.on_line(r, 100.0, nominal={'M1': 1.0}),
     'name in nominal': lambda r, d, f, s: rid.on_line(r, 100.0, nominal={'X': 1.0}),
+    'kind of nominal': lambda r, d, f, s: rid.on_line(r, 100.0, nominal=3),
+    'file of nominal': lambda r, d, f, s: rid.on_line(r, 100.0, nominal='nothing.json'),
+    'reference of riv': lambda r, d, f, s: rid.on_line(r, 100.0, 'riv').feed([0.0], [0.0]),
     'fed sample': lambda r, d, f, s: rid.on_line(r, 100.0).feed('a', 'b'),
     'frame': lambda r, d, f, s: rid.Dataset.from_dataframe([1, 2]),
     'no time': lambda r, d, f, s: rid.Dataset.from_arrays(position=[0.0], torque=[0.0]),
@@ -132,6 +143,7 @@ def test_what_is_returned_prints_short(robot, data, fit):
     shown = (
         robot, data, data.runs[0], rid.check(robot, data), fit, fit.model, fit.parameters,
         fit.validate(data), fit.compare(fit), motion, live, live.status(), rid.methods(),
+        fit.result, fit.identification, fit.prediction(), fit.prediction().runs[0],
     )  # fmt: skip
     for one in shown:
         assert 'array(' not in repr(one), type(one)

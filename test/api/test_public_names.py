@@ -79,7 +79,9 @@ def the_snippet(robot, data, other, folder):
     assert along.shape == q.shape
     assert fit.validate(other).error_percent < 2.0
     again = rid.identify(robot, data, method=rid.IdimOls())
-    assert 'apart' in str(fit.compare(again))
+    both = fit.compare(again)
+    assert 'apart' in str(both)
+    assert list(both.to_frame().index) == list(fit.parameters)
     assert len(fit.plot_torques().axes) == 4
     assert len(fit.plot_friction().axes) == 2
     fit.report(folder / 'r.html')
@@ -129,6 +131,55 @@ def test_a_data_frame_is_the_csv(robot, recorded):
     with pytest.raises(DataError) as caught:
         rid.Dataset.from_dataframe(frame.drop(columns='time'))
     assert caught.value.key == 'time'
+
+
+def test_own_column_names_need_a_mapping_which_may_be_a_dict(robot, recorded, tmp_path):
+    pandas = pytest.importorskip('pandas')
+    time, q, tau = arrays(recorded)
+    columns = {'t': time, 'q1': q[:, 0], 'q2': q[:, 1], 'm1': tau[:, 0], 'm2': tau[:, 1]}
+    frame = pandas.DataFrame(columns)
+    frame.to_csv(tmp_path / 'own.csv', index=False)
+    mapping = {
+        'time': {'column': 't'},
+        'position': {'columns': ['q1', 'q2']},
+        'torque': {'columns': ['m1', 'm2']},
+    }
+    read = rid.Dataset.from_dataframe(frame, mapping=mapping)
+    for given in (read, rid.load(tmp_path / 'own.csv', mapping=mapping)):
+        assert not given.named
+        torque = given.select(robot.joint_names).runs[0].torque
+        np.testing.assert_allclose(torque, tau, rtol=1e-12)
+    for wrong in (mapping | {'positon': 1}, 3):
+        with pytest.raises(DataError) as caught:
+            rid.Dataset.from_dataframe(frame, mapping=wrong)
+        assert caught.value.key == 'mapping'
+
+
+@pytest.mark.parametrize('zone', [None, 'Europe/Berlin'])
+def test_dates_are_seconds(recorded, zone):
+    pandas = pytest.importorskip('pandas')
+    time, q, tau = arrays(recorded)
+    dates = pandas.date_range('2024-03-31', periods=len(time), freq='5ms', tz=zone)
+    frame = pandas.DataFrame({'position.a': q[:, 0], 'torque.a': tau[:, 0]})
+    for data in (
+        rid.Dataset.from_arrays(time=dates, position=q, torque=tau),
+        rid.Dataset.from_dataframe(frame.assign(time=dates)),
+        rid.Dataset.from_dataframe(frame.set_index(dates)),
+        rid.Dataset.from_dataframe(frame.set_index(dates - dates[0])),
+    ):
+        np.testing.assert_allclose(data.runs[0].time, time, atol=1e-9)
+
+
+def test_arrays_without_torque_are_checked_and_fitted_by_servo_oe_alone(robot, recorded):
+    time, q, _ = arrays(recorded)
+    ones = np.ones_like(q)
+    data = rid.Dataset.from_arrays(
+        time=time, position=q, reference_position=q, gain=ones, supply=ones, enabled=ones
+    )
+    assert set(data.runs[0].channels()) > {'gain', 'supply', 'enabled'}
+    rid.check(robot, data)
+    with pytest.raises(DataError, match='servo_oe'):
+        rid.identify(robot, data)
 
 
 def test_several_recordings_are_a_list(robot, recorded, other, csv):
@@ -318,6 +369,25 @@ def test_weigh_on_line_and_excite(robot, recorded):
     with pytest.raises(OptionError) as caught:
         rid.excite(robot, evaluation=20)
     assert caught.value.key == 'evaluation'
+
+
+@pytest.mark.parametrize('name', ['scara', 'emps'])
+def test_on_line_without_options_stays_near_the_truth(name, tmp_path):
+    robot = rid.load_robot(name)
+    data = rid.simulate(robot, seed=1)
+    fit = rid.identify(robot, data, check=False, holdout=0.0)
+    fit.save(tmp_path / 'arm.json')
+    live = rid.on_line(robot, data.rate, nominal=tmp_path / 'arm.json')
+    _, q, tau = arrays(data)
+    live.feed(q, tau)
+    truth = dict(zip(robot.base.names, robot.truth()))
+    inertias = [
+        one for one in live.status().parameters
+        if one.state == 'live' and one.name.startswith(('ZZ', 'LMX', 'M1'))
+    ]  # fmt: skip
+    assert inertias
+    for one in inertias:
+        assert one.value == pytest.approx(truth[one.name], rel=0.05), one.name
 
 
 def test_importing_is_quick_and_lazy():

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from robot_id.cli.main import cli
 from robot_id.data import Dataset, Run
 from robot_id.methods.result import Iteration, Result
 from robot_id.regression.rows.prediction import PredictedRun, Prediction
+from robot_id.report import html
 from robot_id.report.html import Provenance, series, write_report
 from robot_id.robot import load_robot
 from robot_id.tasks import record
@@ -162,6 +164,24 @@ def test_a_minute_of_six_joints_stays_below_5_mb(tmp_path):
     joint = numbers_of(path.read_text())['sets']['torques']['joints'][0]
     whole = np.frombuffer(base64.b64decode(joint['runs'][0]['measured']), '<i2')
     assert np.array_equal(whole == series.GAP, ~fitted.runs[0].used[:, 0])
+
+
+NODE = shutil.which('node')
+
+
+@pytest.mark.skipif(NODE is None, reason='no node on this machine')
+def test_every_axis_has_two_marks_at_least():
+    script = (Path(html.__file__).parent / 'report.js').read_text()
+    ticks = re.search(r'const ticks = .*?\n  };', script, re.DOTALL)[0]
+    ranges = [[-0.0186, 0.0186], [-0.25, 0.25], [0.0, 1.0], [3.1, 3.2], [-1e-9, 2e-9], [1e3, 1001]]
+    ranges += [[-0.3, 9.0], [-0.99, 0.99], [-1.01, 1.01], [-4.9, 4.9]]
+    code = f'{ticks} console.log(JSON.stringify({ranges}.map((r) => ticks(...r, 3))));'
+    done = subprocess.run([NODE, '-e', code], capture_output=True, text=True, check=True)
+    for (low, high), found in zip(ranges, json.loads(done.stdout)):
+        assert 2 <= len(found['values']) <= 8
+        shown = [f'{value:.{found["digits"]}f}' for value in found['values']]
+        assert len(set(shown)) == len(shown)
+        assert all(low - 1e-9 <= value <= high + 1e-9 for value in found['values'])
 
 
 @pytest.mark.parametrize('every', [1, 2, 7])

@@ -75,6 +75,19 @@ def test_the_chosen_friction_is_named_as_chosen():
     assert marked[0].startswith('  viscous, coulomb:')
 
 
+def test_one_stribeck_velocity_is_chosen_and_each_is_named():
+    rows = [
+        {'terms': ['stribeck'], 'fit_percent': 1.0, 'cross_validated_percent': 1.0,
+         'gain_percent': gain, 'gain_error_percent': 1.0, 'remark': '', 'share': share}
+        for share, gain in ((0.02, 6.0), (0.06, 9.0), (0.15, -3.0))
+    ]  # fmt: skip
+    chosen = {'blocks': 'x', 'candidates': rows, 'terms': ['stribeck'], 'reason': 'r'}
+    lines = selection_lines({'selection': chosen})[1:-1]
+    assert len(set(lines)) == 3
+    assert [line.endswith('<- chosen') for line in lines] == [False, True, False]
+    assert '6 % of the top speed' in lines[1]
+
+
 def test_no_number_of_a_table_is_cut_on_a_narrow_terminal():
     from robot_id.cli.console import print_whole
 

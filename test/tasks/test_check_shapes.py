@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from robot_id import data, dynamics
 from robot_id.data.dataset import Dataset, Run
-from robot_id.robot import Robot
+from robot_id.robot import Robot, load_robot
+from robot_id.tasks import record
 from robot_id.tasks.checks import check
 from robot_id.tasks.checks.blocks import LARGEST, choose
 from robot_id.tasks.checks.models import Explanation
@@ -198,6 +199,14 @@ def test_a_position_of_another_gear_ratio(
     assert found.remedy is not None
     assert found.remedy.position_scale is not None
     assert found.remedy.position_scale[j] == pytest.approx(1.0 / factor, rel=0.05)
+
+
+def test_degrees_of_a_planar_arm_are_no_gear_ratio() -> None:
+    """Without gravity any factor near 57 explains the torques as well as 180 / pi."""
+    planar = load_robot('scara')
+    data = record(planar, seed=1)
+    run = replace(data.runs[0], position=np.rad2deg(data.runs[0].position))
+    assert check(planar, replace(data, runs=(run,))).codes == ('position_unit',)
 
 
 def test_motor_positions_in_degrees_are_not_told_to_be_in_degrees(

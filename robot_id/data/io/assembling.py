@@ -194,7 +194,8 @@ def from_tables(
     for name, channel in constant.items():
         where = f'{path}: {name}'
         channels[name] = constant_values(channel, name, samples, n, path.name, where)
-    whole = Raw(str(path), time, channels, names)
+    by_name = mapping.called_joints() is not None or joint_names is not None
+    whole = Raw(str(path), time, channels, names, named=by_name)
     return cut(whole, mapping, main, files.notes, _own_runs(files)), files.notes
 
 

@@ -22,6 +22,7 @@ class Raw:
     :param joint_names: of the n columns.
     :param first_row: number of the first row for messages, counted from 1.
     :param rows: (N,) numbers of the rows from 0 when some were taken out or moved.
+    :param named: False where the joints are only numbered, in the order of the robot's.
     """
 
     source: str
@@ -30,6 +31,7 @@ class Raw:
     joint_names: tuple[str, ...]
     first_row: int = 1
     rows: NDArray[np.intp] | None = None
+    named: bool = True
 
     def place(self, index: int) -> str:
         """Return where a sample is, for messages."""

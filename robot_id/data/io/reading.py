@@ -15,7 +15,7 @@ from robot_id.data.io.automatic import guess_mapping
 from robot_id.data.io.bags.mapping import apply_to_bag, check_for_bag, names_in_bag
 from robot_id.data.io.bags.messages import is_bag
 from robot_id.data.io.lerobot import is_lerobot, lerobot_pieces
-from robot_id.data.mapping import Mapping, Topics, load_mapping
+from robot_id.data.mapping import Mapping, MappingLike, Topics, load_mapping
 from robot_id.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def load(
     path: str | Path | Sequence[str | Path],
-    mapping: str | Path | Mapping | None = None,
+    mapping: MappingLike | None = None,
     robot: Robot | Sequence[str] | None = None,
     joint_names: Sequence[str] | None = None,
 ) -> Dataset:
@@ -32,7 +32,7 @@ def load(
     Read measurements: rosbag2 directory, .mcap, .db3, .csv, .csv.gz, .mat, .npz, or several.
 
     :param path: a file or directory, or a list of them whose runs are put together.
-    :param mapping: name of a mapping that ships, path of a mapping file, or None: bags are read as
+    :param mapping: name of a mapping that ships, its file, its keys, or None: bags are read as
         joint_states, tables by the names of their columns or variables.
     :param robot: whose joints are wanted; their names do as well, but then no drive gains are
         known.

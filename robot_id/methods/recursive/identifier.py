@@ -227,7 +227,11 @@ class OnlineIdentifier:
             if given.shape != (q.shape[0], 3, n):
                 raise DataError(f'the reference has {given.shape[0]} samples, not {q.shape[0]}')
         elif self.method == 'riv':
-            raise DataError('riv needs the reference trajectory as instrument')
+            raise DataError(
+                'riv needs what the controller follows: give reference=(position, velocity, '
+                'acceleration) beside each sample',
+                key='reference',
+            )
         if not self._in_time(time, q.shape[0]):
             return False
         finite = np.isfinite(q).all(axis=1) & np.isfinite(tau).all(axis=1)

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id.data.signals.processing import RIGID_HZ
 from robot_id.exceptions import OptionError
 from robot_id.methods.recursive.identifier import OnlineIdentifier
 from robot_id.methods.recursive.memory import Memory
@@ -28,8 +29,11 @@ from robot_id.ranges import (
 from robot_id.robot import Robot
 
 Array = NDArray[np.float64]
-# Equations per second of a running robot.
-EQUATIONS_HZ = 100.0
+# A low-pass leaves this share of the rate of nearly independent equations.
+SHARE = 0.4
+# Equations per second of a running robot: the low-pass keeps the rigid motion and no more, since
+# the noise of derivatives that it lets through biases the estimate.
+EQUATIONS_HZ = RIGID_HZ / SHARE
 
 
 @dataclass(frozen=True)
@@ -119,7 +123,7 @@ class OnlineSettings:
             method=method,
             filtering=self.filtering,
             # Not by `used`: a wider low-pass lets the noise of the derivatives bias the estimate.
-            cutoff_hz=self.low_pass_hz or 0.4 * rate_hz / max(every, 2),
+            cutoff_hz=self.low_pass_hz or SHARE * rate_hz / max(every, 2),
             order=self.filter_order,
             decimation=used,
             rest_velocity=None if rest is None else per_item('rest_velocity', rest, names),

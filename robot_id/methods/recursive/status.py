@@ -74,7 +74,7 @@ class Status:
             (one.name, number(one.value), number(one.std, 2), one.state, one.reason)
             for one in self.parameters
         ]
-        head = f'{self.samples} samples, {self.rejected} refused'
+        head = f'{self.samples} equations, {self.rejected} samples refused'
         if self.rejected_reason:
             head += f' ({self.rejected_reason})'
         return f'{head}\n{text_table(("name", "value", "std", "state", "reason"), rows)}'

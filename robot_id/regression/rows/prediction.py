@@ -19,7 +19,7 @@ from robot_id.robot import Robot
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PredictedRun:
     """
     Torques of one run after decimation.
@@ -37,8 +37,11 @@ class PredictedRun:
     used: NDArray[np.bool_]
     recorded: Run | None = None
 
+    def __repr__(self) -> str:
+        return f'PredictedRun({len(self.time)} rows; time, measured, predicted, used)'
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Prediction:
     """
     Measured and predicted torques of all runs.
@@ -68,6 +71,13 @@ class Prediction:
             for k, part in parts.items()
         )
         return cls(dataset.joint_names, tuple(runs))
+
+    def __repr__(self) -> str:
+        rows = sum(len(run.time) for run in self.runs)
+        return (
+            f'Prediction({self.quantity} of {", ".join(self.joint_names)}: {len(self.runs)} runs, '
+            f'{rows} rows, error {self.relative_error_percent:.4g} %)'
+        )
 
     def residual_norms(self) -> Array:
         """(n,) ||Y_j - W_j chi||."""

@@ -58,10 +58,16 @@
   // --- drawing -----------------------------------------------------------------------------
   const ticks = (low, high, count) => {
     const raw = (high - low) / count, size = 10 ** Math.floor(Math.log10(raw));
-    const step = [1, 2, 5, 10].map((f) => f * size).find((s) => s >= raw * 0.8);
-    const found = [];
-    for (let v = Math.ceil(low / step) * step; v <= high + step * 1e-9; v += step) found.push(v);
-    return { values: found, digits: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) };
+    const within = (step) => {
+      const found = [];
+      for (let k = Math.ceil(low / step - 1e-9); k <= high / step + 1e-9; k++) found.push(k * step);
+      return found;
+    };
+    // Round steps from the wanted one down to finer ones: a single mark is no scale.
+    const steps = [10, 5, 2, 1, 0.5, 0.2].map((f) => f * size);
+    const wanted = Math.max(...steps.filter((s) => s >= raw * 0.8).map((s) => steps.indexOf(s)));
+    const step = steps.slice(wanted).find((s) => within(s).length > 1);
+    return { values: within(step), digits: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) };
   };
 
   class Plot {

@@ -48,7 +48,7 @@ def corrected(dataset: Dataset, applied: Iterable[Remedy]) -> Dataset:
 
 def save_corrected(folder: Path, robot: Robot, dataset: Dataset, findings: Findings) -> list[Path]:
     """
-    Write the corrections into a folder: `data.io.npz`, and `robot.yaml` for a new gravity.
+    Write the corrections into a folder: `data.npz`, and `robot.yaml` for a new gravity.
 
     :return: the files written, none if nothing can be corrected.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import pi
 
 import numpy as np
@@ -35,14 +35,15 @@ def propose(case: Case) -> Iterator[Proposal]:
         if not flags.any():
             continue
         reach = float(np.ptp(case.signals.spread[0], axis=0)[flags].max())
-        for unit, scale in _scales(case, si, reach).items():
+        scales_of = _scales(case, si, reach)
+        for unit, scale in scales_of.items():
             if SMALLEST <= reach * scale <= LARGEST:
                 scales = _only(flags, scale)
                 make = _finding(case, unit, reach, scales)
                 change = Hypothesis(position_scale=scales)
                 yield proposal(case, 'position_unit', change, make, THRESHOLD)
         if reach > LARGEST:
-            yield from _gears(case, flags, reach)
+            yield from _gears(case, flags, reach, [1.0 / scale for scale in scales_of.values()])
 
 
 def _scales(case: Case, si: str, reach: float) -> dict[str, float]:
@@ -59,8 +60,15 @@ def _scales(case: Case, si: str, reach: float) -> dict[str, float]:
     return found
 
 
-def _gears(case: Case, flags: NDArray[np.bool_], reach: float) -> Iterator[Proposal]:
-    """Try one gear ratio of all joints: positions of the motors."""
+def _gears(
+    case: Case, flags: NDArray[np.bool_], reach: float, units: Sequence[float]
+) -> Iterator[Proposal]:
+    """
+    Try one gear ratio of all joints: positions of the motors.
+
+    :param units: factors of wrong units; a ratio that the search cannot distinguish from one of
+        them is that unit.
+    """
     ratios = RATIOS[(reach / RATIOS < LARGEST) & (reach / RATIOS > SMALLEST)]
     if not ratios.size:
         return
@@ -69,7 +77,9 @@ def _gears(case: Case, flags: NDArray[np.bool_], reach: float) -> Iterator[Propo
         scale = _scale_of(best, flags)
         tried = [_geared(case, flags, 1.0 / (scale * f)) for f in (step, 1.0 / step)]
         best = max(best, *tried, key=lambda each: each.screened)
-    yield best
+    ratio = 1.0 / _scale_of(best, flags)
+    if not any(max(ratio / unit, unit / ratio) < FINE[-1] for unit in units):
+        yield best
 
 
 def _geared(case: Case, flags: NDArray[np.bool_], ratio: float) -> Proposal:

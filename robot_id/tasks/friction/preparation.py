@@ -142,13 +142,17 @@ def selection_lines(friction: dict[str, Any]) -> list[str]:
         f'friction candidates on {selection["blocks"]} (training error of the trial, '
         'cross-validated error, gain):'
     ]
+    # Of one structure with several Stribeck velocities the one with the largest gain is taken.
+    same = [row for row in selection['candidates'] if row['terms'] == selection['terms']]
+    chosen = max(same, key=lambda row: row['gain_percent'] or 0.0, default=None)
     for row in selection['candidates']:
-        gain, error = row['gain_percent'], row['gain_error_percent']
+        gain, error, share = row['gain_percent'], row['gain_error_percent'], row.get('share')
         known = gain is not None and math.isfinite(gain)
         judged = f', {gain:+.1f} +- {error:.1f} %' if known else ''
-        mark = ' <- chosen' if row['terms'] == selection['terms'] else ''
+        at = f' (at {100.0 * share:.2g} % of the top speed)' if share else ''
+        mark = ' <- chosen' if row is chosen else ''
         lines.append(
-            f'  {", ".join(row["terms"])}: {row["fit_percent"]:.2f} %, '
+            f'  {", ".join(row["terms"])}{at}: {row["fit_percent"]:.2f} %, '
             f'{row["cross_validated_percent"]:.2f} %{judged}{row["remark"]}{mark}'
         )
     return [*lines, f'friction chosen: {", ".join(selection["terms"])}; {selection["reason"]}']
