@@ -91,7 +91,9 @@ class MotionPlayer(NodeBase, Node):
             handle_accepted_callback=self._begin,
             cancel_callback=self._on_cancel,
         )
-        self.create_timer(self.settings['state_timeout_s'] / 4, self._guard, clock=self.steady)
+        self._period_s = self.settings['state_timeout_s'] / 4
+        self._guarded = time.monotonic()
+        self.create_timer(self._period_s, self._guard, clock=self.steady)
         self.diagnostics.add('motion', self._report)
         if self.settings['once']:
             self._first = self.create_timer(0.0, self._play_once, clock=self.steady)
@@ -113,13 +115,18 @@ class MotionPlayer(NodeBase, Node):
 
     def _guard(self) -> None:
         """Stop without joint states, on request, and where the controller has ended."""
+        now = time.monotonic()
+        late = now - self._guarded - self._period_s
+        if late > self._period_s:
+            # This process was not run: what came in that time waits, and is heard after this.
+            self._heard = min(self._heard + late, now)
+        self._guarded = now
         follower = self._follower
         if follower is None:
             return
         if self._asked_to_stop:
             self._brake(follower.stop(self._elapsed(), self._asked_to_stop))
-        silent = time.monotonic() - self._heard
-        self._brake(follower.silence(self._elapsed(), silent, self._client.ended))
+        self._brake(follower.silence(self._elapsed(), now - self._heard, self._client.ended))
 
     def _elapsed(self) -> float:
         return float(self.get_clock().now().nanoseconds - self._sent_ns) / 1e9
@@ -248,7 +255,11 @@ class MotionPlayer(NodeBase, Node):
             return
         self._confirmed.clear()
         self._phase, self._speed = 'waiting', speed
-        self.event('waiting for ~/confirm', speed=speed)
+        name = self.get_fully_qualified_name()
+        self.event(
+            f'waiting: `ros2 service call {name}/confirm std_srvs/srv/Trigger` permits it',
+            speed=speed,
+        )
         deadline = time.monotonic() + self.settings['confirm_s']
         while not self._confirmed.wait(LOOK_S):
             self._feed_back(0.0)
