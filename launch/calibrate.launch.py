@@ -20,8 +20,9 @@ from robot_id.ros.launch_support import (
     switch,
 )
 
-# s that a robot may need to come to rest before its processes are told again.
-STOP_S = '20'
+# s until `robot-id play` is told that only the launch was ended (Ctrl-C tells it too), and until
+# it is killed: by then the robot rests and its recording is closed.
+TELL_S, KILL_S = '1', '20'
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -78,9 +79,8 @@ def _start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         output='screen',
         emulate_tty=True,
         additional_env=in_enclave('operator'),
-        # On Ctrl-C the robot comes to rest first, and the recording is closed.
-        sigterm_timeout=STOP_S,
-        sigkill_timeout=STOP_S,
+        sigterm_timeout=TELL_S,
+        sigkill_timeout=KILL_S,
     )
     return [process, RegisterEventHandler(OnProcessExit(target_action=process, on_exit=_ended))]
 

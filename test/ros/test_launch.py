@@ -219,7 +219,7 @@ def test_a_position_controlled_arm_from_its_motion_to_a_verdict(tmp_path):
 
 
 def test_the_end_of_a_calibration_ends_its_motion(tmp_path):
-    """Only `ros2 launch` hears of it, as with `kill -INT`; it tells `robot-id play`, no node."""
+    """Only `ros2 launch` hears of it, as with `kill -INT`: it tells what it has started."""
     pytest.importorskip('mujoco')
     arm = write_arm(tmp_path)
     with plant_cell(arm, 'calibrated') as cell:
