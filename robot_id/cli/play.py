@@ -14,7 +14,7 @@ import click
 import yaml
 
 from robot_id import files
-from robot_id.cli.console import output
+from robot_id.cli.console import alarm, output
 from robot_id.cli.node_processes import NodeProcesses, end, ros_words, wait
 from robot_id.cli.shared_options import robot_option
 from robot_id.exceptions import DataError, OptionError
@@ -148,6 +148,7 @@ def _play(
     """Play speed after speed, each after a person's word; return the recordings."""
     folder = Path(str(parameters['data_directory']))
     before = _recordings(folder)
+    made: list[Path] = []
     with tempfile.TemporaryDirectory() as place:
         nodes = NodeProcesses(namespace, ros_args, Path(place))
         # Ctrl-C reaches the player first, and the logger after it.
@@ -157,12 +158,14 @@ def _play(
                 permitted = _permitted(share, confirmed)
                 one = {**parameters, 'speeds': [share], 'confirmed_speed': permitted}
                 if wait(nodes.start('motion_player', one)):
-                    raise DataError(
-                        f'the robot was not played at {100 * share:g} %: the lines above say why'
-                    )
+                    failed = f'the robot was not played at {100 * share:g} %'
+                    if not made:
+                        raise DataError(f'{failed}: the lines above say why')
+                    alarm([f'{failed} (the lines above say why): the slower speeds serve alone'])
+                    break
+                made = sorted(_recordings(folder) - before)
         finally:
             end(logger)
-    made = sorted(_recordings(folder) - before)
     names = ', '.join(path.name for path in made)
     output().print(f'recordings in {folder}: {names}', markup=False, soft_wrap=True)
     return made

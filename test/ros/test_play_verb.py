@@ -59,16 +59,20 @@ def command(arm, folder, *words):
             print(process.communicate()[0])
 
 
-def test_it_plays_the_speeds_and_ends_with_report_and_verdict(arm, cell, tmp_path):
-    words = ['--sim', '--speeds', '0.5,1', '--identify', *QUICK]
+def test_it_ends_with_report_and_verdict_from_the_speeds_that_were_played(arm, cell, tmp_path):
+    words = ['--sim', '--speeds', '0.5,1,0.8', '--identify', *QUICK]
     with command(arm, tmp_path, *words) as process:
+        played = lambda: cell.figures()['trajectories'] == 2  # noqa: E731
+        cell.client.spin_until(played, 180.0, 'two speeds')
+        cell.change(rejects=True)
         said = process.communicate(timeout=240)[0]
     assert process.returncode in (0, 3), said
+    assert 'the robot was not played at 80 %' in said
     assert 'verdict: ' in said
     assert (tmp_path / 'result.json').exists()
     assert '<html' in (tmp_path / 'report.html').read_text()
     bags = sorted(path.parent for path in tmp_path.glob('*/metadata.yaml'))
-    assert len(bags) == 2
+    assert f'recordings in {tmp_path}: {bags[0].name}, {bags[1].name}\n' in said
     # What the controller was asked for is in the recording: methods of the closed loop need it.
     run = data.load(bags[0]).runs[0]
     assert np.ptp(run.reference_position, axis=0).max() > 0.1
