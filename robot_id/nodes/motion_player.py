@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -201,6 +202,10 @@ class MotionPlayer(NodeBase, Node):
                 result.error_code, result.error_string = ErrorCode.TIMEOUT, str(error)
             except RobotIdError as error:
                 result.error_code, result.error_string = self._code(error), str(error)
+            except Exception as error:
+                self.failure(traceback.format_exc())
+                result.error_code = ErrorCode.INTERNAL_ERROR
+                result.error_string = f'{type(error).__name__}: the log has more'
             self.settings.locked = False
             if self.settings['armed']:
                 self.set_parameters([Parameter('armed', value=False)])
@@ -285,6 +290,12 @@ class MotionPlayer(NodeBase, Node):
         follower = self._send(plan, points)
         try:
             self._follow(follower)
+        except Stopped:
+            raise
+        except Exception:
+            # Nobody would watch the robot from here on.
+            self._brake(follower.stop(self._elapsed(), 'a fault of the player'))
+            raise
         finally:
             self._follower = None
             self._note(one, follower.watch)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import sys
 import time
 
 import numpy as np
@@ -25,6 +26,12 @@ from robot_id_msgs.action import Play
 from robot_id_msgs.msg import ErrorCode
 
 RECORD = {'record': True}
+# A bug in what watches the robot, once it is on its motion.
+FAULTY = """
+from robot_id.nodes import motion_player as node
+node.MotionPlayer._feed_back = lambda self, *_: 1 / (self._phase != 'motion')
+node.main()
+"""
 
 
 @pytest.fixture(scope='module')
@@ -41,6 +48,7 @@ def play(cell, speeds):
 def cell(arm, request):
     """Start plant and player with the parameters of the test."""
     given = {
+        'command': 'motion_player',
         'robot': str(arm.robot),
         'trajectory': str(arm.motion),
         'data_directory': str(arm.folder),
@@ -54,7 +62,7 @@ def cell(arm, request):
     }
     with contextlib.ExitStack() as stack:
         found = stack.enter_context(plant_cell(arm, 'cell'))
-        player = NodeProcess('motion_player', parameters=given, namespace='cell')
+        player = NodeProcess(given.pop('command'), parameters=given, namespace='cell')
         found.player = stack.enter_context(player)
         player.wait_for_log('ready', 120)
         try:
@@ -137,6 +145,16 @@ def test_a_person_stops_it(cell, how):
     assert (figures['trajectories'], figures['rejected']) == (2, 0)
     assert figures['acceleration'] < 1.3 * ACCELERATION
     assert np.abs(np.array(figures['position']) - HOME).max() > 0.02
+
+
+@pytest.mark.parametrize('cell', [{'command': [sys.executable, '-c', FAULTY]}], indirect=True)
+def test_a_bug_of_the_player_brakes_the_arm_and_is_told(cell):
+    _, result = play(cell, [1.0]).result()
+    assert result.error_code == ErrorCode.INTERNAL_ERROR
+    assert 'ZeroDivisionError' in result.error_string
+    figures = cell.stand()
+    assert (figures['trajectories'], figures['rejected']) == (2, 0)
+    assert figures['acceleration'] < 1.3 * ACCELERATION
 
 
 @pytest.mark.parametrize('cell', [{'sim': False}], indirect=True)
