@@ -51,7 +51,7 @@ EVERY = 2
 
 
 def played(arm: PositionArm, motions: list[Trajectory], names: tuple[str, ...]) -> Dataset:
-    """Return what joint_states hold while an arm follows motions, a run each."""
+    """Return joint states and reference while an arm follows motions, a run each."""
     runs = []
     for motion in motions:
         t = np.arange(0.0, motion.duration, CONTROL_S)
@@ -61,7 +61,14 @@ def played(arm: PositionArm, motions: list[Trajectory], names: tuple[str, ...]) 
         for k, row in enumerate(wanted):
             q[k], tau[k] = arm.q, arm.effort()
             arm.advance(row)
-        runs.append(Run(time=t[::EVERY], position=q[::EVERY], torque=tau[::EVERY]))
+        runs.append(
+            Run(
+                time=t[::EVERY],
+                position=q[::EVERY],
+                torque=tau[::EVERY],
+                reference_position=wanted[::EVERY, 0],
+            )
+        )
     return Dataset(names, tuple(runs), 'stock arm')
 
 

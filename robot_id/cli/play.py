@@ -14,7 +14,8 @@ import click
 import yaml
 
 from robot_id import files
-from robot_id.cli.console import output
+from robot_id.cli.console import alarm, output
+from robot_id.cli.node_processes import NodeProcesses, end, ros_words, wait
 from robot_id.cli.shared_options import robot_option
 from robot_id.exceptions import DataError, OptionError
 
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 
 # Name of a robot that stands for the topic robot_description.
 TOPIC = 'topic'
-PICTURE = 'motion.png'
-# s that the logger gets to close its file.
-CLOSE_S = 10.0
+MOTION, PICTURE = 'motion.yaml', 'motion.png'
+# What the logger takes of what the player is told.
+LOGGED = 'data_directory', 'mapping', 'controller'
 
 
 @click.command()
@@ -61,12 +62,13 @@ CLOSE_S = 10.0
 @click.option('--method', default='idim_wls', show_default=True, help='Of --identify.')
 @click.option('--namespace', default='', help='Namespace of the robot.')
 @click.option(
-    '--state-timeout', type=click.FloatRange(0.01, 60.0), default=0.5, show_default=True,
-    help='Brake after so long without joint states, s.',
+    '--confirmed-speed', type=click.FloatRange(0.0, 1.0), default=0.0, show_default=True,
+    help='Highest speed that is played without asking.',
 )  # fmt: skip
 @click.option('--sim', is_flag=True, help='The robot is simulated: nothing is asked.')
 @click.option('--no-clearance', is_flag=True, help='Do not check collisions.')
 @click.option('--dry-run', is_flag=True, help='Show what would be played, and move nothing.')
+@click.argument('ros_args', nargs=-1, type=click.UNPROCESSED)
 def command(
     robot: str,
     locks: tuple[str, ...],
@@ -80,17 +82,22 @@ def command(
     identifies: bool,
     method: str,
     namespace: str,
-    state_timeout: float,
+    confirmed_speed: float,
     sim: bool,
     no_clearance: bool,
     dry_run: bool,
+    ros_args: tuple[str, ...],
 ) -> None:
     """
     Play a motion through a joint_trajectory_controller, slow first, and record it.
 
     The robot `topic` is that of the topic robot_description. Each speed is recorded and checked
-    before the next is asked for. Ctrl-C brakes the robot. With --identify the exit code is that of
+    before the next is asked for: on the terminal, or, where there is none, by the service
+    motion_player/confirm. Ctrl-C brakes the robot. With --identify the exit code is that of
     `robot-id identify`.
+
+    After `--` stand arguments of ROS for the nodes: `-- -r joint_states:=arm/joint_states -p
+    largest_tracking_error:=0.05`.
     """
     from robot_id.robot import load_robot
     from robot_id.trajectory.default import motion_of
@@ -98,7 +105,13 @@ def command(
 
     shares = _speeds(speeds)
     place = Path(folder)
-    robot = _robot(robot, _locks(locks), place, namespace)
+    if motion is None and (place / MOTION).exists():
+        raise DataError(
+            f'{place / MOTION}: exists already; play it (--motion {place / MOTION}), or remove it'
+        )
+    # Who ends this process alone ends the robot's motion too.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    robot = _robot(robot, _locks(locks), place, ros_words(namespace, ros_args))
     model = load_robot(robot)
     if motion is None:
         motion = _excited(robot, place, budget, no_clearance)
@@ -115,52 +128,65 @@ def command(
         'mapping': _path(mapping),
         'controller': controller,
         'interface': interface,
-        'state_timeout_s': state_timeout,
         'once': True,
         **({'clearance_m': 0.0} if no_clearance else {}),
         'sim': sim,
         'armed': not sim,
     }
-    made = _play(parameters, shares, namespace)
+    made = _play(parameters, shares, namespace, ros_args, 1.0 if sim else confirmed_speed)
     if identifies:
         _identify(robot, made, mapping, method, place)
 
 
-def _play(parameters: dict[str, object], shares: list[float], namespace: str) -> list[Path]:
+def _play(
+    parameters: dict[str, object],
+    shares: list[float],
+    namespace: str,
+    ros_args: tuple[str, ...],
+    confirmed: float,
+) -> list[Path]:
     """Play speed after speed, each after a person's word; return the recordings."""
-    folder, sim = Path(str(parameters['data_directory'])), bool(parameters['sim'])
+    folder = Path(str(parameters['data_directory']))
     before = _recordings(folder)
+    made: list[Path] = []
     with tempfile.TemporaryDirectory() as place:
-        logger = _start('data_logger', parameters, namespace, Path(place))
+        nodes = NodeProcesses(namespace, ros_args, Path(place))
+        # Ctrl-C reaches the player first, and the logger after it.
+        logger = nodes.start('data_logger', {k: parameters[k] for k in LOGGED}, alone=True)
         try:
             for share in shares:
-                if not sim:
-                    click.confirm(
-                        f'Is the cell clear, and may the robot move at {100 * share:g} %?',
-                        abort=True,
-                    )
-                one = {**parameters, 'speeds': [share], 'confirmed_speed': share}
-                code = _wait(_start('motion_player', one, namespace, Path(place)))
-                if code:
-                    raise DataError(
-                        f'the robot was not played at {100 * share:g} %: the lines above say why'
-                    )
+                permitted = _permitted(share, confirmed)
+                one = {**parameters, 'speeds': [share], 'confirmed_speed': permitted}
+                if wait(nodes.start('motion_player', one)):
+                    failed = f'the robot was not played at {100 * share:g} %'
+                    if not made:
+                        raise DataError(f'{failed}: the lines above say why')
+                    alarm([f'{failed} (the lines above say why): the slower speeds serve alone'])
+                    break
+                made = sorted(_recordings(folder) - before)
         finally:
-            logger.send_signal(signal.SIGINT)
-            logger.wait(CLOSE_S)
-    made = sorted(_recordings(folder) - before)
+            end(logger)
     names = ', '.join(path.name for path in made)
     output().print(f'recordings in {folder}: {names}', markup=False, soft_wrap=True)
     return made
 
 
-def _robot(robot: str, locks: dict[str, float], place: Path, namespace: str) -> str:
+def _permitted(share: float, confirmed: float) -> float:
+    """Ask on the terminal; without one the player waits for its service ~/confirm."""
+    if share <= confirmed or not sys.stdin.isatty():
+        return confirmed
+    question = f'Is the cell clear, and may the robot move at {100 * share:g} %?'
+    click.confirm(question, abort=True)
+    return share
+
+
+def _robot(robot: str, locks: dict[str, float], place: Path, ros: list[str]) -> str:
     """Return a robot of a file or of the topic, with its locked joints in a robot file."""
     if robot == TOPIC:
         place.mkdir(parents=True, exist_ok=True)
         urdf = place / 'robot.urdf'
         words = ['-m', 'robot_id.ros.robot_description', str(urdf)]
-        if subprocess.run([sys.executable, *words, *_in(namespace)], check=False).returncode:
+        if subprocess.run([sys.executable, *words, *ros], check=False).returncode:
             raise DataError('the robot was not found: the line above says why')
         robot = str(urdf)
     if not locks:
@@ -194,7 +220,7 @@ def _locks(given: tuple[str, ...]) -> dict[str, float]:
 def _excited(robot: str, place: Path, budget: float, no_clearance: bool) -> str:
     """Find a motion, and return its file."""
     place.mkdir(parents=True, exist_ok=True)
-    csv = place / 'motion.csv'
+    csv = (place / MOTION).with_suffix('.csv')
     more = ['--no-clearance'] if no_clearance else []
     if _verb('excite', '--robot', robot, '--budget', f'{budget:g}', '--out', str(csv),
              '--plot', str(place / PICTURE), *more):  # fmt: skip
@@ -267,41 +293,3 @@ def _show(robot: Robot, trajectory: Trajectory, speeds: list[float]) -> None:
 def _path(name: str) -> str:
     """Return the full path of a file; a shipped name as it is."""
     return str(Path(name).absolute()) if os.path.exists(name) else name
-
-
-def _start(
-    name: str, parameters: dict[str, object], namespace: str, place: Path
-) -> subprocess.Popen[bytes]:
-    """Start a node with those parameters that it has."""
-    logged = {'data_logger': ('data_directory', 'mapping', 'controller')}
-    known = logged.get(name, tuple(parameters))
-    content = {key: value for key, value in parameters.items() if key in known and value != ''}
-    file = place / f'{name}.yaml'
-    file.write_text(yaml.safe_dump({'/**': {'ros__parameters': content}}))
-    line = [_executable(name), *_in(namespace), '--params-file', str(file)]
-    # A process group of its own: Ctrl-C reaches the player first, and the logger after it.
-    return subprocess.Popen(line, start_new_session=name == 'data_logger')
-
-
-def _in(namespace: str) -> list[str]:
-    """Return the arguments of ROS for a namespace."""
-    return ['--ros-args', *(['-r', f'__ns:=/{namespace.strip("/")}'] if namespace else [])]
-
-
-def _executable(name: str) -> str:
-    prefixes = [sys.prefix, *os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)]
-    for prefix in filter(None, prefixes):
-        path = Path(prefix) / 'lib/robot_id' / name
-        if path.is_file():
-            return str(path)
-    raise DataError(f"no node '{name}': source ROS 2 and the workspace of robot_id, or `make`")
-
-
-def _wait(process: subprocess.Popen[bytes]) -> int:
-    """Wait for the player, which brakes the robot on Ctrl-C."""
-    while True:
-        try:
-            return process.wait()
-        except KeyboardInterrupt:
-            # The terminal has told it too.
-            continue

@@ -11,6 +11,7 @@ import numpy as np
 from robot_id.blas_threads import one_blas_thread
 from robot_id.data.dataset import Dataset
 from robot_id.exceptions import DescriptionError, OptionError
+from robot_id.excitation.assumed_drives import NOTE, drives_assumed
 from robot_id.excitation.clearance import Clearance
 from robot_id.excitation.criteria import CRITERIA, criterion_of
 from robot_id.excitation.deviations import Deviations, expected_values, weights_of_parameters
@@ -200,6 +201,10 @@ def make_objective(
             f'chi_bar of Phi from {source}; each counts at least {options.parameter_floor:g} of '
             'the largest of its kind on its link'
         )
+        if not robot.description.truth and not robot.description.a_priori:
+            # Of these torques the drives must be capable, and this robot is rehearsed.
+            expected = expected + drives_assumed(robot, expected)
+            notes.append(NOTE)
     except DescriptionError:
         if criterion.weighted:
             raise

@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +92,9 @@ class MotionPlayer(NodeBase, Node):
             handle_accepted_callback=self._begin,
             cancel_callback=self._on_cancel,
         )
-        self.create_timer(self.settings['state_timeout_s'] / 4, self._guard, clock=self.steady)
+        self._period_s = self.settings['state_timeout_s'] / 4
+        self._guarded = time.monotonic()
+        self.create_timer(self._period_s, self._guard, clock=self.steady)
         self.diagnostics.add('motion', self._report)
         if self.settings['once']:
             self._first = self.create_timer(0.0, self._play_once, clock=self.steady)
@@ -113,13 +116,18 @@ class MotionPlayer(NodeBase, Node):
 
     def _guard(self) -> None:
         """Stop without joint states, on request, and where the controller has ended."""
+        now = time.monotonic()
+        late = now - self._guarded - self._period_s
+        if late > self._period_s:
+            # This process was not run: what came in that time waits, and is heard after this.
+            self._heard = min(self._heard + late, now)
+        self._guarded = now
         follower = self._follower
         if follower is None:
             return
         if self._asked_to_stop:
             self._brake(follower.stop(self._elapsed(), self._asked_to_stop))
-        silent = time.monotonic() - self._heard
-        self._brake(follower.silence(self._elapsed(), silent, self._client.ended))
+        self._brake(follower.silence(self._elapsed(), now - self._heard, self._client.ended))
 
     def _elapsed(self) -> float:
         return float(self.get_clock().now().nanoseconds - self._sent_ns) / 1e9
@@ -194,6 +202,10 @@ class MotionPlayer(NodeBase, Node):
                 result.error_code, result.error_string = ErrorCode.TIMEOUT, str(error)
             except RobotIdError as error:
                 result.error_code, result.error_string = self._code(error), str(error)
+            except Exception as error:
+                self.failure(traceback.format_exc())
+                result.error_code = ErrorCode.INTERNAL_ERROR
+                result.error_string = f'{type(error).__name__}: the log has more'
             self.settings.locked = False
             if self.settings['armed']:
                 self.set_parameters([Parameter('armed', value=False)])
@@ -248,7 +260,11 @@ class MotionPlayer(NodeBase, Node):
             return
         self._confirmed.clear()
         self._phase, self._speed = 'waiting', speed
-        self.event('waiting for ~/confirm', speed=speed)
+        name = self.get_fully_qualified_name()
+        self.event(
+            f'waiting: `ros2 service call {name}/confirm std_srvs/srv/Trigger` permits it',
+            speed=speed,
+        )
         deadline = time.monotonic() + self.settings['confirm_s']
         while not self._confirmed.wait(LOOK_S):
             self._feed_back(0.0)
@@ -274,6 +290,12 @@ class MotionPlayer(NodeBase, Node):
         follower = self._send(plan, points)
         try:
             self._follow(follower)
+        except Stopped:
+            raise
+        except Exception:
+            # Nobody would watch the robot from here on.
+            self._brake(follower.stop(self._elapsed(), 'a fault of the player'))
+            raise
         finally:
             self._follower = None
             self._note(one, follower.watch)

@@ -13,7 +13,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from robot_id import dynamics
 from robot_id.blas_threads import one_blas_thread
 from robot_id.control.tuning import loop_setting
 from robot_id.dynamics import Disturbances
@@ -25,13 +24,6 @@ from robot_id.tasks.identify import Request, identify
 from robot_id.tasks.recording import record
 from robot_id.trajectory import Trajectory
 from robot_id.trajectory.trajectory import Array
-
-# Of a robot whose URDF has inertias alone: Coulomb and viscous friction as shares of the rms
-# torque, rotor inertias as shares of the mean inertia that the joint moves. MuJoCo's arms, UR and
-# Franka have 3 to 15 %, and 10 to 60 %.
-FRICTION, ROTOR = 0.1, 0.3
-# Hz at which a motion is looked at for them.
-LOOK_HZ = 50.0
 
 
 @one_blas_thread()
@@ -70,13 +62,6 @@ def rehearsed(robot: Robot, found: Excitation, loop: str = 'default') -> Excitat
         return found
     expected, notes = found.deviations.expected, list(found.notes)
     try:
-        if not robot.description.truth and not robot.description.a_priori:
-            expected = expected + drives_assumed(robot, found.trajectory, expected)
-            notes.append(
-                f'rotors and friction are not known: for the rehearsal {100 * ROTOR:g} % of the '
-                f'inertia, and {100 * FRICTION:g} % of the torque each for Coulomb and viscous '
-                'friction'
-            )
         known, verdict = rehearse(robot, found.trajectory, expected, found.torque_std, loop)
     except RobotIdError as error:
         note = f'deviations for white torque noise alone: no simulated identification ({error})'
@@ -89,25 +74,3 @@ def rehearsed(robot: Robot, found: Excitation, loop: str = 'default') -> Excitat
     return replace(
         found, deviations=known, prediction='rehearsal', notes=tuple(notes), rehearsal=verdict
     )
-
-
-def drives_assumed(robot: Robot, motion: Trajectory, expected: Array) -> Array:
-    """
-    (b,) what rotors and friction of a usual size add to the parameters of rigid links.
-
-    :param expected: (b,) of the links.
-    """
-    states = motion.sample(np.arange(0.0, motion.duration, 1.0 / LOOK_HZ))
-    tau = dynamics.inverse_dynamics(robot, expected, *states)
-    inertia = np.einsum('kjj->j', dynamics.inertia_matrix(robot, expected, states[0]))
-    rms = np.sqrt(np.mean(tau**2, axis=0))
-    speed = np.sqrt(np.mean(states[1] ** 2, axis=0))
-    friction = FRICTION * np.maximum(rms, FRICTION * rms.max())
-    sizes = {
-        'Ia': ROTOR * inertia / len(tau),
-        'Fv': friction / np.maximum(speed, 1e-6),
-        'Fc': friction,
-    }
-    values = {f'{name}{j + 1}': float(v[j]) for name, v in sizes.items() for j in range(robot.n)}
-    own = {name: value for name, value in values.items() if name in robot.standard_names}
-    return robot.base.from_standard(robot.standard_vector(own, 'rehearsal'))

@@ -1,6 +1,7 @@
 """The launch files under the real launch_ros; skipped where there is none."""
 
 import contextlib
+import signal
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from launch.launch_description_sources import get_launch_description_from_python
 from lifecycle_msgs.srv import GetState
 from rcl_interfaces.srv import GetParameters
 from ros_helpers.launching import launched, wait_until_active, wait_until_it_moves
+from ros_helpers.position_cell import plant_cell, write_arm
 from running.client import Client
 from running.robot_graph import START_S, Health
 from sensor_msgs.msg import JointState
@@ -194,7 +196,50 @@ def test_a_node_that_refuses_its_parameters_ends_the_launch(composed):
     assert 'cannot start with its parameters' in launch.output
 
 
-@pytest.mark.parametrize('file', ['simulate', 'control', 'identify', 'replay'])
+def calibration(arm, folder, *more):
+    """Return the arguments that play a short motion quickly on the plant of an arm."""
+    file = folder / 'quick.yaml'
+    parameters = {'approach_share': 1.0, 'state_timeout_s': 5.0}
+    file.write_text(yaml.safe_dump({'/**': {'ros__parameters': parameters}}))
+    return [f'robot:={arm.robot}', f'motion:={arm.motion}', 'namespace:=calibrated', 'sim:=true',
+            f'data_directory:={folder / "runs"}', f'params_file:={file}', *more]  # fmt: skip
+
+
+def test_a_position_controlled_arm_from_its_motion_to_a_verdict(tmp_path):
+    pytest.importorskip('mujoco')
+    arm = write_arm(tmp_path)
+    with plant_cell(arm, 'calibrated') as cell:
+        with launched('calibrate', *calibration(arm, tmp_path, 'speeds:=0.5,1')) as launch:
+            code = launch.wait()
+        assert 'verdict: ' in launch.output, launch.output
+        # do_not_use is an error.
+        assert code == int('verdict: do not use' in launch.output)
+        assert (tmp_path / 'runs/report.html').exists()
+        assert cell.figures()['trajectories'] == 2
+
+
+def test_the_end_of_a_calibration_ends_its_motion(tmp_path):
+    """Only `ros2 launch` hears of it, as with `kill -INT`: it tells what it has started."""
+    pytest.importorskip('mujoco')
+    arm = write_arm(tmp_path)
+    with plant_cell(arm, 'calibrated') as cell:
+        with launched('calibrate', *calibration(arm, tmp_path, 'speeds:=0.5')) as launch:
+            cell.move(0.15)
+            launch.process.send_signal(signal.SIGINT)
+            launch.wait()
+        assert 'stopping: the node ends' in launch.output, launch.output
+        assert cell.stand()['trajectories'] == 2
+
+
+def test_a_calibration_that_fails_is_an_error_of_the_launch(tmp_path):
+    arguments = [f'data_directory:={tmp_path}', 'motion:=none.yaml', 'sim:=true']
+    with launched('calibrate', *arguments) as launch:
+        assert launch.wait(START_S) == 1
+    assert 'none.yaml: ' in launch.output
+    assert 'robot-id play ended with exit code 2' in launch.output
+
+
+@pytest.mark.parametrize('file', ['simulate', 'control', 'identify', 'replay', 'calibrate'])
 def test_an_unknown_robot_ends_the_launch_before_a_node_starts(file):
     with launched(file, 'robot:=nobody') as launch:
         assert launch.wait(START_S) == 1

@@ -84,6 +84,10 @@ def test_an_approach_folds_the_arm_where_a_pillar_stands_in_its_way(tmp_path, an
     start = np.array([-angle, 0.0])
     direct = make_plan(arm, motion, 1.0, start, 0.5)
     around = make_plan(arm, motion, 1.0, start, 0.5, clearance)
+    # The motion itself may be older than the pillar: no way makes it clear.
+    through = SampledMotion(np.array([0.0, 9.0]), np.array([start, end[0]]), np.zeros((2, 2)))
+    with pytest.raises(TrajectoryError, match=r'the motion would bring .* pillar'):
+        make_plan(arm, through, 1.0, start, 0.5, clearance)
     for plan, clear in ((direct, False), (around, True)):
         t = np.linspace(0.0, plan.whole.duration, 2000)
         assert clearance.keeps(plan.whole.sample(t)[0]) == clear

@@ -28,7 +28,9 @@ from robot_id.tasks import record
 def scara() -> Excitation:
     """Return a quintic motion of the SCARA, as good as that of paper 004."""
     robot = load_robot('scara')
-    options = ExcitationOptions(kind='quintic', criterion='weighted', budget_s=60.0, target=95.0)
+    options = ExcitationOptions(
+        kind='quintic', criterion='weighted', evaluations=3000, target=95.0
+    )
     return excite(robot, options, clearance_of(robot))
 
 

@@ -56,6 +56,21 @@ class Bounds:
         return [way for way in ways if way is not None]
 
 
+def check_clearance(motion: Trajectory, clearance: Clearance) -> None:
+    """
+    Refuse a motion that does not keep the clearance: it may be older than the cell.
+
+    :raises TrajectoryError: naming the pair of links.
+    """
+    if not _keep(clearance, [motion]):
+        distance, pair = clearance.worst(_sampled([motion]))
+        raise TrajectoryError(
+            f'the motion would bring {pair} within {distance:.3f} m, less than '
+            f'{clearance.margin:g} m: find another one (robot-id excite), or allow a smaller '
+            'clearance'
+        )
+
+
 def clear_way(
     start: State, end: State, bounds: Bounds, clearance: Clearance | None, what: str
 ) -> list[Trajectory]:

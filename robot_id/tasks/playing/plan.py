@@ -9,7 +9,7 @@ import numpy as np
 from robot_id.exceptions import TrajectoryError
 from robot_id.excitation.clearance import Clearance
 from robot_id.robot import Robot
-from robot_id.tasks.playing.clear_way import Bounds, clear_way
+from robot_id.tasks.playing.clear_way import Bounds, check_clearance, clear_way
 from robot_id.tasks.playing.whole_turns import TURN, whole_turns
 from robot_id.trajectory import Concatenation, Shifted, SlowDown, TimeScaled, Trajectory
 from robot_id.trajectory import slow_down as slower
@@ -70,7 +70,8 @@ def make_plan(
 
     :param position: (n,) where the robot stands.
     :param share: of the velocity and acceleration limits on approach and return.
-    :param clearance: of the links: ways keep it, by way of other postures where they must.
+    :param clearance: of the links: the motion must keep it; ways do, by way of other postures
+        where they must.
     :param back: whether to return to the position.
     :raises TrajectoryError: naming the joint or the pair of links.
     """
@@ -95,6 +96,8 @@ def make_plan(
     )
     turns = whole_turns(robot, motion, position)
     turned = Shifted(motion, TURN * turns) if turns.any() else motion
+    if clearance is not None:
+        check_clearance(turned, clearance)
     scaled = TimeScaled(turned, speed)
     q, dq, ddq = scaled._evaluate(np.array([0.0, scaled.duration]))
     zero = np.zeros(robot.n)
