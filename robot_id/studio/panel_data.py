@@ -143,9 +143,9 @@ class DataPanel:
                     self.rate.set_visibility(False)
                 for joint, at in guess.locked.items():
                     ui.label(f'locked: {joint} at {at:.3g}').classes('text-sm')
-            ui.button('Write robot file and mapping, and use them', on_click=self._write).mark(
-                'write'
-            )
+            with ui.row().classes('items-center'):
+                ui.button('Write robot file and mapping, and use them', on_click=self._write)
+                self.replace = ui.checkbox('replace those that are there')
 
     def _show_column(self, k: int, each: Any, channels: list[str], joints: list[str]) -> None:
         known = ['', *UNITS.get(each.channel, ())]
@@ -187,7 +187,7 @@ class DataPanel:
         assert self.guess is not None
         guess = replace(self.guess, rate_hz=self.rate.value) if self.guess.rate_hz else self.guess
         try:
-            robot, mapping = write_guess(guess, self.workspace.folder, force=True)
+            robot, mapping = write_guess(guess, self.workspace.folder, self.replace.value)
         except (RobotIdError, OSError, ValueError) as error:
             ui.notify(str(error), type='negative', multi_line=True)
             return

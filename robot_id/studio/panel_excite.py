@@ -6,13 +6,11 @@ from typing import Any
 
 from nicegui import ui
 
-from robot_id.api.view import Envelope
+from robot_id.api.view import CRITERION_TEXTS, Envelope
 from robot_id.exceptions import RobotIdError
 from robot_id.studio.charts import Signals
 from robot_id.studio.scene import Figure
 from robot_id.studio.workspace import Row, Workspace
-
-CRITERIA = ('weighted', 'condition', 'determinant')
 
 
 class ExcitePanel:
@@ -25,9 +23,10 @@ class ExcitePanel:
         with ui.row().classes('w-full items-end gap-4'):
             self.seconds = ui.number('seconds', value=10, min=1, max=600).classes('w-24')
             self.budget = ui.number('search, s', value=30, min=1, max=3600).classes('w-24')
-            self.criterion = ui.select(
-                list(CRITERIA), value=CRITERIA[0], label='criterion'
-            ).classes('w-36')
+            criteria = {name: f'{name}: {text}' for name, text in CRITERION_TEXTS.items()}
+            self.criterion = ui.select(criteria, value='determinant', label='criterion').classes(
+                'w-64'
+            )
             self.fraction = ui.number(
                 'share of limits', value=0.9, min=0.05, max=1, step=0.05
             ).classes('w-32')
