@@ -12,6 +12,7 @@ from robot_id.studio.panel_data import DataPanel
 from robot_id.studio.panel_excite import ExcitePanel
 from robot_id.studio.panel_export import ExportPanel
 from robot_id.studio.panel_fit import FitPanel
+from robot_id.studio.panel_live import LivePanel
 from robot_id.studio.panel_look import LookPanel
 from robot_id.studio.panel_payload import PayloadPanel
 from robot_id.studio.workspace import Workspace
@@ -21,6 +22,7 @@ POLL_S = 0.3
 PANELS = {
     'Data': DataPanel, 'Look': LookPanel, 'Fit': FitPanel, 'Compare': ComparePanel,
     'Excite': ExcitePanel, 'Payload': PayloadPanel, 'Export': ExportPanel,
+    'Live': LivePanel,
 }  # fmt: skip
 
 
@@ -48,6 +50,7 @@ def build(workspace: Workspace) -> None:
         workspace.poll()
         running = [row for row in workspace.rows if row.job.running]
         status.set_text(f'{len(running)} running' if running else '')
+        built['Live'].active = tabs.value == 'Live'
         for panel in built.values():
             if hasattr(panel, 'progress'):
                 panel.progress()

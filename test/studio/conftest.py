@@ -1,5 +1,6 @@
 """A studio in a process of its own, and a browser of the system that looks at it."""
 
+import http.client
 import os
 import re
 import shutil
@@ -12,8 +13,9 @@ from pathlib import Path
 import pytest
 
 BROWSERS = ('chromium', 'chromium-browser', 'google-chrome')
-# Milliseconds that a browser waits for what it expects.
-PATIENCE_MS = 120_000
+# Seconds that a browser waits for a state; only a machine that stalls needs so long. Nothing waits
+# for a time to pass.
+PATIENCE_S = 120
 
 
 class Studio:
@@ -41,15 +43,34 @@ class Studio:
         self.address, _, self.token = self.url.partition('?token=')
         os.set_blocking(self.process.stderr.fileno(), False)
 
+    def request(self, path='/', **headers):
+        """Return status, cookie and body of a request."""
+        host = self.address.removeprefix('http://').strip('/')
+        connection = http.client.HTTPConnection(host, timeout=PATIENCE_S)
+        connection.request('GET', path, headers=headers)
+        answer = connection.getresponse()
+        return answer.status, answer.getheader('set-cookie', ''), answer.read().decode()
+
     def errors(self):
         """Return what it has written to stderr since then."""
         return (self.process.stderr.buffer.read() or b'').decode()
+
+    def kill(self, word):
+        """Kill those of its processes whose command line has a word."""
+        for entry in Path('/proc').glob('[0-9]*'):
+            try:
+                parent = int((entry / 'stat').read_text().rpartition(')')[2].split()[1])
+                line = (entry / 'cmdline').read_bytes().decode()
+            except OSError:
+                continue
+            if parent == self.process.pid and word in line:
+                os.kill(int(entry.name), signal.SIGKILL)
 
     def end(self):
         """End it as Ctrl-C does, and return its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
-        return self.process.wait(timeout=60)
+        return self.process.wait(timeout=PATIENCE_S)
 
 
 @pytest.fixture
@@ -68,7 +89,7 @@ def studio(folder):
 
     def start():
         started.append(Studio(folder))
-        wait_until_it_listens(started[-1].address)
+        wait_until_it_listens(started[-1])
         return started[-1]
 
     yield start
@@ -78,19 +99,15 @@ def studio(folder):
             each.process.wait()
 
 
-def wait_until_it_listens(address):
-    import http.client
-
-    host = address.removeprefix('http://').strip('/')
-    for _ in range(600):
+def wait_until_it_listens(studio):
+    """Return once it answers; fail where it has ended."""
+    while True:
+        assert studio.process.poll() is None, studio.errors()
         try:
-            connection = http.client.HTTPConnection(host, timeout=5)
-            connection.request('GET', '/')
-            connection.getresponse().read()
+            studio.request()
             return
         except OSError:
-            time.sleep(0.1)
-    raise AssertionError(f'nothing listens at {address}')
+            time.sleep(0.05)
 
 
 @pytest.fixture(scope='session')
@@ -112,7 +129,7 @@ class Page:
 
     def __init__(self, browser, url, width=1400):
         self.page = browser.new_page(viewport={'width': width, 'height': 900})
-        self.page.set_default_timeout(PATIENCE_MS)
+        self.page.set_default_timeout(1000 * PATIENCE_S)
         self.problems = []
         self.page.on('pageerror', lambda error: self.problems.append(str(error)))
         self.page.goto(url)
@@ -122,6 +139,25 @@ class Page:
         """Wait until a text is on the page."""
         self.page.get_by_text(text).first.wait_for()
 
+    def until_gone(self, text, act):
+        """Act again and again until a text is no longer on the page."""
+        shown = self.page.get_by_text(text, exact=True).locator('visible=true')
+        shown.wait_for()
+        while shown.count():
+            act()
+
+    def lose_connection(self):
+        """Cut the connection to the studio, and keep it cut."""
+        self.page.context.set_offline(True)
+        # What is open already stays open offline.
+        self.page.evaluate('window.socket.io.engine.close()')
+        self.page.wait_for_function("document.getElementById('popup').ariaHidden === 'false'")
+
+    def find_connection(self):
+        """Let it be found again, and wait until it is."""
+        self.page.context.set_offline(False)
+        self.page.wait_for_function("document.getElementById('popup').ariaHidden === 'true'")
+
     def tab(self, name):
         self.page.locator('.q-tab', has_text=name).first.click()
 
@@ -129,6 +165,10 @@ class Page:
         self.page.get_by_role('button', name=name, exact=True).locator(
             'visible=true'
         ).first.click()
+
+    def fill(self, label, text):
+        """Type into a field."""
+        self.page.get_by_label(label, exact=True).locator('visible=true').fill(text)
 
     def choose(self, label, option):
         """Choose an option of a field."""
