@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 import socket
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 from nicegui import app, ui
 
 from robot_id.studio.guard import HOSTS, Guard
-from robot_id.studio.page import build
+from robot_id.studio.page import MISTAKES, build
 from robot_id.studio.workspace import Workspace
 
 
@@ -30,6 +31,10 @@ def new_token() -> str:
     return secrets.token_urlsafe(24)
 
 
+def _is_no_mistake(record: logging.LogRecord) -> bool:
+    return not (record.exc_info and isinstance(record.exc_info[1], MISTAKES))
+
+
 def serve(folder: Path, port: int, token: str, browser: bool = True) -> None:
     """
     Serve the page until the process is interrupted.
@@ -38,6 +43,8 @@ def serve(folder: Path, port: int, token: str, browser: bool = True) -> None:
     :param token: of the address.
     """
     workspace = Workspace(folder)
+    # The page tells a mistake in one line; the terminal is for bugs.
+    logging.getLogger('nicegui').addFilter(_is_no_mistake)
     app.add_middleware(Guard, token=token, port=port)
     app.on_shutdown(workspace.close)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from nicegui import ui
 
+from robot_id.exceptions import RobotIdError
 from robot_id.studio.panel_compare import ComparePanel
 from robot_id.studio.panel_data import DataPanel
 from robot_id.studio.panel_excite import ExcitePanel
@@ -19,6 +20,9 @@ from robot_id.studio.workspace import Workspace
 
 # Seconds between two looks at what the workers have sent.
 POLL_S = 0.3
+# A mistake of a user, as opposed to a bug; milliseconds that it is shown.
+MISTAKES = RobotIdError, OSError
+TOLD_MS = 15_000
 PANELS = {
     'Data': DataPanel, 'Look': LookPanel, 'Fit': FitPanel, 'Compare': ComparePanel,
     'Excite': ExcitePanel, 'Payload': PayloadPanel, 'Export': ExportPanel,
@@ -26,8 +30,16 @@ PANELS = {
 }  # fmt: skip
 
 
+def tell(error: Exception) -> None:
+    """Show why what was asked for was not done: every mistake ends here."""
+    bug = f'{type(error).__name__}: {error} (a bug: the terminal has more)'
+    text = str(error) if isinstance(error, MISTAKES) else bug
+    ui.notify(text, type='negative', multi_line=True, timeout=TOLD_MS)
+
+
 def build(workspace: Workspace) -> None:
     """Build the page of one tab of the browser; all tabs show the same workspace."""
+    ui.on_exception(tell)
     ui.colors(primary='#2f5d8a')
     with ui.header().classes('items-center gap-6 py-1'):
         ui.label('robot-id studio').classes('text-lg')

@@ -7,7 +7,6 @@ from typing import Any
 from nicegui import ui
 
 from robot_id.api.view import CRITERION_TEXTS, Envelope
-from robot_id.exceptions import RobotIdError
 from robot_id.studio.charts import Signals
 from robot_id.studio.scene import Figure
 from robot_id.studio.workspace import Row, Workspace
@@ -41,13 +40,8 @@ class ExcitePanel:
         self.figure: Figure | None = None
 
     def _start(self) -> None:
-        try:
-            robot = self.workspace.robot_argument()
-        except RobotIdError as error:
-            ui.notify(str(error), type='warning')
-            return
         self.row = self.workspace.start('motion', 'excite', {
-            'robot': robot, 'seconds': float(self.seconds.value),
+            'robot': self.workspace.robot_argument(), 'seconds': float(self.seconds.value),
             'budget_s': float(self.budget.value), 'criterion': self.criterion.value,
             'fraction': float(self.fraction.value), 'clearance_m': float(self.clearance.value),
             'floor': self.floor.value,

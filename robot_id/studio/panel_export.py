@@ -8,7 +8,6 @@ from typing import Any
 from nicegui import ui
 
 from robot_id.api.view import FORMATS
-from robot_id.exceptions import RobotIdError
 from robot_id.studio.workspace import Row, Workspace
 
 ENDINGS = {'yaml': '.yaml', 'ros-params': '.yaml', 'urdf': '.urdf', 'mjcf': '.xml', 'sdf': '.sdf',
@@ -43,11 +42,7 @@ class ExportPanel:
         if not self.fit.value:
             ui.notify('choose a fit first', type='warning')
             return None
-        try:
-            return self.workspace.path(self.fit.value), self.workspace.robot_argument()
-        except RobotIdError as error:
-            ui.notify(str(error), type='warning')
-            return None
+        return self.workspace.path(self.fit.value), self.workspace.robot_argument()
 
     def _export(self) -> None:
         chosen = self._chosen()

@@ -8,7 +8,6 @@ from typing import Any
 from nicegui import events, ui
 
 from robot_id.api.view import methods
-from robot_id.exceptions import RobotIdError
 from robot_id.studio.details import show_details
 from robot_id.studio.workspace import Row, Workspace
 
@@ -86,14 +85,10 @@ class FitPanel:
         if not self.workspace.recordings:
             ui.notify('add a recording first (Data)', type='warning')
             return
-        try:
-            robot = self.workspace.robot_argument()
-        except RobotIdError as error:
-            ui.notify(str(error), type='warning')
-            return
         physical = {'auto': None, 'yes': True, 'no': False}[self.physical.value]
         self.workspace.start('fit', 'identify', {
-            'robot': robot, 'recordings': self.workspace.named_recordings(),
+            'robot': self.workspace.robot_argument(),
+            'recordings': self.workspace.named_recordings(),
             'method': self.method.value, 'friction': self.friction.value or None,
             'physical': physical, 'holdout': float(self.holdout.value or 0.0),
         })  # fmt: skip

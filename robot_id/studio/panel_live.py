@@ -10,7 +10,6 @@ import numpy as np
 from nicegui import run, ui
 
 from robot_id.api.view import Envelope
-from robot_id.exceptions import RobotIdError
 from robot_id.studio.charts import Signals
 from robot_id.studio.live import SPAN_S, Live, without_ros
 from robot_id.studio.scene import Figure
@@ -138,16 +137,12 @@ class LivePanel:
 
     async def _listen(self) -> None:
         mapping = self.mapping.value
-        try:
-            settings = {
-                'robot': self.workspace.robot_argument(),
-                'mapping': str(self.workspace.path(mapping)) if mapping else '',
-                'estimator': self.estimator.value, 'logger': self.logger.value,
-            }  # fmt: skip
-            robot = self.workspace.load_robot()
-        except RobotIdError as error:
-            ui.notify(str(error), type='warning')
-            return
+        settings = {
+            'robot': self.workspace.robot_argument(),
+            'mapping': str(self.workspace.path(mapping)) if mapping else '',
+            'estimator': self.estimator.value, 'logger': self.logger.value,
+        }  # fmt: skip
+        robot = self.workspace.load_robot()
         await self._leave()
         topic, namespace = self.topic.value, self.namespace.value
         self.workspace.live = Live(robot, settings, topic, namespace)

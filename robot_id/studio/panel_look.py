@@ -79,7 +79,7 @@ class LookPanel:
         try:
             found = await beside(self.workspace.data, self.index)
             robot = self.workspace.load_robot()
-        except (RobotIdError, IndexError) as error:
+        except (RobotIdError, OSError, IndexError) as error:
             with self.charts:
                 ui.label(str(error)).classes('text-red-8')
             return
@@ -126,7 +126,11 @@ class LookPanel:
         if not self.workspace.recordings:
             self._toggle()
             return
-        end = float(self.workspace.envelope(self.index).time[-1])
+        try:
+            end = float(self.workspace.envelope(self.index).time[-1])
+        except (RobotIdError, OSError):
+            self._toggle()
+            raise
         self._cursor(self.at + FRAME_S if self.at + FRAME_S < end else 0.0)
 
     def _settings(self) -> dict[str, Any]:
