@@ -9,15 +9,23 @@ from pathlib import Path
 
 from nicegui import app, ui
 
+from robot_id.exceptions import OptionError
 from robot_id.studio.guard import HOSTS, Guard
 from robot_id.studio.page import MISTAKES, build
 from robot_id.studio.workspace import Workspace
 
 
-def free_port() -> int:
-    """Return a port of this machine that no one listens on."""
+def free_port(wanted: int = 0) -> int:
+    """Return a port of this machine that no one listens on: the wanted one, 0 for any."""
     with socket.socket() as probe:
-        probe.bind((HOSTS[0], 0))
+        # As the server does: connections that have just ended do not hold a port.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOSTS[0], wanted))
+        except OSError as error:
+            raise OptionError(
+                f'--port {wanted}: {error.strerror}; leave it out for a free one'
+            ) from error
         return int(probe.getsockname()[1])
 
 

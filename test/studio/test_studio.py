@@ -3,6 +3,7 @@
 import itertools
 import json
 import signal
+import socket
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 import robot_id as rid
 from robot_id.data import save
+from robot_id.exceptions import OptionError
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / 'tools'))
@@ -42,6 +44,16 @@ def test_only_the_token_and_this_origin_open_the_page(studio):
     assert running.request(socket, Cookie=mine, Origin='http://elsewhere.example')[0] == 403
     assert running.end() in (0, 130, -signal.SIGINT)
     assert 'Traceback' not in running.errors()
+
+
+def test_a_port_that_is_taken_is_refused():
+    """No address is printed that another program answers."""
+    pytest.importorskip('nicegui', reason='the studio needs nicegui')
+    from robot_id.studio.app import free_port
+
+    other = socket.create_server(('127.0.0.1', 0))
+    with other, pytest.raises(OptionError, match='in use'):
+        free_port(other.getsockname()[1])
 
 
 def test_the_whole_way_on_emps(studio, open_page, emps, folder):
