@@ -1,6 +1,8 @@
 """The panel 'Live' in a real browser, on real nodes: states, estimates, the logger."""
 
+import os
 import re
+import signal
 
 import pytest
 
@@ -67,7 +69,8 @@ def test_a_robot_its_estimates_and_a_recording(studio, open_page, folder, bag, t
         page.press('Stop recording')
         page.page.locator('.q-notification', has_text='nothing is being recorded').first.wait_for()
         assert commands_of('studio_feed') == set()
-        running.kill('studio_feed')
+        (feed,) = running.children('studio_feed')
+        os.kill(feed, signal.SIGKILL)
         page.sees('the listening process has ended')
         page.press('End listening')
         page.page.get_by_text('the listening process has ended').wait_for(state='hidden')

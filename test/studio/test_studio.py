@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import os
 import signal
 import socket
 import sys
@@ -154,16 +155,25 @@ def test_a_wrong_file_a_killed_worker_and_two_tabs(studio, open_page, emps, fold
     chosen.first.wait_for()
     second.tab('Fit')
     second.press('Fit')
+    worker = running.held_worker()
     first.tab('Fit')
     first.page.locator('.q-badge', has_text='running').wait_for()
-    running.kill('spawn_main')
+    os.kill(worker, signal.SIGKILL)
     for page in (first, second):
         page.page.locator('.q-badge', has_text='failed').wait_for()
         page.sees('the process of this work ended')
+    first.press('Fit')
+    running.held_worker()
+    second.press('Cancel')
+    for page in (first, second):
+        page.page.locator('.q-badge', has_text='cancelled').wait_for()
+    assert not running.children('spawn_main')
     first.lose_connection()
     second.press('Fit')
+    worker = running.held_worker()
     second.page.locator('.q-badge', has_text='running').wait_for()
     first.find_connection()
+    os.kill(worker, signal.SIGCONT)
     # A connection that was lost for long is a page that is loaded again.
     first.tab('Fit')
     first.page.locator('.q-badge', has_text='usable').wait_for()

@@ -84,8 +84,9 @@ class Studio:
         """Return what it has written to stderr since then."""
         return (self._log.buffer.read() or b'').decode()
 
-    def kill(self, word: str) -> None:
-        """Kill those of its processes whose command line has a word."""
+    def children(self, word: str) -> list[int]:
+        """Return those of its processes whose command line has a word."""
+        found = []
         for entry in Path('/proc').glob('[0-9]*'):
             try:
                 parent = int((entry / 'stat').read_text().rpartition(')')[2].split()[1])
@@ -93,7 +94,16 @@ class Studio:
             except OSError:
                 continue
             if parent == self.process.pid and word in line:
-                os.kill(int(entry.name), signal.SIGKILL)
+                found.append(int(entry.name))
+        return found
+
+    def held_worker(self) -> int:
+        """Wait until a piece of work has begun and stop its process, so that it does not end."""
+        while not (found := self.children('spawn_main')):
+            assert self.process.poll() is None, self.errors()
+            time.sleep(0.01)
+        os.kill(found[0], signal.SIGSTOP)
+        return found[0]
 
     def end(self) -> int:
         """End it as Ctrl-C does, and return its exit code."""
