@@ -135,6 +135,17 @@ def test_foreign_columns_of_a_seven_joint_arm(studio, open_page, folder):
     page.picture('look_800')
     written = rid.load(folder / 'log.csv', robot=robot, mapping=str(folder / 'log.mapping.yaml'))
     np.testing.assert_allclose(written.runs[0].position, q, atol=1e-6)
+    page.tab('Fit')
+    page.press('Fit')
+    page.page.locator('.q-badge', has_text='usable').wait_for()
+    page.page.locator('.q-table tbody tr').first.click()
+    page.sees('condition number')
+    page.picture('fit_800')
+    page.tab('Export')
+    page.choose('fit', 'identify-1.json')
+    page.press('Export')
+    page.sees('read back by pinocchio')
+    page.picture('export_800')
     assert not page.problems
 
 
