@@ -31,14 +31,14 @@ class DataPanel:
                 self.robot = ui.select(
                     workspace.robots(), label='URDF or robot file', value=workspace.robot or None,
                     on_change=lambda event: self._choose_robot(event.value),
-                ).classes('w-full').mark('robot')  # fmt: skip
+                ).classes('w-full')  # fmt: skip
                 self.about = ui.label().classes('text-sm whitespace-pre-wrap')
             with ui.card().classes('w-80 grow'):
                 ui.label('Recordings').classes('text-lg')
-                self.table = ui.select([], label='recording').classes('w-full').mark('recording')
+                self.table = ui.select([], label='recording').classes('w-full')
                 self.mapping = ui.select([], label='mapping', clearable=True).classes('w-full')
                 with ui.row():
-                    ui.button('Add', on_click=self._add).mark('add')
+                    ui.button('Add', on_click=self._add)
                     ui.button('Guess its columns', on_click=self._guess).props('flat')
                 self.chosen = ui.column().classes('w-full gap-1')
             with ui.card().classes('w-80 grow'):

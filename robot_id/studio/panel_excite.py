@@ -49,9 +49,7 @@ class ExcitePanel:
 
     def _cancel(self) -> None:
         if self.row is not None:
-            self.row.job.cancel()
-            self.row.summary = self.row.job.answer
-            self.workspace.changed()
+            self.workspace.cancel(self.row)
 
     def progress(self) -> None:
         """Show how far the search is."""

@@ -25,8 +25,8 @@ class ExportPanel:
             formats = {name: f'{name}: {each.help}' for name, each in FORMATS.items()}
             self.format = ui.select(formats, value='urdf', label='format').classes('w-96')
             self.force = ui.checkbox('although the verdict is do not use')
-            ui.button('Export', on_click=self._export).mark('export')
-            ui.button('Report', on_click=self._report).props('outline').mark('report')
+            ui.button('Export', on_click=self._export)
+            ui.button('Report', on_click=self._report).props('outline')
         self.answer = ui.label().classes('whitespace-pre-wrap text-sm')
 
     def refresh(self) -> None:

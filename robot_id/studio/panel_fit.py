@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 from nicegui import events, ui
@@ -37,7 +38,7 @@ class FitPanel:
             self.physical = ui.select(PHYSICAL, value='auto', label='physically consistent')
             self.physical.classes('w-48')
             self.holdout = ui.number('hold-out', value=0.2, min=0, max=0.9, step=0.05)
-            ui.button('Fit', on_click=self._start).mark('fit')
+            ui.button('Fit', on_click=self._start)
         self.running = ui.column().classes('w-full gap-1')
         columns = [{'name': key, 'label': text, 'field': key, 'align': 'left', 'sortable': True}
                    for key, text in COLUMNS]  # fmt: skip
@@ -50,7 +51,7 @@ class FitPanel:
     @property
     def rows(self) -> list[Row]:
         """The rows of fits."""
-        return [row for row in self.workspace.rows if row.job_verb == 'identify']
+        return [row for row in self.workspace.rows if row.job.verb == 'identify']
 
     def refresh(self) -> None:
         """Show all rows."""
@@ -64,7 +65,7 @@ class FitPanel:
                     with ui.row().classes('w-full items-center no-wrap'):
                         text = ui.label().classes('text-sm w-80 truncate')
                         bar = ui.linear_progress(value=0, show_value=False).classes('grow')
-                        ui.button('Cancel', on_click=lambda row=row: self._cancel(row)).props(
+                        ui.button('Cancel', on_click=partial(self.workspace.cancel, row)).props(
                             'flat'
                         )
                         self._bars[row.number] = (bar, text)
@@ -92,11 +93,6 @@ class FitPanel:
             'method': self.method.value, 'friction': self.friction.value or None,
             'physical': physical, 'holdout': float(self.holdout.value or 0.0),
         })  # fmt: skip
-
-    def _cancel(self, row: Row) -> None:
-        row.job.cancel()
-        row.summary = row.job.answer
-        self.workspace.changed()
 
     def _clicked(self, event: events.GenericEventArguments) -> None:
         number = event.args[1]['number']

@@ -38,7 +38,7 @@ class LookPanel:
             self.choice = ui.select({}, label='recording', on_change=self._chosen).classes('w-64')
             self.play = ui.button(icon='play_arrow', on_click=self._toggle).props('flat round')
             self.place = ui.label('0.00 s')
-            ui.button('Check', on_click=self._check).mark('check')
+            ui.button('Check', on_click=self._check)
             self.waiting = ui.spinner(size='sm')
             self.waiting.set_visibility(False)
         with ui.element('div').classes('w-full grid grid-cols-1 lg:grid-cols-3 gap-4'):

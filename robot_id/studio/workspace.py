@@ -34,11 +34,6 @@ class Row:
     job: Job
     summary: dict[str, Any] | None = None
 
-    @property
-    def job_verb(self) -> str:
-        """Which work it is."""
-        return self.job.verb
-
 
 class Workspace:
     """
@@ -157,6 +152,12 @@ class Workspace:
         self.rows.append(row)
         self.changed()
         return row
+
+    def cancel(self, row: Row) -> None:
+        """End a piece of work."""
+        row.job.cancel()
+        row.summary = row.job.answer
+        self.changed()
 
     def poll(self) -> None:
         """Take what the workers have answered."""
