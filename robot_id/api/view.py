@@ -14,6 +14,7 @@ from robot_id.data import units
 from robot_id.data.dataset import Dataset
 from robot_id.data.mapping import CHANNELS
 from robot_id.data.signals.envelope import Envelope
+from robot_id.excitation import CRITERION_TEXTS
 from robot_id.export.registry import FORMATS
 from robot_id.methods.registry import methods
 from robot_id.robot import Robot
@@ -27,6 +28,7 @@ from robot_id.tasks.measurements import measurements
 
 __all__ = [
     'CHANNELS',
+    'CRITERION_TEXTS',
     'FORMATS',
     'TABLES',
     'TERMS',

@@ -52,8 +52,7 @@ def fix(
 ) -> dict[str, Any]:
     """Write the corrected recording into a folder and return its files."""
     model = load_robot(robot)
-    data = verbs.load([], robot=model) if not recordings else datasets(model, recordings)
-    whole = data[0] if isinstance(data, list) else data
+    whole = datasets(model, recordings)[0]
     found = verbs.check(model, whole, progress=progress)
     written = save_corrected(Path(folder), model, whole, found)
     return {'files': [str(path) for path in written]}
@@ -171,7 +170,7 @@ def _friction(fit: Fit) -> list[dict[str, Any]]:
 
 
 def excite(
-    robot: str, seconds: float = 10.0, budget_s: float = 30.0, criterion: str = 'weighted',
+    robot: str, seconds: float = 10.0, budget_s: float = 30.0, criterion: str = 'determinant',
     fraction: float = 0.9, clearance_m: float = 0.02, floor: bool = True,
     json: str = '', progress: Progress = silent,
 ) -> dict[str, Any]:  # fmt: skip

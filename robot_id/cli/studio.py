@@ -25,7 +25,7 @@ def command(folder: str, port: int | None, browser: bool) -> None:
         raise DataError(f'{folder}: no such folder')
     from robot_id.studio.app import address, free_port, new_token, serve
 
-    port, token = port or free_port(), new_token()
+    port, token = free_port(port or 0), new_token()
     console = messages()
     console.print(f'robot-id studio: {address(port, token)}', markup=False, soft_wrap=True)
     console.print('Ctrl-C ends it', markup=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,7 +46,8 @@ class View:
     The shapes of a robot and its forward kinematics.
 
     :param robot: shapes are the visual ones of its URDF that are primitives or STL files; bodies
-        without one are boxes of their mass and inertia.
+        without one are boxes of their mass and inertia. Obstacles of the robot file are drawn
+        but for planes.
     """
 
     def __init__(self, robot: Robot) -> None:
@@ -57,6 +59,7 @@ class View:
         drawn = {shape.body for shape in self.shapes}
         bodies = range(len(robot.kinematics.parent))
         self.shapes += [_inertia_box(robot, i) for i in bodies if i not in drawn]
+        self.shapes += _obstacles(robot)
 
     def poses(self, q: Array) -> tuple[Array, Array]:
         """
@@ -109,22 +112,49 @@ def _visual(robot: Robot) -> list[Shape]:
     """Return the visual shapes of the URDF that can be drawn."""
     if robot.urdf is None:
         return []
-    kinematics = robot.kinematics
-    snap = robot.description.snap
-    root = ElementTree.fromstring(read_urdf(robot.urdf, snap)[0])
-    model = load_model(robot.urdf, dict(kinematics.locked), snap)
+    root = ElementTree.fromstring(read_urdf(robot.urdf, robot.description.snap)[0])
+    carried = _links(robot, [link.get('name', '') for link in root.findall('link')])
     found: list[Shape] = []
     for link in root.findall('link'):
-        name = link.get('name', '')
-        if not model.existFrame(name):
+        if link.get('name', '') not in carried:
             continue
-        frame = model.frames[model.getFrameId(name)]
-        joint = model.names[frame.parentJoint]
-        body = kinematics.body_names.index(joint) if joint in kinematics.body_names else -1
+        body, placement = carried[link.get('name', '')]
         for visual in link.findall('visual'):
-            shape = _shape(visual, frame.placement, body, robot.urdf)
+            shape = _shape(visual, placement, body, robot.urdf)
             if shape is not None:
                 found.append(shape)
+    return found
+
+
+def _links(robot: Robot, names: Iterable[str]) -> dict[str, tuple[int, pin.SE3]]:
+    """Return the body and the placement on it of those links that its URDF has."""
+    if robot.urdf is None:
+        return {}
+    kinematics = robot.kinematics
+    model = load_model(robot.urdf, dict(kinematics.locked), robot.description.snap)
+    found = {}
+    for name in names:
+        if model.existFrame(name):
+            frame = model.frames[model.getFrameId(name)]
+            joint = model.names[frame.parentJoint]
+            body = kinematics.body_names.index(joint) if joint in kinematics.body_names else -1
+            found[name] = body, frame.placement
+    return found
+
+
+def _obstacles(robot: Robot) -> list[Shape]:
+    """Return the obstacles and tools of the robot file."""
+    known = robot.description.obstacles
+    carried = _links(robot, [each.on for each in known if each.on is not None]) if known else {}
+    found = []
+    for each in known:
+        kind = 'box' if each.box else 'cylinder' if each.cylinder else 'sphere'
+        size = each.box or each.cylinder or ((each.sphere,) if each.sphere else None)
+        if size is None or (each.on is not None and each.on not in carried):
+            continue
+        body, carrier = (-1, pin.SE3.Identity()) if each.on is None else carried[each.on]
+        here = carrier * pin.SE3(pin.rpy.rpyToMatrix(*each.rpy), np.array(each.at))
+        found.append(Shape(kind, size, body, here.rotation.copy(), here.translation.copy()))
     return found
 
 

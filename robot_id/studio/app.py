@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 import socket
 from pathlib import Path
 
 from nicegui import app, ui
 
+from robot_id.exceptions import OptionError
 from robot_id.studio.guard import HOSTS, Guard
-from robot_id.studio.page import build
+from robot_id.studio.page import MISTAKES, build
 from robot_id.studio.workspace import Workspace
 
 
-def free_port() -> int:
-    """Return a port of this machine that no one listens on."""
+def free_port(wanted: int = 0) -> int:
+    """Return a port of this machine that no one listens on: the wanted one, 0 for any."""
     with socket.socket() as probe:
-        probe.bind((HOSTS[0], 0))
+        # As the server does: connections that have just ended do not hold a port.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOSTS[0], wanted))
+        except OSError as error:
+            raise OptionError(
+                f'--port {wanted}: {error.strerror}; leave it out for a free one'
+            ) from error
         return int(probe.getsockname()[1])
 
 
@@ -30,6 +39,10 @@ def new_token() -> str:
     return secrets.token_urlsafe(24)
 
 
+def _is_no_mistake(record: logging.LogRecord) -> bool:
+    return not (record.exc_info and isinstance(record.exc_info[1], MISTAKES))
+
+
 def serve(folder: Path, port: int, token: str, browser: bool = True) -> None:
     """
     Serve the page until the process is interrupted.
@@ -38,6 +51,8 @@ def serve(folder: Path, port: int, token: str, browser: bool = True) -> None:
     :param token: of the address.
     """
     workspace = Workspace(folder)
+    # The page tells a mistake in one line; the terminal is for bugs.
+    logging.getLogger('nicegui').addFilter(_is_no_mistake)
     app.add_middleware(Guard, token=token, port=port)
     app.on_shutdown(workspace.close)
 

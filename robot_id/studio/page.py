@@ -7,25 +7,39 @@ from typing import Any
 
 from nicegui import ui
 
+from robot_id.exceptions import RobotIdError
 from robot_id.studio.panel_compare import ComparePanel
 from robot_id.studio.panel_data import DataPanel
 from robot_id.studio.panel_excite import ExcitePanel
 from robot_id.studio.panel_export import ExportPanel
 from robot_id.studio.panel_fit import FitPanel
+from robot_id.studio.panel_live import LivePanel
 from robot_id.studio.panel_look import LookPanel
 from robot_id.studio.panel_payload import PayloadPanel
 from robot_id.studio.workspace import Workspace
 
 # Seconds between two looks at what the workers have sent.
 POLL_S = 0.3
+# A mistake of a user, as opposed to a bug; milliseconds that it is shown.
+MISTAKES = RobotIdError, OSError
+TOLD_MS = 15_000
 PANELS = {
     'Data': DataPanel, 'Look': LookPanel, 'Fit': FitPanel, 'Compare': ComparePanel,
     'Excite': ExcitePanel, 'Payload': PayloadPanel, 'Export': ExportPanel,
+    'Live': LivePanel,
 }  # fmt: skip
+
+
+def tell(error: Exception) -> None:
+    """Show why what was asked for was not done: every mistake ends here."""
+    bug = f'{type(error).__name__}: {error} (a bug: the terminal has more)'
+    text = str(error) if isinstance(error, MISTAKES) else bug
+    ui.notify(text, type='negative', multi_line=True, timeout=TOLD_MS)
 
 
 def build(workspace: Workspace) -> None:
     """Build the page of one tab of the browser; all tabs show the same workspace."""
+    ui.on_exception(tell)
     ui.colors(primary='#2f5d8a')
     with ui.header().classes('items-center gap-6 py-1'):
         ui.label('robot-id studio').classes('text-lg')
@@ -48,6 +62,7 @@ def build(workspace: Workspace) -> None:
         workspace.poll()
         running = [row for row in workspace.rows if row.job.running]
         status.set_text(f'{len(running)} running' if running else '')
+        built['Live'].active = tabs.value == 'Live'
         for panel in built.values():
             if hasattr(panel, 'progress'):
                 panel.progress()

@@ -8,7 +8,6 @@ from typing import Any
 from nicegui import ui
 
 from robot_id.api.work import compare
-from robot_id.exceptions import RobotIdError
 from robot_id.studio.background import beside
 from robot_id.studio.workspace import Workspace
 
@@ -36,12 +35,8 @@ class ComparePanel:
     async def _compare(self) -> None:
         chosen = list(self.fits.value or [])
         self.area.clear()
-        try:
-            paths = [str(self.workspace.path(name)) for name in chosen]
-            found = await beside(compare, paths, self.workspace.robot_argument())
-        except RobotIdError as error:
-            ui.notify(str(error), type='negative', multi_line=True)
-            return
+        paths = [str(self.workspace.path(name)) for name in chosen]
+        found = await beside(compare, paths, self.workspace.robot_argument())
         with self.area:
             _draw(found)
 

@@ -31,14 +31,14 @@ class DataPanel:
                 self.robot = ui.select(
                     workspace.robots(), label='URDF or robot file', value=workspace.robot or None,
                     on_change=lambda event: self._choose_robot(event.value),
-                ).classes('w-full').mark('robot')  # fmt: skip
+                ).classes('w-full')  # fmt: skip
                 self.about = ui.label().classes('text-sm whitespace-pre-wrap')
             with ui.card().classes('w-80 grow'):
                 ui.label('Recordings').classes('text-lg')
-                self.table = ui.select([], label='recording').classes('w-full').mark('recording')
+                self.table = ui.select([], label='recording').classes('w-full')
                 self.mapping = ui.select([], label='mapping', clearable=True).classes('w-full')
                 with ui.row():
-                    ui.button('Add', on_click=self._add).mark('add')
+                    ui.button('Add', on_click=self._add)
                     ui.button('Guess its columns', on_click=self._guess).props('flat')
                 self.chosen = ui.column().classes('w-full gap-1')
             with ui.card().classes('w-80 grow'):
@@ -72,11 +72,10 @@ class DataPanel:
         before, self.workspace.robot = self.workspace.robot, name
         try:
             robot = self.workspace.load_robot()
-        except RobotIdError as error:
+        except RobotIdError:
             self.workspace.robot = before
             self.robot.set_value(before or None)
-            ui.notify(str(error), type='negative', multi_line=True)
-            return
+            raise
         limits = robot.limits
         rows = [
             f'{joint}: {low:.3g} to {high:.3g}, {speed:.3g}/s'
@@ -99,10 +98,9 @@ class DataPanel:
             found = await beside(self.workspace.data, index)
         except RobotIdError as error:
             self.workspace.remove(name)
-            if error.code == 'unknown_columns':
-                await self._guess()
-            else:
-                ui.notify(str(error), type='negative', multi_line=True, timeout=15000)
+            if error.code != 'unknown_columns':
+                raise
+            await self._guess()
             return
         for note in found.notes:
             ui.notify(note)
@@ -113,13 +111,8 @@ class DataPanel:
         if not name or not self.workspace.robot:
             ui.notify('choose a robot and a recording first')
             return
-        try:
-            self.guess = await beside(
-                rid.guess, self.workspace.robot_argument(), self.workspace.path(name)
-            )
-        except RobotIdError as error:
-            ui.notify(str(error), type='negative', multi_line=True, timeout=15000)
-            return
+        robot, path = self.workspace.robot_argument(), self.workspace.path(name)
+        self.guess = await beside(rid.guess, robot, path)
         self._show_guess(name)
 
     def _show_guess(self, name: str) -> None:
@@ -143,9 +136,9 @@ class DataPanel:
                     self.rate.set_visibility(False)
                 for joint, at in guess.locked.items():
                     ui.label(f'locked: {joint} at {at:.3g}').classes('text-sm')
-            ui.button('Write robot file and mapping, and use them', on_click=self._write).mark(
-                'write'
-            )
+            with ui.row().classes('items-center'):
+                ui.button('Write robot file and mapping, and use them', on_click=self._write)
+                self.replace = ui.checkbox('replace those that are there')
 
     def _show_column(self, k: int, each: Any, channels: list[str], joints: list[str]) -> None:
         known = ['', *UNITS.get(each.channel, ())]
@@ -186,11 +179,7 @@ class DataPanel:
     def _write(self) -> None:
         assert self.guess is not None
         guess = replace(self.guess, rate_hz=self.rate.value) if self.guess.rate_hz else self.guess
-        try:
-            robot, mapping = write_guess(guess, self.workspace.folder, force=True)
-        except (RobotIdError, OSError, ValueError) as error:
-            ui.notify(str(error), type='negative', multi_line=True)
-            return
+        robot, mapping = write_guess(guess, self.workspace.folder, self.replace.value)
         self.workspace.robot = self.workspace.name(robot)
         self.workspace.add(self.workspace.name(guess.path), self.workspace.name(mapping))
         ui.notify(f'written: {robot.name}, {mapping.name}', type='positive')

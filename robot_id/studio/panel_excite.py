@@ -6,13 +6,10 @@ from typing import Any
 
 from nicegui import ui
 
-from robot_id.api.view import Envelope
-from robot_id.exceptions import RobotIdError
+from robot_id.api.view import CRITERION_TEXTS, Envelope
 from robot_id.studio.charts import Signals
 from robot_id.studio.scene import Figure
 from robot_id.studio.workspace import Row, Workspace
-
-CRITERIA = ('weighted', 'condition', 'determinant')
 
 
 class ExcitePanel:
@@ -25,9 +22,10 @@ class ExcitePanel:
         with ui.row().classes('w-full items-end gap-4'):
             self.seconds = ui.number('seconds', value=10, min=1, max=600).classes('w-24')
             self.budget = ui.number('search, s', value=30, min=1, max=3600).classes('w-24')
-            self.criterion = ui.select(
-                list(CRITERIA), value=CRITERIA[0], label='criterion'
-            ).classes('w-36')
+            criteria = {name: f'{name}: {text}' for name, text in CRITERION_TEXTS.items()}
+            self.criterion = ui.select(criteria, value='determinant', label='criterion').classes(
+                'w-64'
+            )
             self.fraction = ui.number(
                 'share of limits', value=0.9, min=0.05, max=1, step=0.05
             ).classes('w-32')
@@ -42,13 +40,8 @@ class ExcitePanel:
         self.figure: Figure | None = None
 
     def _start(self) -> None:
-        try:
-            robot = self.workspace.robot_argument()
-        except RobotIdError as error:
-            ui.notify(str(error), type='warning')
-            return
         self.row = self.workspace.start('motion', 'excite', {
-            'robot': robot, 'seconds': float(self.seconds.value),
+            'robot': self.workspace.robot_argument(), 'seconds': float(self.seconds.value),
             'budget_s': float(self.budget.value), 'criterion': self.criterion.value,
             'fraction': float(self.fraction.value), 'clearance_m': float(self.clearance.value),
             'floor': self.floor.value,
@@ -56,9 +49,7 @@ class ExcitePanel:
 
     def _cancel(self) -> None:
         if self.row is not None:
-            self.row.job.cancel()
-            self.row.summary = self.row.job.answer
-            self.workspace.changed()
+            self.workspace.cancel(self.row)
 
     def progress(self) -> None:
         """Show how far the search is."""

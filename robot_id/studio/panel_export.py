@@ -8,7 +8,6 @@ from typing import Any
 from nicegui import ui
 
 from robot_id.api.view import FORMATS
-from robot_id.exceptions import RobotIdError
 from robot_id.studio.workspace import Row, Workspace
 
 ENDINGS = {'yaml': '.yaml', 'ros-params': '.yaml', 'urdf': '.urdf', 'mjcf': '.xml', 'sdf': '.sdf',
@@ -26,8 +25,8 @@ class ExportPanel:
             formats = {name: f'{name}: {each.help}' for name, each in FORMATS.items()}
             self.format = ui.select(formats, value='urdf', label='format').classes('w-96')
             self.force = ui.checkbox('although the verdict is do not use')
-            ui.button('Export', on_click=self._export).mark('export')
-            ui.button('Report', on_click=self._report).props('outline').mark('report')
+            ui.button('Export', on_click=self._export)
+            ui.button('Report', on_click=self._report).props('outline')
         self.answer = ui.label().classes('whitespace-pre-wrap text-sm')
 
     def refresh(self) -> None:
@@ -43,11 +42,7 @@ class ExportPanel:
         if not self.fit.value:
             ui.notify('choose a fit first', type='warning')
             return None
-        try:
-            return self.workspace.path(self.fit.value), self.workspace.robot_argument()
-        except RobotIdError as error:
-            ui.notify(str(error), type='warning')
-            return None
+        return self.workspace.path(self.fit.value), self.workspace.robot_argument()
 
     def _export(self) -> None:
         chosen = self._chosen()

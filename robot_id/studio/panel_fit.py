@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 from nicegui import events, ui
 
 from robot_id.api.view import methods
-from robot_id.exceptions import RobotIdError
 from robot_id.studio.details import show_details
 from robot_id.studio.workspace import Row, Workspace
 
@@ -38,7 +38,7 @@ class FitPanel:
             self.physical = ui.select(PHYSICAL, value='auto', label='physically consistent')
             self.physical.classes('w-48')
             self.holdout = ui.number('hold-out', value=0.2, min=0, max=0.9, step=0.05)
-            ui.button('Fit', on_click=self._start).mark('fit')
+            ui.button('Fit', on_click=self._start)
         self.running = ui.column().classes('w-full gap-1')
         columns = [{'name': key, 'label': text, 'field': key, 'align': 'left', 'sortable': True}
                    for key, text in COLUMNS]  # fmt: skip
@@ -51,7 +51,7 @@ class FitPanel:
     @property
     def rows(self) -> list[Row]:
         """The rows of fits."""
-        return [row for row in self.workspace.rows if row.job_verb == 'identify']
+        return [row for row in self.workspace.rows if row.job.verb == 'identify']
 
     def refresh(self) -> None:
         """Show all rows."""
@@ -65,7 +65,7 @@ class FitPanel:
                     with ui.row().classes('w-full items-center no-wrap'):
                         text = ui.label().classes('text-sm w-80 truncate')
                         bar = ui.linear_progress(value=0, show_value=False).classes('grow')
-                        ui.button('Cancel', on_click=lambda row=row: self._cancel(row)).props(
+                        ui.button('Cancel', on_click=partial(self.workspace.cancel, row)).props(
                             'flat'
                         )
                         self._bars[row.number] = (bar, text)
@@ -86,22 +86,13 @@ class FitPanel:
         if not self.workspace.recordings:
             ui.notify('add a recording first (Data)', type='warning')
             return
-        try:
-            robot = self.workspace.robot_argument()
-        except RobotIdError as error:
-            ui.notify(str(error), type='warning')
-            return
         physical = {'auto': None, 'yes': True, 'no': False}[self.physical.value]
         self.workspace.start('fit', 'identify', {
-            'robot': robot, 'recordings': self.workspace.named_recordings(),
+            'robot': self.workspace.robot_argument(),
+            'recordings': self.workspace.named_recordings(),
             'method': self.method.value, 'friction': self.friction.value or None,
             'physical': physical, 'holdout': float(self.holdout.value or 0.0),
         })  # fmt: skip
-
-    def _cancel(self, row: Row) -> None:
-        row.job.cancel()
-        row.summary = row.job.answer
-        self.workspace.changed()
 
     def _clicked(self, event: events.GenericEventArguments) -> None:
         number = event.args[1]['number']

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from nicegui import ui
@@ -28,6 +29,7 @@ class LookPanel:
         self.workspace = workspace
         self.at, self.index = 0.0, 0
         self.row: Row | None = None
+        self.correction: Row | None = None
         self.figure: Figure | None = None
         self.signals: Signals | None = None
         self.drawn: tuple[Any, ...] = ()
@@ -36,7 +38,7 @@ class LookPanel:
             self.choice = ui.select({}, label='recording', on_change=self._chosen).classes('w-64')
             self.play = ui.button(icon='play_arrow', on_click=self._toggle).props('flat round')
             self.place = ui.label('0.00 s')
-            ui.button('Check', on_click=self._check).mark('check')
+            ui.button('Check', on_click=self._check)
             self.waiting = ui.spinner(size='sm')
             self.waiting.set_visibility(False)
         with ui.element('div').classes('w-full grid grid-cols-1 lg:grid-cols-3 gap-4'):
@@ -57,6 +59,7 @@ class LookPanel:
             self.drawn = key
             await self._draw()
         self._show_findings()
+        self._tell_correction()
 
     async def _chosen(self) -> None:
         if self.choice.value is not None and self.choice.value != self.index:
@@ -76,7 +79,7 @@ class LookPanel:
         try:
             found = await beside(self.workspace.data, self.index)
             robot = self.workspace.load_robot()
-        except (RobotIdError, IndexError) as error:
+        except (RobotIdError, OSError, IndexError) as error:
             with self.charts:
                 ui.label(str(error)).classes('text-red-8')
             return
@@ -123,7 +126,11 @@ class LookPanel:
         if not self.workspace.recordings:
             self._toggle()
             return
-        end = float(self.workspace.envelope(self.index).time[-1])
+        try:
+            end = float(self.workspace.envelope(self.index).time[-1])
+        except (RobotIdError, OSError):
+            self._toggle()
+            raise
         self._cursor(self.at + FRAME_S if self.at + FRAME_S < end else 0.0)
 
     def _settings(self) -> dict[str, Any]:
@@ -185,5 +192,15 @@ class LookPanel:
         name = self.workspace.recordings[self.index][0]
         folder = f'{name.split(".")[0]}_corrected'
         settings = self._settings() | {'folder': str(self.workspace.path(folder))}
-        self.workspace.start(f'correction of {name}', 'fix', settings)
-        ui.notify(f'the corrected recording will be {folder}/data.npz')
+        self.correction = self.workspace.start(f'correction of {name}', 'fix', settings)
+
+    def _tell_correction(self) -> None:
+        """Tell what was written, once."""
+        if self.correction is None or self.correction.summary is None:
+            return
+        found, self.correction = self.correction.summary, None
+        if 'error' in found:
+            ui.notify(found['error'], type='negative', multi_line=True)
+            return
+        files = ', '.join(self.workspace.name(Path(each)) for each in found['files'])
+        ui.notify(f'written: {files}' if files else 'nothing to correct', type='positive')

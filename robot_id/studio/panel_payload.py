@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from nicegui import ui
 
-from robot_id.exceptions import RobotIdError
 from robot_id.studio.workspace import Row, Workspace
 
 STRATEGIES = {'': 'by the data', 'subtract': 'subtract', 'known_arm': 'known arm',
@@ -50,13 +49,8 @@ class PayloadPanel:
             return
         named = dict(zip([name for name, _ in self.workspace.recordings],
                          self.workspace.named_recordings()))  # fmt: skip
-        try:
-            robot = self.workspace.robot_argument()
-        except RobotIdError as error:
-            ui.notify(str(error), type='warning')
-            return
         self.row = self.workspace.start('payload', 'payload', {
-            'robot': robot, 'loaded': [named[loaded]],
+            'robot': self.workspace.robot_argument(), 'loaded': [named[loaded]],
             'unloaded': [named[unloaded]] if unloaded else [],
             'arm': str(self.workspace.path(arm)) if arm else '', 'tool': self.tool.value,
             'strategy': self.strategy.value,

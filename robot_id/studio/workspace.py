@@ -11,6 +11,7 @@ import robot_id as rid
 from robot_id.api.view import TABLES, Envelope, Recorded, recorded, robot_files
 from robot_id.exceptions import DataError
 from robot_id.studio.job import Job
+from robot_id.studio.live import Live
 
 ROBOTS = ('.urdf', '.xacro', '.yaml', '.yml')
 BAGS = ('.mcap', '.db3')
@@ -33,11 +34,6 @@ class Row:
     job: Job
     summary: dict[str, Any] | None = None
 
-    @property
-    def job_verb(self) -> str:
-        """Which work it is."""
-        return self.job.verb
-
 
 class Workspace:
     """
@@ -51,6 +47,7 @@ class Workspace:
         self.robot: str = ''
         self.recordings: list[tuple[str, str]] = []  # file, mapping ('' for none)
         self.rows: list[Row] = []
+        self.live: Live | None = None
         self.version = 0
         self._numbers = itertools.count(1)
         self._loaded: dict[tuple[str, str, str, float], Recorded] = {}
@@ -115,6 +112,8 @@ class Workspace:
         key = (self.robot, name, mapping, path.stat().st_mtime)
         if key not in self._loaded:
             given = str(self.path(mapping)) if mapping else None
+            # An hour may be a gigabyte: what it was by another robot or mapping is left behind.
+            self._loaded = {each: x for each, x in self._loaded.items() if each[1] != name}
             self._loaded[key] = recorded(self.load_robot(), path, given)
         return self._loaded[key]
 
@@ -138,6 +137,7 @@ class Workspace:
     def remove(self, name: str) -> None:
         """Take a recording off the list; its file stays."""
         self.recordings = [each for each in self.recordings if each[0] != name]
+        self._loaded = {each: x for each, x in self._loaded.items() if each[1] != name}
         self.changed()
 
     def start(self, title: str, verb: str, settings: dict[str, Any]) -> Row:
@@ -153,17 +153,27 @@ class Workspace:
         self.changed()
         return row
 
+    def cancel(self, row: Row) -> None:
+        """End a piece of work."""
+        row.job.cancel()
+        row.summary = row.job.answer
+        self.changed()
+
     def poll(self) -> None:
         """Take what the workers have answered."""
         for row in self.rows:
             if row.summary is None and row.job.poll():
                 row.summary = row.job.answer
                 self.changed()
+        if self.live is not None:
+            self.live.poll()
 
     def close(self) -> None:
         """End all workers."""
         for row in self.rows:
             row.job.cancel()
+        if self.live is not None:
+            self.live.close()
 
     def _files(self) -> list[Path]:
         """Return the files of the folder, two levels deep, hidden ones left out."""

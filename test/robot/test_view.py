@@ -1,11 +1,16 @@
 """Shapes of a robot stand where its forward kinematics puts them."""
 
+from pathlib import Path
+
 import numpy as np
 import pinocchio as pin
 import pytest
 
+from robot_id.excitation.collision_geometry import add_obstacles
 from robot_id.robot import load_robot
 from robot_id.robot.view import View
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize('name', ['emps', 'scara', 'tx40'])
@@ -41,3 +46,29 @@ def test_a_body_without_shape_is_a_box_of_its_inertia(tmp_path):
     assert box.kind == 'box'
     np.testing.assert_allclose(sorted(box.size), sorted(sides), rtol=1e-9)
     np.testing.assert_allclose(box.translation, [0.1, 0, 0], atol=1e-12)
+
+
+def test_obstacles_are_drawn_where_clearance_sees_them(tmp_path):
+    """A box of the cell and a tool on a link; a plane has no end to draw."""
+    path = tmp_path / 'cell.yaml'
+    path.write_text(
+        f'name: cell\nurdf: {ROOT / "urdf/tx40.urdf"}\nobstacles:\n'
+        '  - {box: [0.1, 0.2, 0.3], at: [1.0, 0.5, 0.2], rpy: [0.1, 0.2, 0.3]}\n'
+        '  - {sphere: 0.05, "on": link_6, at: [0.0, 0.0, 0.1]}\n'
+        '  - {plane: true}\n'
+    )
+    robot = load_robot(path)
+    bare = len(View(load_robot(ROOT / 'urdf/tx40.urdf')).shapes)
+    view = View(robot)
+    box, tool = view.shapes[bare:]
+    assert (box.kind, box.size, box.body) == ('box', (0.1, 0.2, 0.3), -1)
+    np.testing.assert_allclose(box.rotation, pin.rpy.rpyToMatrix(0.1, 0.2, 0.3), atol=1e-12)
+    assert (tool.kind, tool.size, tool.body) == ('sphere', (0.05,), robot.n - 1)
+    model, geometry = pin.buildModelFromUrdf(str(robot.urdf)), pin.GeometryModel()
+    add_obstacles(model, geometry, robot)
+    q = np.random.default_rng(3).uniform(-1, 1, robot.n)
+    data, seen = model.createData(), pin.GeometryData(geometry)
+    pin.updateGeometryPlacements(model, data, geometry, seen, q)
+    for (R, p), place in zip(view.placed(q)[bare:], seen.oMg):
+        np.testing.assert_allclose(R, place.rotation, atol=1e-12)
+        np.testing.assert_allclose(p, place.translation, atol=1e-12)

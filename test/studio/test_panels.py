@@ -57,7 +57,7 @@ def test_a_load_a_finding_and_a_motion_on_the_page(studio, open_page, folder):
     page.page.get_by_text('0 to 6 of 6 s').wait_for(state='detached')
     page.tab('Excite')
     for label, seconds in (('seconds', '3'), ('search, s', '1')):
-        page.page.get_by_label(label, exact=True).locator('visible=true').fill(seconds)
+        page.fill(label, seconds)
     page.press('Search')
     page.sees('closest links')
     for canvas in ('.nicegui-echart canvas', '.nicegui-scene canvas'):

@@ -1,9 +1,10 @@
 """The page in a real browser: the whole way on EMPS, foreign columns, and what can go wrong."""
 
-import http.client
+import itertools
 import json
 import os
 import signal
+import socket
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 
 import robot_id as rid
 from robot_id.data import save
+from robot_id.exceptions import OptionError
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / 'tools'))
@@ -25,32 +27,34 @@ def emps():
     return rid.simulate('emps', seconds=6.0, seed=3)
 
 
-def request(studio, path='/', **headers):
-    """Return status and body of a request."""
-    host = studio.address.removeprefix('http://').strip('/')
-    connection = http.client.HTTPConnection(host, timeout=30)
-    connection.request('GET', path, headers=headers)
-    answer = connection.getresponse()
-    return answer.status, answer.getheader('set-cookie', ''), answer.read().decode()
-
-
 def test_only_the_token_and_this_origin_open_the_page(studio):
     """Without token, with a wrong one, from another origin or by another name: refused."""
     running = studio()
-    assert request(running)[0] == 403
-    assert request(running, '/?token=wrong')[0] == 403
-    status, cookie, _ = request(running, f'/?token={running.token}')
+    assert running.request()[0] == 403
+    assert running.request('/?token=wrong')[0] == 403
+    status, cookie, _ = running.request(f'/?token={running.token}')
     assert status == 303
     assert 'HttpOnly' in cookie
     assert 'SameSite=Strict' in cookie
     mine = cookie.partition(';')[0]
-    assert request(running, Cookie=mine)[0] == 200
-    assert request(running, Cookie=mine, Origin='http://elsewhere.example')[0] == 403
-    assert request(running, Cookie=mine, Host='elsewhere.example')[0] == 403
+    assert running.request(Cookie=mine)[0] == 200
+    assert running.request(Cookie=mine, Origin='http://elsewhere.example')[0] == 403
+    assert running.request(Cookie=mine, Host='elsewhere.example')[0] == 403
     socket = '/_nicegui_ws/socket.io/?EIO=4&transport=polling'
-    assert request(running, socket)[0] == 403
-    assert request(running, socket, Cookie=mine, Origin='http://elsewhere.example')[0] == 403
+    assert running.request(socket)[0] == 403
+    assert running.request(socket, Cookie=mine, Origin='http://elsewhere.example')[0] == 403
     assert running.end() in (0, 130, -signal.SIGINT)
+    assert 'Traceback' not in running.errors()
+
+
+def test_a_port_that_is_taken_is_refused():
+    """No address is printed that another program answers."""
+    pytest.importorskip('nicegui', reason='the studio needs nicegui')
+    from robot_id.studio.app import free_port
+
+    other = socket.create_server(('127.0.0.1', 0))
+    with other, pytest.raises(OptionError, match='in use'):
+        free_port(other.getsockname()[1])
 
 
 def test_the_whole_way_on_emps(studio, open_page, emps, folder):
@@ -67,10 +71,8 @@ def test_the_whole_way_on_emps(studio, open_page, emps, folder):
     page.page.locator('.nicegui-echart canvas').first.wait_for()
     page.page.locator('.nicegui-scene canvas').first.wait_for()
     chart = page.page.locator('.nicegui-echart canvas').first
-    chart.hover(position={'x': 500, 'y': 140})
-    page.page.wait_for_timeout(500)
-    chart.hover(position={'x': 400, 'y': 140})
-    page.page.get_by_text('0.00 s', exact=True).wait_for(state='detached')
+    places = itertools.cycle((400, 500))
+    page.until_gone('0.00 s', lambda: chart.hover(position={'x': next(places), 'y': 140}))
     page.page.mouse.wheel(0, -600)
     page.sees('of 6 s')
     page.press('Check')
@@ -133,6 +135,17 @@ def test_foreign_columns_of_a_seven_joint_arm(studio, open_page, folder):
     page.picture('look_800')
     written = rid.load(folder / 'log.csv', robot=robot, mapping=str(folder / 'log.mapping.yaml'))
     np.testing.assert_allclose(written.runs[0].position, q, atol=1e-6)
+    page.tab('Fit')
+    page.press('Fit')
+    page.page.locator('.q-badge', has_text='usable').wait_for()
+    page.page.locator('.q-table tbody tr').first.click()
+    page.sees('condition number')
+    page.picture('fit_800')
+    page.tab('Export')
+    page.choose('fit', 'identify-1.json')
+    page.press('Export')
+    page.sees('read back by pinocchio')
+    page.picture('export_800')
     assert not page.problems
 
 
@@ -149,31 +162,32 @@ def test_a_wrong_file_a_killed_worker_and_two_tabs(studio, open_page, emps, fold
     first.page.locator('.q-notification', has_text='broken.csv').first.wait_for()
     first.choose('recording', 'run.csv')
     first.press('Add')
+    chosen = second.page.locator('.q-tab-panel:visible').get_by_text('run.csv', exact=True)
+    chosen.first.wait_for()
     second.tab('Fit')
-    second.page.wait_for_timeout(1000)
     second.press('Fit')
+    worker = running.held_worker()
     first.tab('Fit')
     first.page.locator('.q-badge', has_text='running').wait_for()
-    kill_workers(running.process.pid)
+    os.kill(worker, signal.SIGKILL)
     for page in (first, second):
         page.page.locator('.q-badge', has_text='failed').wait_for()
         page.sees('the process of this work ended')
-    first.page.context.set_offline(True)
-    first.page.wait_for_timeout(500)
-    first.page.context.set_offline(False)
     first.press('Fit')
-    second.page.locator('.q-badge', has_text='usable').wait_for()
-
-
-def kill_workers(parent):
-    """Kill the processes of a studio that work, by their command line."""
-    for entry in Path('/proc').iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            stat = (entry / 'stat').read_text().rpartition(')')[2].split()
-            words = (entry / 'cmdline').read_bytes().split(b'\0')
-        except OSError:
-            continue
-        if int(stat[1]) == parent and any(b'spawn_main' in word for word in words):
-            os.kill(int(entry.name), signal.SIGKILL)
+    running.held_worker()
+    second.press('Cancel')
+    for page in (first, second):
+        page.page.locator('.q-badge', has_text='cancelled').wait_for()
+    assert not running.children('spawn_main')
+    first.lose_connection()
+    second.press('Fit')
+    worker = running.held_worker()
+    second.page.locator('.q-badge', has_text='running').wait_for()
+    first.find_connection()
+    os.kill(worker, signal.SIGCONT)
+    # A connection that was lost for long is a page that is loaded again.
+    first.tab('Fit')
+    first.page.locator('.q-badge', has_text='usable').wait_for()
+    first.press('Fit')
+    second.page.locator('.q-badge', has_text='usable').nth(1).wait_for()
+    assert 'Traceback' not in running.errors()

@@ -1,6 +1,7 @@
 """The guess of unknown columns: drawn layouts, and layouts that users had."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,11 @@ from robot_id.exceptions import DataError  # noqa: E402
 from robot_id.robot import load_robot  # noqa: E402
 from robot_id.tasks.guessing.guess import guess  # noqa: E402
 from robot_id.tasks.guessing.naming import name_of  # noqa: E402
-from robot_id.tasks.guessing.writing import mapping_text, write  # noqa: E402
+from robot_id.tasks.guessing.writing import (  # noqa: E402
+    mapping_text,
+    refuse_contradictions,
+    write,
+)
 
 SAMPLE, SEED = 24, 1
 TX40 = ROOT / 'urdf/tx40.urdf'
@@ -30,6 +35,7 @@ def test_drawn_layouts_are_read_right_or_marked(tmp_path):
         found = guess(layout.robot.urdf, layout.path)
         judgement = judged(layout, found)
         assert not judgement.silent, (number, judgement.silent)
+        refuse_contradictions(found)
         right += judgement.right
     assert right >= 0.9 * SAMPLE
 
@@ -189,3 +195,41 @@ def test_a_table_of_something_else_is_refused(tmp_path):
     with pytest.raises(DataError) as error:
         guess(TX40, path)
     assert error.value.code == 'unknown_columns'
+
+
+@pytest.mark.parametrize('factor', [0.02, 0.05])
+def test_a_small_motion_leaves_its_unit_open(tmp_path, recording, factor):
+    """A few degrees in rad are not taken for turns without a word."""
+    _, time, q, _, tau = recording
+    small = factor * (q - q[0])
+    path = table(tmp_path / 's.csv', ['t', *numbered('q{}'), *numbered('tau{} [Nm]')],
+                 [time, small, tau])  # fmt: skip
+    found = guess(TX40, path)
+    assert 'position' in found.not_sure or found.of('position')[0].unit in ('', 'rad')
+
+
+@pytest.mark.parametrize(
+    ('column', 'change', 'said'),
+    [
+        (1, {'unit': 'foo'}, "no unit 'foo'"),
+        (1, {'joint': 'joint_2'}, 'two columns'),
+        (1, {'joint': ''}, 'no joint'),
+        (1, {'channel': ''}, 'no column is its position'),
+        (1, {'channel': 'time'}, 'several columns'),
+        (7, {'channel': ''}, 'no column is its torque'),
+    ],
+)
+def test_a_correction_that_no_mapping_can_say_is_refused(
+    tmp_path, recording, column, change, said
+):
+    """What a person chooses on the page is one line when it cannot be, and nothing is written."""
+    _, time, q, _, tau = recording
+    names = ['time [s]', *numbered('q{} [rad]'), *numbered('tau{} [Nm]')]
+    found = guess(TX40, table(tmp_path / 'log.csv', names, [time, q, tau]))
+    assert not found.not_sure
+    each = list(found.assignments)
+    each[column] = replace(each[column], **change)
+    with pytest.raises(DataError, match=said) as error:
+        write(replace(found, assignments=tuple(each)), tmp_path)
+    assert '\n' not in str(error.value)
+    assert [path.name for path in tmp_path.iterdir()] == ['log.csv']

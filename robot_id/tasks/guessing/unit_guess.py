@@ -85,18 +85,23 @@ def fitting_units(
     speeds = _given(named, 'velocity', LINEAR_SPEEDS if sliding else SPEEDS)
     has_speed = np.isfinite(numbers.slope)
     found: list[tuple[float, tuple[str, str, str]]] = []
+    small: list[tuple[float, tuple[str, str, str]]] = []
     for t, p, v in product(times, places, speeds):
         if not has_speed and len(speeds) > 1 and v != f'{p}/s':
             continue  # nothing tells it: that of the position
+        moves = 'position' in named or _moves(p, numbers, gear)
         cost = _cost(t, p, v, step, numbers, gear, named)
         if cost < inf:
             usual = times.index(t) + 2 * places.index(p) + (v != f'{p}/s') * (v != 'rpm')
-            found.append((cost + usual, (t, p, v)))
+            (found if moves else small).append((cost + usual, (t, p, v)))
     if not found:
         first = (times[0], places[0], speeds[0])
         doubts = dict.fromkeys(('time', 'position', 'velocity'), 'no unit fits the numbers')
         return Units(*first, {k: d for k, d in doubts.items() if k not in named}, False)
     found.sort(key=lambda each: each[0])
+    # That a motion is small rules out a rarer unit, not a more usual one.
+    rank = places.index(found[0][1][1])
+    found += [each for each in small if places.index(each[1][1]) < rank]
     unsure = {}
     for place, key in enumerate(('time', 'position', 'velocity')):
         others = {units_[place] for _, units_ in found} - {found[0][1][place]}
@@ -108,6 +113,16 @@ def fitting_units(
 def _given(named: dict[str, str], key: str, otherwise: tuple[str, ...]) -> tuple[str, ...]:
     unit = named.get(key, '')
     return (unit,) if unit in {**units.TIME, **units.POSITION, **units.VELOCITY} else otherwise
+
+
+def _side(numbers: Numbers, gear: Array | None) -> Array:
+    return np.ones(len(numbers.lower)) if gear is None else 1.0 / np.abs(gear)
+
+
+def _moves(p: str, numbers: Numbers, gear: Array | None) -> bool:
+    """Whether the motion is one to identify with, in a unit of the position."""
+    spans = units.POSITION[p] * _side(numbers, gear) * (numbers.upper - numbers.lower)
+    return float(np.max(spans)) >= (LEAST_LENGTH if numbers.sliding else LEAST_ANGLE)
 
 
 def _cost(
@@ -122,12 +137,9 @@ def _cost(
         if not LOWEST_HZ <= rate <= HIGHEST_HZ and 'time' not in named:
             return inf
         cost += 3.0 * max(log10(USUAL_HZ / rate), 0.0)
-    side = np.ones(len(numbers.lower)) if gear is None else 1.0 / np.abs(gear)
+    side = _side(numbers, gear)
     lower, upper = fp * side * numbers.lower, fp * side * numbers.upper
     if 'position' not in named:
-        span = np.max(upper - lower)
-        if span < (LEAST_LENGTH if numbers.sliding else LEAST_ANGLE):
-            return inf
         low, high = numbers.limits.T
         width = np.where(np.isfinite(high - low), high - low, 2.0 * UNLIMITED)
         slack = (OVER - 1.0) * width

@@ -19,6 +19,8 @@ from robot_id.tasks.guessing.guess import Assignment, Guess
 from robot_id.texts import comment
 
 NOT_SURE = 'NOT SURE'
+# One column may serve all joints.
+SHARED = 'time', 'supply', 'enabled', 'gain', 'temperature'
 
 
 def robot_content(guess: Guess, folder: Path) -> dict[str, Any]:
@@ -164,6 +166,45 @@ def file_names(guess: Guess) -> tuple[str, str]:
     return f'{guess.robot.name}.robot.yaml', f'{stem}.mapping.yaml'
 
 
+def refuse_contradictions(guess: Guess) -> None:
+    """
+    Refuse what a person can have made of a guess that no mapping can say.
+
+    :raises DataError: with the column or the joint, and the channel.
+    """
+    clocks = [each.column.label for each in guess.of('time')]
+    if len(clocks) > 1 and guess.files is None:
+        raise DataError(f'time: several columns, {", ".join(clocks)}; keep one')
+    wanted = tuple(name for name in guess.robot.joint_names if name not in guess.locked)
+    used = dict.fromkeys(each.channel for each in guess.assignments if each.channel)
+    for channel in ('position', *used):
+        known = units.TIME if channel == 'time' else units.OF_CHANNEL[channel]
+        columns: dict[str, str] = {}
+        for each in guess.of(channel):
+            label = each.column.label
+            if each.unit and each.unit not in known:
+                raise DataError(
+                    f"column '{label}': {channel} has no unit '{each.unit}', known: "
+                    f'{", ".join(known)}'
+                )
+            if channel in SHARED:
+                continue
+            if each.joint not in wanted:
+                raise DataError(f"column '{label}': {channel} of no joint; choose its joint")
+            if each.joint in columns:
+                raise DataError(
+                    f"joint '{each.joint}': {channel} in two columns, {columns[each.joint]} and "
+                    f'{label}; keep one',
+                    joint=each.joint,
+                )
+            columns[each.joint] = label
+        for joint in wanted:
+            if channel not in SHARED and joint not in columns:
+                raise DataError(
+                    f"joint '{joint}': no column is its {channel}; choose one", joint=joint
+                )
+
+
 def write(guess: Guess, folder: Path, force: bool = False) -> tuple[Path, Path]:
     """
     Write robot file and mapping into a folder.
@@ -171,6 +212,7 @@ def write(guess: Guess, folder: Path, force: bool = False) -> tuple[Path, Path]:
     :param force: replace files that are there.
     :return: both paths.
     """
+    refuse_contradictions(guess)
     paths = tuple(folder / name for name in file_names(guess))
     for path in paths:
         if os.path.lexists(path) and not force:
