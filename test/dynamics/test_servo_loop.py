@@ -92,7 +92,7 @@ def test_coulomb_friction_stops_a_free_joint_where_the_closed_form_says(tmp_path
     q[:, 0] = 1.0 * t  # the first velocity is its slope
     run = Run(t, q, reference_position=0 * q, enabled=0 * q)
     options = {
-        'longest_step': step, 'friction': 'coulomb',
+        'longest_step': step, 'friction': 'coulomb', 'horizon': 0,
         'fixed': 'kp=1, armature.a=0.01, coulomb.a=0.02, coulomb.b=10, viscous=0, bias=0, delay=0',
     }  # fmt: skip
     problem = registry.create('servo_oe', options).problem(robot, Dataset(('a', 'b'), (run,)))
@@ -100,3 +100,24 @@ def test_coulomb_friction_stops_a_free_joint_where_the_closed_form_says(tmp_path
     J = 0.01 + 5e-4 + 2e-4
     assert position[-1] == pytest.approx(J / (2 * 0.02), rel=2 * step + 1e-3)
     assert np.ptp(position[-50:]) == 0.0
+
+
+def test_a_piece_of_a_run_knows_the_commands_before_it(arm):
+    """With a delay of five samples: what was commanded before the piece moves it."""
+    options = {'fixed': 'kp=3, kd=0.3, delay=0.05, bias=0', 'horizon': 0.5}
+    method = registry.create('servo_oe', options)
+    whole = method.problem(arm, recording(), free_start=False)
+    moved, _ = whole.simulate(whole.start(), 0, sensitive=False)
+    run = recording().runs[0]
+    same = Run(
+        run.time, moved, reference_position=run.reference_position, supply=run.supply,
+        temperature=run.temperature, enabled=run.enabled,
+    )  # fmt: skip
+    problem = method.problem(arm, Dataset(('a', 'b'), (same,)))
+    assert [len(piece.measured) for piece in problem.runs] == [50, 50, 50]
+    x = problem.start()
+    found = [problem.simulate(x, k, sensitive=False)[0] for k in range(3)]
+    assert np.abs(np.concatenate(found) - moved).max() < 0.03 * np.ptp(moved)
+    # An integral has a state of its own, which a piece does not show: whole runs.
+    method = registry.create('servo_oe', options | {'fixed': 'kp=3, ki=1'})
+    assert len(method.problem(arm, recording()).runs) == 1
