@@ -103,21 +103,23 @@ def test_coulomb_friction_stops_a_free_joint_where_the_closed_form_says(tmp_path
 
 
 def test_a_piece_of_a_run_knows_the_commands_before_it(arm):
-    """With a delay of five samples: what was commanded before the piece moves it."""
-    options = {'fixed': 'kp=3, kd=0.3, delay=0.05, bias=0', 'horizon': 0.5}
+    """A step three samples before the piece moves a joint that hangs at rest ten samples later."""
+    known = 'kp=3, kd=0.3, armature=0.01, viscous=0.01, coulomb=0.1, delay=0.1, bias=0'
+    options = {'fixed': known, 'horizon': 0.5}
     method = registry.create('servo_oe', options)
-    whole = method.problem(arm, recording(), free_start=False)
+    t = np.arange(100) / 100.0
+    goal = np.zeros((100, 2))
+    goal[47:] = 0.5
+    asked = Run(t, 0 * goal, reference_position=goal)
+    whole = method.problem(arm, Dataset(('a', 'b'), (asked,)), free_start=False)
     moved, _ = whole.simulate(whole.start(), 0, sensitive=False)
-    run = recording().runs[0]
-    same = Run(
-        run.time, moved, reference_position=run.reference_position, supply=run.supply,
-        temperature=run.temperature, enabled=run.enabled,
-    )  # fmt: skip
-    problem = method.problem(arm, Dataset(('a', 'b'), (same,)))
-    assert [len(piece.measured) for piece in problem.runs] == [50, 50, 50]
-    x = problem.start()
-    found = [problem.simulate(x, k, sensitive=False)[0] for k in range(3)]
-    assert np.abs(np.concatenate(found) - moved).max() < 0.03 * np.ptp(moved)
+    assert np.ptp(moved[:57]) == 0.0
+    assert np.ptp(moved) > 0.1
+    data = Dataset(('a', 'b'), (Run(t, moved, reference_position=goal),))
+    problem = method.problem(arm, data)
+    assert [len(piece.measured) for piece in problem.runs] == [50, 50]
+    found, _ = problem.simulate(problem.start(), 1, sensitive=False)
+    assert np.abs(found - moved[50:]).max() < 1e-9
     # An integral has a state of its own, which a piece does not show: whole runs.
     method = registry.create('servo_oe', options | {'fixed': 'kp=3, ki=1'})
-    assert len(method.problem(arm, recording()).runs) == 1
+    assert len(method.problem(arm, data).runs) == 1

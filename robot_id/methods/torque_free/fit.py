@@ -167,8 +167,9 @@ def _covariance(
 ) -> tuple[Array, Array, Array, float]:
     """Return covariance, singular values, undetermined combinations and condition number."""
     shared, own = problem.shared, problem.own
-    # The first states are eliminated run by run: what they explain of the other columns goes.
-    reduced = []
+    # The first states are eliminated run by run: what they explain of the other columns goes, and
+    # what they take of the residual too.
+    reduced, taken = [], 0.0
     for part in parts:
         N, n, _ = part.shape
         J = part.reshape(N * n, -1)
@@ -177,6 +178,7 @@ def _covariance(
             B = np.vstack([J[:, :shared], np.zeros((own, shared))])
             Q = np.linalg.qr(A)[0]
             J = (B - Q @ (Q.T @ B))[: N * n]
+            taken += float(np.sum(Q[: N * n] ** 2))
         else:
             J = J[:, :shared]
         reduced.append(J.reshape(N, n, shared))
@@ -190,6 +192,8 @@ def _covariance(
     covariance = np.zeros((shared, shared))
     if good.any():
         meat = _meat(*_recordings(problem, [part @ V for part in reduced], influence))
+        samples = sum(rho.size for rho in influence)
+        meat *= samples / max(samples - taken - float(good.sum()), 1.0)
         if len(rows):
             prior = rows @ V
             meat = meat + prior.T @ prior
