@@ -220,11 +220,18 @@ def _recordings(
 
 
 def _meat(Z: list[Array], influence: list[Array]) -> Array:
-    """Return cov(Z' rho): by the spectrum for short memories, by blocks for long ones."""
+    """
+    Return cov(Z' rho): by the spectrum for short memories, by blocks for long ones.
+
+    It is at least that of white noise: the sandwich of few rows is itself uncertain, and mostly
+    too small, because rows that matter most are fitted best.
+    """
     rows = sum(map(len, influence))
     memory = max(_correlation_time(rho) for rho in influence)
     length = int(np.ceil(CORRELATION_TIMES * memory))
-    near = score_covariance(Z, influence)
+    power = np.mean(np.concatenate(influence) ** 2, axis=0)
+    white = np.sum([np.einsum('tja,tjb,j->ab', z, z, power) for z in Z], axis=0)
+    near = _larger(score_covariance(Z, influence), white)
     scores = []
     for z, rho in zip(Z, influence):
         for first in range(0, len(rho), length):
@@ -236,12 +243,15 @@ def _meat(Z: list[Array], influence: list[Array]) -> Array:
     # Few blocks: Student's quantile in place of the normal one.
     freedom = max(len(S) - 1, 1)
     factor = len(S) / freedom * (stdtrit(freedom, 0.975) / ndtri(0.975)) ** 2
-    blocks = factor * (S.T @ S)
-    # The larger of the two in every direction.
-    joint = sl.eigh(blocks, near + 1e-12 * np.trace(near) * np.eye(len(near)))
-    scale = np.maximum(joint[0], 1.0)
-    root = np.linalg.pinv(joint[1].T)
-    return np.asarray((root * scale) @ root.T)
+    return _larger(factor * (S.T @ S), near)
+
+
+def _larger(one: Array, other: Array) -> Array:
+    """Return the larger of two covariances in every direction; the other is definite."""
+    size = 1e-12 * float(np.trace(other))
+    values, vectors = sl.eigh(one, other + size * np.eye(len(other)))
+    root = np.linalg.pinv(vectors.T)
+    return np.asarray((root * np.maximum(values, 1.0)) @ root.T)
 
 
 def _correlation_time(rho: Array) -> float:
