@@ -26,9 +26,9 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header
 
 from bench.figure import Figure
+from robot_id.ros.durations import to_stamp
 from robot_id.ros.qos import SERVICE
 from robot_id.ros.sole_publisher import CLAIMS
-from robot_id.ros.stamps import to_stamp
 from robot_id_msgs.srv import EnableLearning, SetDynamicParameters
 
 # Of the learner.

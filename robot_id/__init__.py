@@ -32,7 +32,7 @@ _NAMES = {
     'load': 'robot_id.api.verbs',
     'load_fit': 'robot_id.api.verbs',
     'load_robot': 'robot_id.robot.files.loading',
-    'methods': 'robot_id.methods.listing',
+    'methods': 'robot_id.methods.registry',
     'on_line': 'robot_id.api.verbs',
     'simulate': 'robot_id.api.verbs',
     'validate': 'robot_id.api.verbs',

@@ -36,7 +36,7 @@ from robot_id.data.dataset import Dataset as Dataset
 from robot_id.data.dataset import Run as Run
 from robot_id.exceptions import RobotIdError as RobotIdError
 from robot_id.excitation.design import Excitation as Excitation
-from robot_id.methods.listing import methods as methods
+from robot_id.methods.registry import methods as methods
 from robot_id.robot.files.loading import load_robot as load_robot
 from robot_id.robot.robot import Robot as Robot
 

@@ -24,8 +24,8 @@ from failure_list import VARIABLE
 
 # Exit codes of pytest: all passed, some failed.
 PASSED, FAILED = 0, 1
-# A run that hangs, s: thrice what the tests take on two cores.
-LIMIT_S = float(os.environ.get('ROBOT_ID_TESTS_WITHIN_S', '4200'))
+# A run that hangs, s: more than twice what the tests take on two cores.
+LIMIT_S = float(os.environ.get('ROBOT_ID_TESTS_WITHIN_S', '3000'))
 # To print what it knows when it is interrupted, s.
 ENDING_S = 20.0
 

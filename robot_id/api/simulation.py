@@ -20,8 +20,7 @@ from robot_id.methods.parameters import load_for_robot
 from robot_id.robot import Robot, load_robot
 from robot_id.robot.robot import Array
 from robot_id.tasks import dataset_of, perform
-from robot_id.tasks.payload.attachment import at_link, last_link
-from robot_id.tasks.payload.known import carrying, known_part
+from robot_id.tasks.payload.attachment import at_link, carrying, known_part, last_link
 from robot_id.trajectory import Reference, Trajectory
 from robot_id.trajectory.default import motion_of
 

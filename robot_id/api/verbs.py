@@ -27,13 +27,12 @@ from robot_id.exceptions import DataError, OptionError, did_you_mean
 from robot_id.excitation.clearance import clearance_of
 from robot_id.excitation.design import Excitation, ExcitationOptions
 from robot_id.excitation.design import excite as design
-from robot_id.methods.model_file import load_result_or_model
+from robot_id.methods.model_file import load_result_or_model, robot_of
 from robot_id.methods.parameters import parameters_for, robot_for
 from robot_id.methods.recursive.identifier import OnlineIdentifier
 from robot_id.methods.recursive.settings import OnlineSettings
 from robot_id.methods.registry import TORQUE_FREE
 from robot_id.methods.result import Result
-from robot_id.methods.result_robot import robot_of
 from robot_id.progress import Progress, silent
 from robot_id.robot import Robot, load_robot
 from robot_id.robot.robot import Array
@@ -45,8 +44,7 @@ from robot_id.tasks.identify import Request
 from robot_id.tasks.identify import identify as run
 from robot_id.tasks.measurements import Data, Recording, load_for
 from robot_id.tasks.payload import PayloadRequest, identify_payloads
-from robot_id.tasks.payload.attachment import at_link, at_pose
-from robot_id.tasks.payload.known import known_part
+from robot_id.tasks.payload.attachment import at_link, at_pose, known_part
 from robot_id.tasks.payload.result import PayloadIdentification
 from robot_id.tasks.rehearsal import rehearsed
 from robot_id.tasks.validation import Validation

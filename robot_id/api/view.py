@@ -15,9 +15,9 @@ from robot_id.data.dataset import Dataset
 from robot_id.data.mapping import CHANNELS
 from robot_id.data.signals.envelope import Envelope
 from robot_id.export.registry import FORMATS
-from robot_id.methods.listing import methods
+from robot_id.methods.registry import methods
 from robot_id.robot import Robot
-from robot_id.robot.files.shipped import robot_files
+from robot_id.robot.files.source import robot_files
 from robot_id.robot.friction import TERMS
 from robot_id.robot.view import Shape, View
 from robot_id.tasks.guessing.columns import ENDINGS as TABLES

@@ -89,7 +89,7 @@ def _report(folder: Path) -> None:
 
 
 def _print(summary: Summary) -> None:
-    from robot_id.studies.campaign.report.terminal import to_table
+    from robot_id.studies.campaign.report.columns import to_table
 
     console = output()
     for groups in summary.conditions():

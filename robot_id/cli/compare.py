@@ -30,9 +30,9 @@ def command(
     """
     from robot_id.methods.result import Result
     from robot_id.report.compare import comparison_table, side_by_side
-    from robot_id.report.compare_plot import plot_comparison
     from robot_id.report.html.compare_page import write_comparison
     from robot_id.report.html.provenance import provenance
+    from robot_id.report.plots import plot_comparison
     from robot_id.report.tables import judged_unfit
 
     check_writable(picture, json_file, report_file)

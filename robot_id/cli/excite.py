@@ -249,7 +249,7 @@ def _with_ways(
 
 
 def _report(robot: Robot, found: Excitation) -> None:
-    from robot_id.report.excitation import criterion_table, expected_table, not_excited
+    from robot_id.report.tables import criterion_table, expected_table, not_excited
 
     console = output()
     print_whole(console, criterion_table(found))

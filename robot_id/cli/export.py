@@ -71,7 +71,7 @@ def command(result_file: str, kind: str, robot: str | None, out: str | None, for
 
 def check_own_urdf(result: Result, robot: str | None, out: str | None) -> None:
     """Refuse to replace the URDF that a robot file names."""
-    from robot_id.methods.result_robot import robot_of
+    from robot_id.methods.model_file import robot_of
 
     if out is None or not os.path.exists(out):
         return

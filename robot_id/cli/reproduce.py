@@ -28,7 +28,7 @@ def command(
 ) -> None:
     """Compute the tables of the papers beside their published values (default: all)."""
     from robot_id.studies.papers import TABLES, reproduce
-    from robot_id.studies.papers.markdown import to_markdown
+    from robot_id.studies.papers.comparison import to_markdown
 
     console = output()
     if listing:

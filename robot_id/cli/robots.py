@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option('--json', 'json_file', metavar='FILE', help='Also write it to a JSON file.')
 def command(name: str | None, operations: bool, json_file: str | None) -> None:
     """List the shipped robots, or describe the robot NAME (a robot file or a URDF too)."""
-    from robot_id.dynamics.generated.operations import operation_counts
+    from robot_id.dynamics.generated.evaluate import operation_counts
     from robot_id.robot import load_robot
     from robot_id.robot.summary import summarise
 
@@ -51,7 +51,7 @@ def command(name: str | None, operations: bool, json_file: str | None) -> None:
 
 def _list(console: Console) -> list[dict[str, Any]]:
     from robot_id.robot import load_robot
-    from robot_id.robot.files.shipped import robot_files
+    from robot_id.robot.files.source import robot_files
 
     table = Table(title='robot-id robots NAME shows one of them')
     table.add_column('robot', no_wrap=True)

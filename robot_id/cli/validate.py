@@ -109,9 +109,8 @@ def command(
 
 def _read(robot: str | None, params: str) -> tuple[Robot, Result, tuple[str, ...]]:
     """Return robot and result of a file, or a model in its place, and lines about the robot."""
-    from robot_id.methods.model_file import is_model, load_result_or_model
+    from robot_id.methods.model_file import is_model, load_result_or_model, robot_of
     from robot_id.methods.result import Result
-    from robot_id.methods.result_robot import robot_of
     from robot_id.robot import load_robot
 
     if is_model(params):

@@ -1,12 +1,16 @@
 """Regressors, inverse and direct dynamics, the closed-loop simulator, all compiled."""
 
 from robot_id.dynamics.acting_rows import ActingRows
-from robot_id.dynamics.derivatives import derivatives
-from robot_id.dynamics.direct import direct_dynamics
-from robot_id.dynamics.inverse import bias, body_torques, inertia_matrix, inverse_dynamics
+from robot_id.dynamics.inverse import (
+    bias,
+    body_torques,
+    derivatives,
+    direct_dynamics,
+    inertia_matrix,
+    inverse_dynamics,
+)
 from robot_id.dynamics.positive_inertia import positive_on_motion, smallest_inertia_eigenvalue
-from robot_id.dynamics.regressor import regressor
-from robot_id.dynamics.regressor_slopes import regressor_slopes
+from robot_id.dynamics.regressor import regressor, regressor_slopes
 from robot_id.dynamics.simulation.closed_loop import simulate, simulate_many
 from robot_id.dynamics.simulation.controller import Controller, Law, RunningController
 from robot_id.dynamics.simulation.disturbances import Disturbances, Simulation

@@ -1,13 +1,23 @@
-"""Inverse dynamics tau = M(q) ddq + N(q, dq), the bias N, and the inertia matrix M."""
+"""
+Inverse dynamics tau = M(q) ddq + N(q, dq), its derivatives, M(q) and the bias N.
+
+Direct dynamics are ddq = M(q)^-1 (tau - N(q, dq)).
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from robot_id.dynamics.generated.library import code_for
-from robot_id.dynamics.kernels.models import inertia_kernel, inverse_kernel
+from robot_id.dynamics.kernels.models import (
+    derivatives_kernel,
+    direct_kernel,
+    inertia_kernel,
+    inverse_kernel,
+)
 from robot_id.dynamics.kernels.tree import Tree, split_parameters, tree_of
 from robot_id.dynamics.states import Array, as_states, slope_value
+from robot_id.exceptions import SimulationError
 from robot_id.robot import Robot
 
 
@@ -65,3 +75,52 @@ def inertia_matrix(robot: Robot, chi: Array, q: Array) -> Array:
     else:
         code(chi, 0.0, (Q,), (M,))
     return M[0] if single else M
+
+
+def derivatives(
+    robot: Robot, chi: Array, q: Array, dq: Array, ddq: Array, coulomb_slope: float | None = None
+) -> tuple[Array, Array, Array]:
+    """
+    Return d tau/d q, d tau/d dq and d tau/d ddq, (N, n, n) each or (n, n) for a single state.
+
+    The last is M(q), but for friction that grows with the load, which scales its rows. With it,
+    d ddq/d q = -(d tau/d ddq)^-1 d tau/d q, and likewise for dq. The slope of sign(dq) is zero.
+
+    :param chi: (b,) base parameters, also those that no robot can have.
+    """
+    single, states = as_states(robot, q, dq, ddq)
+    parts = tuple(np.empty((len(states[0]), robot.n, robot.n)) for _ in range(3))
+    inertia, values = split_parameters(robot, chi)
+    slope = slope_value(coulomb_slope)
+    code = code_for(robot, 'derivatives', slope, len(states[0]))
+    if code is None:
+        derivatives_kernel(tree_of(robot), inertia, values, *states, slope, *parts)
+    else:
+        code(chi, slope, tuple(states), parts)
+    by_q, by_dq, M = (part[0] for part in parts) if single else parts
+    return by_q, by_dq, M
+
+
+def direct_dynamics(
+    robot: Robot, chi: Array, q: Array, dq: Array, tau: Array, coulomb_slope: float | None = None
+) -> Array:
+    """
+    Return the accelerations under the torques tau, (N, n) or (n,).
+
+    :param chi: (b,) base parameters; SimulationError where M(q) is not positive definite.
+    """
+    single, (Q, DQ, T) = as_states(robot, q, dq, tau)
+    inertia, values = split_parameters(robot, chi)
+    DDQ, slope = np.empty_like(Q), slope_value(coulomb_slope)
+    code = code_for(robot, 'direct_dynamics', slope, len(Q))
+    if code is None:
+        failed = direct_kernel(tree_of(robot), inertia, values, Q, DQ, T, slope, DDQ)
+    else:
+        failed = code(chi, slope, (Q, DQ, T), (DDQ,))
+    if failed >= 0:
+        raise SimulationError(
+            f'{robot.name}: M(q) is not positive definite at sample {failed}, q = '
+            f'{np.array2string(Q[failed], precision=3)}',
+            code='not_positive_definite',
+        )
+    return DDQ[0] if single else DDQ

@@ -13,14 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robot_id.dynamics.direct import direct_dynamics
 from robot_id.dynamics.generated.pointer import rows_at, slopes_at
-from robot_id.dynamics.inverse import inertia_matrix, inverse_dynamics
+from robot_id.dynamics.inverse import direct_dynamics, inertia_matrix, inverse_dynamics
 from robot_id.dynamics.kernels.models import direct_kernel, inertia_kernel, inverse_kernel
 from robot_id.dynamics.kernels.regressor import regressor_kernel
 from robot_id.dynamics.kernels.regressor_slopes import slopes_kernel
-from robot_id.dynamics.regressor import regressor
-from robot_id.dynamics.regressor_slopes import regressor_slopes
+from robot_id.dynamics.regressor import regressor, regressor_slopes
 from robot_id.kernel_cache import kinds_on_disk
 from robot_id.progress import Progress, silent
 from robot_id.robot import Robot, RobotDescription, build_robot

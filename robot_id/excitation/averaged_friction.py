@@ -19,7 +19,7 @@ import numpy as np
 from robot_id.dynamics.acting_rows import ActingRows
 from robot_id.dynamics.kernels.rigid_body import INLINED
 from robot_id.dynamics.warm_up import KERNELS, Kernel
-from robot_id.excitation.kernels import ANY_ORDER
+from robot_id.excitation.weighted_rows import ANY_ORDER
 from robot_id.kernel_cache import njit
 from robot_id.robot.friction import COLUMNS, ROTOR, Column
 from robot_id.trajectory.trajectory import Array

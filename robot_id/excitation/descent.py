@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_id.dynamics.warm_up import KERNELS, Kernel
-from robot_id.excitation.kernels import ANY_ORDER
 from robot_id.excitation.objective import Objective
 from robot_id.excitation.quasi_newton import minimize
+from robot_id.excitation.weighted_rows import ANY_ORDER
 from robot_id.kernel_cache import njit
 from robot_id.trajectory.trajectory import Array
 

@@ -13,11 +13,10 @@ from robot_id.data.dataset import Dataset
 from robot_id.exceptions import DescriptionError, OptionError
 from robot_id.excitation.clearance import Clearance
 from robot_id.excitation.criteria import CRITERIA, criterion_of
-from robot_id.excitation.deviations import Deviations
-from robot_id.excitation.family import make_family
+from robot_id.excitation.deviations import Deviations, expected_values, weights_of_parameters
 from robot_id.excitation.load import deviations_for, load_columns
+from robot_id.excitation.motion_basis import make_family
 from robot_id.excitation.objective import Figures, Objective
-from robot_id.excitation.parameter_weights import expected_values, weights_of_parameters
 from robot_id.excitation.recorded import Recorded, recorded
 from robot_id.excitation.search import SearchResult, search
 from robot_id.json_numbers import finite_or_none

@@ -12,9 +12,8 @@ from robot_id.exceptions import TrajectoryError
 from robot_id.excitation.averaged_friction import AveragedFriction
 from robot_id.excitation.clearance import Clearance
 from robot_id.excitation.criteria import CRITERIA, criterion_of
-from robot_id.excitation.family import Family
-from robot_id.excitation.feasible import Gauge
-from robot_id.excitation.limit_kernels import torque_penalty
+from robot_id.excitation.feasible import Gauge, torque_penalty
+from robot_id.excitation.motion_basis import Family
 from robot_id.excitation.recorded import Recorded
 from robot_id.excitation.weighted_rows import WeightedRows
 from robot_id.robot import Robot

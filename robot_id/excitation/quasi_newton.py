@@ -14,8 +14,8 @@ from collections.abc import Callable
 import numpy as np
 
 from robot_id.dynamics.warm_up import KERNELS, Kernel
-from robot_id.excitation.kernels import ANY_ORDER
 from robot_id.excitation.line_search import line_search
+from robot_id.excitation.weighted_rows import ANY_ORDER
 from robot_id.kernel_cache import njit
 from robot_id.trajectory.trajectory import Array
 

@@ -13,8 +13,14 @@ import pinocchio as pin
 
 from robot_id.dynamics import inertia_matrix
 from robot_id.dynamics.simulation.disturbances import sample_configurations
-from robot_id.export.consistent_bodies import Bodies, bodies_of, central, text_of
-from robot_id.export.held_drives import HeldDrives, held_drives
+from robot_id.export.held_drives import (
+    Bodies,
+    HeldDrives,
+    bodies_of,
+    central,
+    held_drives,
+    text_of,
+)
 from robot_id.export.parts import Exported, Request
 from robot_id.export.readback import check_mjcf
 from robot_id.export.sidecar import lost, sidecar

@@ -7,12 +7,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
+from numpy.typing import NDArray
 
-from robot_id.methods.parameters import robot_for
+from robot_id.exceptions import DataError
+from robot_id.methods.parameters import parameters_for, robot_for
 from robot_id.methods.result import Result
 from robot_id.robot import Robot
 from robot_id.texts import comment
+
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,21 @@ class Request:
         """The Robot with the friction of the result, in formats that need one."""
         assert self.robot is not None
         return robot_for(self.robot, self.result)
+
+    @property
+    def origin(self) -> str:
+        """The method and the file."""
+        return f'{self.result.method}, {self.source.name}'
+
+    def controller_model(self) -> tuple[Robot, Array]:
+        """Return robot and (b,) parameters; refuse those that no robot should move with."""
+        robot = self.loaded
+        if not self.result.converged:
+            raise DataError(
+                f'{self.source}: {self.result.method} did not converge, a controller must not '
+                'use it'
+            )
+        return robot, parameters_for(robot, self.result)
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from robot_id import dynamics
 from robot_id.dynamics.mujoco_torques import mujoco_installed, mujoco_torques
 from robot_id.exceptions import DataError
-from robot_id.export.consistent_bodies import Bodies
-from robot_id.export.held_drives import HeldDrives
+from robot_id.export.held_drives import Bodies, HeldDrives
 from robot_id.export.xml_text import Edits, Element, parse
 from robot_id.methods.torque_model import sdf_torques
 from robot_id.robot.files.sdf import read_sdf

@@ -95,8 +95,8 @@ def export(
     # What lists the formats needs none of this.
     from robot_id.export.parts import Request
     from robot_id.export.servo import servo_writer
+    from robot_id.methods.model_file import robot_of
     from robot_id.methods.registry import TORQUE_FREE
-    from robot_id.methods.result_robot import robot_of
 
     chosen = FORMATS[kind]
     module = importlib.import_module(f'{__package__}.{chosen.writer}')

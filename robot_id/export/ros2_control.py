@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from robot_id.control.gains import loop_inertia
 from robot_id.export import urdf_file
-from robot_id.export.consistent_bodies import Bodies, bodies_of
-from robot_id.export.held_drives import held_drives
+from robot_id.export.held_drives import Bodies, bodies_of, held_drives
 from robot_id.export.parts import Exported, Request, dump
 from robot_id.export.xml_text import Edits, parse
 from robot_id.robot import Robot

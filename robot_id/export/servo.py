@@ -14,8 +14,7 @@ import numpy as np
 
 from robot_id.exceptions import DataError
 from robot_id.export import csv_file, urdf_file, yaml_file
-from robot_id.export.consistent_bodies import Bodies
-from robot_id.export.held_drives import HeldDrives
+from robot_id.export.held_drives import Bodies, HeldDrives
 from robot_id.export.mjcf_file import mjcf
 from robot_id.export.parts import Exported, Request, dump, head
 from robot_id.json_numbers import finite_or_none

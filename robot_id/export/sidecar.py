@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_id.export.consistent_bodies import Bodies, central
-from robot_id.export.held_drives import HeldDrives
+from robot_id.export.held_drives import Bodies, HeldDrives, central
 from robot_id.export.parts import Request, dump
 from robot_id.robot.friction import TERMS
 from robot_id.texts import comment

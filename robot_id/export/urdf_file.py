@@ -12,8 +12,14 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from robot_id.export.consistent_bodies import Bodies, bodies_of, central, text_of
-from robot_id.export.held_drives import HeldDrives, held_drives
+from robot_id.export.held_drives import (
+    Bodies,
+    HeldDrives,
+    bodies_of,
+    central,
+    held_drives,
+    text_of,
+)
 from robot_id.export.parts import Exported, Request
 from robot_id.export.readback import check_urdf
 from robot_id.export.sidecar import lost_without_rotors, sidecar

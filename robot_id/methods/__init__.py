@@ -3,8 +3,7 @@
 import sys
 from types import ModuleType
 
-from robot_id.methods.listing import MethodList, methods
-from robot_id.methods.registry import create, names
+from robot_id.methods.registry import MethodList, create, methods, names
 from robot_id.methods.result import Iteration, Result
 
 __all__ = ['Iteration', 'Result', 'create', 'names']

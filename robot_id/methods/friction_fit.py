@@ -21,6 +21,7 @@ from robot_id.dynamics.load import takes_load
 from robot_id.progress import Progress, silent
 from robot_id.regression.rows.observation import Observation
 from robot_id.regression.solvers.system import System
+from robot_id.regression.solvers.triangular import RANK, column_sizes, smallest_solution
 from robot_id.robot import Robot
 from robot_id.robot.friction import TERMS
 from robot_id.robot.friction.replacement import with_constants, with_friction
@@ -127,17 +128,9 @@ class _Work:
         if self.weights is None:
             self.weights = system.joint_weights()[0]
         R = factors.stack(self.weights)
-        chi = _least_squares(R)
+        chi = smallest_solution(R)
         errors = (self.weights * factors.residual_norms(chi)) ** 2
         return _Fit(observation, self.weights, chi, errors, _loads(robot, chi))
-
-
-def _least_squares(R: Array) -> Array:
-    """Return the solution of a factor [W Y]; what the data do not excite is zero."""
-    norms = np.linalg.norm(R[:, :-1], axis=0)
-    scale = np.where(norms > 0.0, norms, 1.0)
-    chi = np.linalg.lstsq(R[:, :-1] / scale, R[:, -1], rcond=1e-10)[0]
-    return np.asarray(chi / scale)
 
 
 def _loads(robot: Robot, chi: Array) -> Array:
@@ -224,20 +217,15 @@ def _step(
         stacked.append(fit.weights[j] * block)
     A = np.concatenate(stacked)
     # Kaufman: D with what W explains taken out.
-    Q, R = np.linalg.qr(A[:, c:-1] / _norms(A[:, c:-1]))
+    Q, R = np.linalg.qr(A[:, c:-1] / column_sizes(A[:, c:-1]))
     inner = Q.T @ A[:, :c]
     E = A[:, :c] - Q @ inner
-    step = np.linalg.lstsq(E, A[:, -1], rcond=1e-10)[0]
+    step = np.linalg.lstsq(E, A[:, -1], rcond=RANK)[0]
     variance = np.sum((A[:, -1] - E @ step) ** 2) / max(len(A) - b - c, 1)
-    inverse = np.linalg.pinv(E, rcond=1e-10)
+    inverse = np.linalg.pinv(E, rcond=RANK)
     covariance = variance * inverse @ inverse.T
-    effect = -np.linalg.lstsq(R, inner, rcond=1e-10)[0] / _norms(A[:, c:-1])[:, None]
+    effect = -np.linalg.lstsq(R, inner, rcond=RANK)[0] / column_sizes(A[:, c:-1])[:, None]
     return np.clip(step, -_LONGEST_STEP, _LONGEST_STEP), covariance, effect
-
-
-def _norms(A: Array) -> Array:
-    norms = np.linalg.norm(A, axis=0)
-    return np.where(norms > 0.0, norms, 1.0)
 
 
 def _rows(observation: Observation, n: int) -> list[tuple[Array, Array]]:

@@ -17,15 +17,16 @@ from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from robot_id import budget, renamed
 from robot_id.exceptions import DataError, shorten
-from robot_id.methods.extras_form import ExtrasForm, ServoExtrasForm
-from robot_id.methods.form_types import (
+from robot_id.methods.extras_form import (
     Count,
     Deviation,
+    ExtrasForm,
     Form,
     Label,
     Line,
     Number,
     Positive,
+    ServoExtrasForm,
     Tree,
     Value,
     Variance,

@@ -10,20 +10,19 @@ from numpy.typing import NDArray
 
 from robot_id.control import Update
 from robot_id.control.learning.beside_loop import Learning
-from robot_id.control.runtime.blend_rate import blend_rate
 from robot_id.control.runtime.guards import SEARCHED_ONLY
+from robot_id.control.runtime.model_bounds import blend_rate
 from robot_id.control.runtime.torque_control import Command, TorqueControl
 from robot_id.exceptions import shorten
 from robot_id.nodes.ctc_payload import CarriedLoad
 from robot_id.nodes.hand_over import Asked, HandOver
 from robot_id.ros.diagnostics import OK, Report
-from robot_id.ros.durations import to_seconds
+from robot_id.ros.durations import to_seconds, to_stamp
 from robot_id.ros.lifecycle import RobotLifecycleNode
 from robot_id.ros.messages import WrongState, parameters_message, verdict_word
 from robot_id.ros.model_check import Checked, Question, Refused, Setting
 from robot_id.ros.qos import LATCHED
 from robot_id.ros.request_poll import Reply, RequestPoll
-from robot_id.ros.stamps import to_stamp
 from robot_id_msgs.msg import ControllerStatus, DynamicParameters, ErrorCode, Verdict
 from robot_id_msgs.srv import EnableLearning, SetDynamicParameters, SetPayload
 

@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from robot_id.control import PayloadEstimate as NoticedLoad
 from robot_id.robot import Robot
+from robot_id.ros.durations import to_stamp
 from robot_id.ros.lifecycle import RobotLifecycleNode
 from robot_id.ros.model_check import Checked
 from robot_id.ros.payload_message import running_message
 from robot_id.ros.qos import LATCHED
-from robot_id.ros.stamps import to_stamp
 from robot_id.tasks.payload.attachment import link_frame
 from robot_id_msgs.msg import PayloadEstimate
 from robot_id_msgs.srv import SetPayload

@@ -21,17 +21,16 @@ from robot_id.data.io.bags.types import channel
 from robot_id.exceptions import OptionError, RobotIdError
 from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.data_directory import DATA_DIRECTORY, shortened
-from robot_id.ros.definitions import definition, type_name
 from robot_id.ros.diagnostics import ERROR, OK, WARN, Report
 from robot_id.ros.driver_mapping import topics_of
-from robot_id.ros.durations import to_duration, to_seconds
+from robot_id.ros.durations import to_duration, to_seconds, to_stamp
 from robot_id.ros.listener import Listener
 from robot_id.ros.messages import ForbiddenPath, WrongState
 from robot_id.ros.parameter_table import MAPPING, Row
 from robot_id.ros.qos import LATCHED, SERVICE
 from robot_id.ros.refusal import Refusal, code_of
-from robot_id.ros.stamps import to_stamp
 from robot_id.ros.trajectory_client import control_messages
+from robot_id.ros.wire import definition, type_name
 from robot_id_msgs.msg import ErrorCode, RecordingStatus
 from robot_id_msgs.srv import StartRecording, StopRecording
 

@@ -26,12 +26,12 @@ from robot_id.methods.parameters import load_for_robot
 from robot_id.nodes.ddm_parameters import TABLE
 from robot_id.ros.base import end, run
 from robot_id.ros.diagnostics import ERROR, OK, WARN, LatencyMeter, RateMeter, Report
+from robot_id.ros.durations import to_stamp
 from robot_id.ros.effort_commands import CommandReader
 from robot_id.ros.lifecycle import RobotLifecycleNode
 from robot_id.ros.messages import WrongState
 from robot_id.ros.payload_message import payload_of
 from robot_id.ros.qos import LOCK_STEP, STREAM
-from robot_id.ros.stamps import to_stamp
 from robot_id.ros.wire import EFFORTS, POINT, STATE, Layout
 from robot_id_msgs.srv import ResetSimulation, SetPayload
 

@@ -18,16 +18,21 @@ from robot_id.methods import registry
 from robot_id.methods.result import Result
 from robot_id.nodes.payload_service import PayloadService, Server
 from robot_id.progress import Cancelled, IterationText
-from robot_id.robot.files.shipped import robot_files
-from robot_id.ros.bag_names import newest, recording_below
+from robot_id.robot.files.source import robot_files
 from robot_id.ros.base import end, run
-from robot_id.ros.data_directory import DATA_DIRECTORY, LONGEST, below, shortened
+from robot_id.ros.data_directory import (
+    DATA_DIRECTORY,
+    LONGEST,
+    below,
+    newest,
+    recording_below,
+    shortened,
+)
 from robot_id.ros.diagnostics import OK, WARN, Report
 from robot_id.ros.messages import WrongState
 from robot_id.ros.parameter_table import MAPPING, ROBOT, Row
 from robot_id.ros.qos import LATCHED, SERVICE
-from robot_id.ros.refusal import Refusal, code_of
-from robot_id.ros.request_words import as_request
+from robot_id.ros.refusal import Refusal, as_request, code_of
 from robot_id.ros.result_message import method_message, result_message
 from robot_id.ros.worker_process import WorkerProcess
 from robot_id_msgs.action import Identify as IdentifyAction

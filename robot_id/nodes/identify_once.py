@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import queue
 import signal
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +17,7 @@ from std_msgs.msg import Header
 from robot_id.data.cleaning.stamps import SECOND, header_stamp_ns, to_ns
 from robot_id.exceptions import DataError
 from robot_id.methods import registry
+from robot_id.ros.asking import Failed, ask
 from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.durations import to_duration
 from robot_id.ros.listener import Listener
@@ -39,14 +38,6 @@ TABLE = (
     Row('wait_s', 60.0, 'Time limit for the other nodes and the first joint states [s].',
         1.0, 1e6),
 )  # fmt: skip
-
-
-# A server that is gone for so long will not answer.
-GONE_S, LOOK_S = 5.0, 0.2
-
-
-class Failed(Exception):
-    """Another node failed."""
 
 
 class IdentifyOnce(NodeBase, Node):
@@ -155,33 +146,8 @@ class IdentifyOnce(NodeBase, Node):
         return answer.result
 
     def _ask(self, send: Callable[[], Any], limit: float | None, what: str) -> Any:
-        """
-        Return the answer to a request.
-
-        It is sent by the thread that also takes the answers: rclpy drops an answer that another
-        thread takes before the request is noted.
-
-        :param limit: seconds; None for as long as the identification server is there.
-        """
-        answers: queue.Queue[Any] = queue.Queue()
-
-        def ask() -> None:
-            send().add_done_callback(lambda future: answers.put(future.result()))
-
-        assert self.executor is not None
-        self.executor.create_task(ask)
-        begun = seen = time.monotonic()
-        while True:
-            try:
-                return answers.get(timeout=LOOK_S)
-            except queue.Empty:
-                now = time.monotonic()
-            if limit is None and self._identify.server_is_ready():
-                seen = now
-            if limit is not None and now - begun > limit:
-                raise Failed(f'no answer from {what} within {limit:g} s')
-            if limit is None and now - seen > GONE_S:
-                raise Failed(f'{what} has ended without an answer')
+        """Return the answer to a request, see `ask`."""
+        return ask(self, send, limit, what, self._identify.server_is_ready)
 
     def _on_feedback(self, message: Any) -> None:
         feedback = message.feedback

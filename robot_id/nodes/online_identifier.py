@@ -16,22 +16,19 @@ from robot_id.data.joint_order import OtherJoints
 from robot_id.exceptions import DataError, RobotIdError
 from robot_id.methods.parameters import added_load, load_for_robot
 from robot_id.methods.recursive.identifier import OnlineIdentifier
-from robot_id.methods.recursive.law_torque import LawTorque
-from robot_id.methods.recursive.recent_error import recent_error
-from robot_id.methods.recursive.sample_stream import Block, SampleStream
-from robot_id.methods.recursive.status import Status
+from robot_id.methods.recursive.sample_stream import Block, LawTorque, SampleStream
+from robot_id.methods.recursive.status import Status, recent_error
 from robot_id.methods.result import Result
 from robot_id.nodes.online_settings import TABLE, a_priori_or_none, make_identifier
 from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.diagnostics import ERROR, OK, WARN, RateMeter, Report
-from robot_id.ros.durations import to_duration
+from robot_id.ros.durations import to_duration, to_stamp
 from robot_id.ros.joint_states import MeasuredTorques
 from robot_id.ros.listener import hear
 from robot_id.ros.messages import parameters_from, parameters_message
 from robot_id.ros.payload_message import running_message
 from robot_id.ros.qos import LATCHED
 from robot_id.ros.refusal import code_of
-from robot_id.ros.stamps import to_stamp
 from robot_id.ros.wire import POINT
 from robot_id.tasks.payload.attachment import link_frame
 from robot_id_msgs.msg import DynamicParameters, OnlineStatus, PayloadEstimate

@@ -13,14 +13,13 @@ from rclpy.node import Node
 
 from robot_id.exceptions import OptionError, RobotIdError
 from robot_id.progress import Cancelled
-from robot_id.ros.bag_names import recording_below
 from robot_id.ros.base import NodeBase
-from robot_id.ros.data_directory import LONGEST, below, shortened
+from robot_id.ros.data_directory import LONGEST, below, recording_below, shortened
 from robot_id.ros.durations import to_duration, to_seconds
 from robot_id.ros.messages import WrongState
 from robot_id.ros.payload_message import identified_message
 from robot_id.ros.qos import SERVICE
-from robot_id.ros.request_words import as_request
+from robot_id.ros.refusal import as_request
 from robot_id_msgs.msg import ErrorCode, RecordingStatus
 from robot_id_msgs.srv import IdentifyPayload, StartRecording
 

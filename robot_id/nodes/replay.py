@@ -21,8 +21,8 @@ from robot_id.data.io.bags.replay import BagReplay
 from robot_id.exceptions import OptionError, RobotIdError
 from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.diagnostics import ERROR, OK, Report
+from robot_id.ros.durations import to_stamp
 from robot_id.ros.parameter_table import Row
-from robot_id.ros.stamps import to_stamp
 
 TYPES = {
     'joint_states': JointState,

@@ -16,11 +16,11 @@ from robot_id.data.cleaning.stamps import SECOND, Order
 from robot_id.exceptions import RobotIdError
 from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.diagnostics import OK, WARN, RateMeter, Report
+from robot_id.ros.durations import to_stamp
 from robot_id.ros.joint_states import JointStates
 from robot_id.ros.messages import WrongState
 from robot_id.ros.parameter_table import MAPPING, REAL_TIME_PRIORITY, ROBOT, Row
 from robot_id.ros.qos import LATCHED, LOCK_STEP, SERVICE, STREAM
-from robot_id.ros.stamps import to_stamp
 from robot_id.ros.wire import POINT, Layout
 from robot_id.trajectory.default import motion_of
 from robot_id.trajectory.reference_generator import ReferenceGenerator

@@ -1,14 +1,19 @@
-"""Between seconds and builtin_interfaces/Duration."""
+"""Between seconds or nanoseconds and the durations and stamps of messages."""
 
 from __future__ import annotations
 
 import math
 
-from builtin_interfaces.msg import Duration
+from builtin_interfaces.msg import Duration, Time
 
 from robot_id.data.cleaning.stamps import SECOND
 
 _LARGEST = 2**31 - 1
+
+
+def to_stamp(ns: int) -> Time:
+    """Return nanoseconds as a stamp."""
+    return Time(sec=ns // SECOND, nanosec=ns % SECOND)
 
 
 def to_duration(seconds: float) -> Duration:

@@ -30,7 +30,7 @@ def check_and_show(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     from robot_id.data.joint_order import joint_order
     from robot_id.exceptions import RobotIdError
     from robot_id.robot.files.loading import load_robot
-    from robot_id.robot.files.shipped import robot_files
+    from robot_id.robot.files.source import robot_files
 
     given = Given(context)
     line = missing_enclave(f'{given["enclaves"]}/operator')

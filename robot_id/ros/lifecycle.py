@@ -16,8 +16,7 @@ from robot_id.ros.joint_states import JointStates, OnPosition
 from robot_id.ros.listener import Listener, hear
 from robot_id.ros.parameter_table import AUTOSTART, ROBOT, Row
 from robot_id.ros.qos import SERVICE
-from robot_id.ros.refusal import code_of
-from robot_id.ros.request_words import as_request
+from robot_id.ros.refusal import as_request, code_of
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.control.runtime.blend_rate import blend_rate
 from robot_id.control.runtime.computed_torque import BLEND_S
 from robot_id.control.runtime.guards import check_model
-from robot_id.control.runtime.model_bounds import IDENTIFIED, Other, nominal_model
+from robot_id.control.runtime.model_bounds import IDENTIFIED, Other, blend_rate, nominal_model
 from robot_id.control.runtime.payload import load_of_change
 from robot_id.exceptions import OptionError, shorten
 from robot_id.robot import Robot, payload_parameters

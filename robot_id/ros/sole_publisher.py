@@ -12,9 +12,9 @@ from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPo
 from std_msgs.msg import Header
 
 from robot_id.data.cleaning.stamps import to_ns
+from robot_id.ros.durations import to_stamp
 from robot_id.ros.messages import WrongState
 from robot_id.ros.qos import LATCHED
-from robot_id.ros.stamps import to_stamp
 
 POLL_S = 0.005
 LISTENING = QoSProfile(

@@ -4,15 +4,17 @@ Messages of a stream as bytes: those that differ in stamp and numbers only are p
 Turning the bytes of a JointState into Python objects took rclpy 31 us and back again 10 us where
 this takes 6 and 4 us. In a control loop a message looks like the last one but for its stamp and
 its float64 arrays, so their places in the bytes are found once. Anything that looks different goes
-the usual way.
+the usual way. `definition` is the text of a message's definition.
 """
 
 from __future__ import annotations
 
 import array
 import copy
+import re
 import struct
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 from rclpy.serialization import deserialize_message, serialize_message
@@ -31,6 +33,9 @@ HEAD, STAMPED = 4, 12
 LATEST_NS = 2**31 * 1_000_000_000 - 1
 # A sender whose messages always differ is not worth the search.
 PATIENCE = 20
+_SEQUENCE = re.compile(r'sequence<([^,>]+)(?:, *(\d+))?>')
+_NAMES = {'double': 'float64', 'float': 'float32', 'boolean': 'bool', 'octet': 'byte'}
+RULE = '=' * 80
 
 
 class Layout:
@@ -169,3 +174,39 @@ def _owner(message: Any, path: str) -> tuple[Any, str]:
     for step in way:
         message = message[int(step)] if step.isdigit() else getattr(message, step)
     return message, name
+
+
+def type_name(kind: Any) -> str:
+    """Return such as 'sensor_msgs/msg/JointState'."""
+    package, middle, _ = kind.__module__.split('.', 2)
+    return f'{package}/{middle}/{kind.__name__}'
+
+
+def definition(kind: Any) -> str:
+    """Return the fields of a message as they stand in a bag, with the types that it uses."""
+    lines, used = _fields(kind)
+    parts, seen = [lines], set()
+    while used:
+        name = used.pop(0)
+        if name in seen:
+            continue
+        seen.add(name)
+        package, own = name.split('/')
+        lines, more = _fields(getattr(import_module(f'{package}.msg'), own))
+        parts.append(f'{RULE}\nMSG: {name}\n{lines}')
+        used += more
+    return ''.join(parts)
+
+
+def _fields(kind: Any) -> tuple[str, list[str]]:
+    """Return a line for each field, and the messages among their types."""
+    lines, used = [], []
+    for name, text in kind.get_fields_and_field_types().items():
+        found = _SEQUENCE.fullmatch(text)
+        base, end = (found[1], f'[{"<=" + found[2] if found[2] else ""}]') if found else (text, '')
+        if '[' in base:
+            base, size = base[:-1].split('[')
+            end = f'[{size}]'
+        used += [base] if '/' in base else []
+        lines.append(f'{_NAMES.get(base, base)}{end} {name}\n')
+    return ''.join(lines), used

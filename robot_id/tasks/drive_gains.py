@@ -26,7 +26,7 @@ from robot_id.data.dataset import Dataset
 from robot_id.exceptions import DataError, OptionError
 from robot_id.json_numbers import finite_or_none
 from robot_id.progress import Progress, silent
-from robot_id.regression.solvers.triangular import triangle
+from robot_id.regression.solvers.triangular import column_sizes, triangle
 from robot_id.robot import Robot
 from robot_id.robot.friction.columns import friction_parameters
 from robot_id.tasks.payload.attachment import Attachment, last_link
@@ -117,8 +117,7 @@ def total_gains(rows: GainRows) -> Array:
     ]
     width = parts[0].shape[2]
     R = triangle(np.concatenate([part.reshape(-1, width) for part in parts]))
-    scale = np.linalg.norm(R, axis=0)
-    scale = np.where(scale > 0.0, scale, 1.0)
+    scale = column_sizes(R)
     v = np.linalg.svd(R / scale)[2][-1] / scale
     with np.errstate(divide='ignore', invalid='ignore'):
         return np.asarray(v[:n] / v[-1])

@@ -43,6 +43,13 @@ class Concatenation(Trajectory):
         """Number of joints."""
         return self.parts[0].n
 
+    @classmethod
+    def from_spec(cls, spec: dict[str, Any]) -> Concatenation:
+        """Build the motion from its plain data, the parts built already."""
+        if not isinstance(spec['parts'], list):
+            raise TrajectoryError("concatenation: 'parts' must be a list of trajectories")
+        return cls(**spec)
+
     def _check_joint(self, i: int, before: Trajectory, after: Trajectory) -> None:
         ends = before._evaluate(np.array([before.duration]))
         starts = after._evaluate(np.array([0.0]))
@@ -72,21 +79,6 @@ class Concatenation(Trajectory):
     def extremes(self) -> Extremes:
         """Return the extremes of all parts together."""
         return self._bounds
-
-    def to_spec(self) -> dict[str, Any]:
-        """Return the parts as plain data."""
-        return {
-            'kind': self.kind,
-            'parts': [part.to_spec() for part in self.parts],
-            'periodic': self.periodic,
-        }
-
-    @classmethod
-    def from_spec(cls, spec: dict[str, Any]) -> Concatenation:
-        """Build the motion from its plain data, the parts built already."""
-        if not isinstance(spec.get('parts'), list):
-            raise TrajectoryError("concatenation: 'parts' must be a list of trajectories")
-        return cls(spec['parts'], spec.get('periodic', False))
 
 
 def cycle(trajectory: Trajectory, cycles: int) -> Trajectory:

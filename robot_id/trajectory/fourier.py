@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_id.exceptions import TrajectoryError
-from robot_id.trajectory.trajectory import Array, Extremes, Trajectory, as_matrix, as_vector
+from robot_id.trajectory.trajectory import (
+    Array,
+    Extremes,
+    Trajectory,
+    as_matrix,
+    as_number,
+    as_vector,
+)
 
 # Samples times harmonics that are evaluated at once.
 LARGEST = 1 << 20
@@ -38,7 +43,7 @@ class Fourier(Trajectory):
         cosine: ArrayLike,
         periodic: bool = True,
     ) -> None:
-        self.duration = float(as_vector(duration, 'fourier: duration', 1)[0])
+        self.duration = as_number(duration, 'fourier: duration')
         if self.duration <= 0.0:
             raise TrajectoryError(f'fourier: duration must be positive, got {self.duration:g} s')
         self.offset = as_vector(offset, 'fourier: offset')
@@ -133,22 +138,6 @@ class Fourier(Trajectory):
             np.abs(dq).max(axis=0) + slack * size @ w**3,
             np.abs(ddq).max(axis=0) + slack * size @ w**4,
         )
-
-    def to_spec(self) -> dict[str, Any]:
-        """Return the amplitudes as plain data."""
-        return {
-            'kind': self.kind,
-            'duration': self.duration,
-            'offset': self.offset.tolist(),
-            'sine': self.sine.tolist(),
-            'cosine': self.cosine.tolist(),
-            'periodic': self.periodic,
-        }
-
-    @classmethod
-    def from_spec(cls, spec: dict[str, Any]) -> Fourier:
-        """Build the motion from its plain data."""
-        return cls(**spec)
 
 
 def _amplitudes(values: ArrayLike, what: str, n: int) -> Array:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -73,20 +71,6 @@ class PiecewisePolynomial(Trajectory):
         velocity = np.abs(np.stack(_range(first))).max(axis=(0, 1))
         acceleration = np.abs(np.stack(_range(second))).max(axis=(0, 1))
         return Extremes(lower.min(axis=0), upper.max(axis=0), velocity, acceleration)
-
-    def to_spec(self) -> dict[str, Any]:
-        """Return breaks and coefficients as plain data."""
-        return {
-            'kind': PiecewisePolynomial.kind,
-            'breaks': self.breaks.tolist(),
-            'coefficients': self.coefficients.tolist(),
-            'periodic': self.periodic,
-        }
-
-    @classmethod
-    def from_spec(cls, spec: dict[str, Any]) -> PiecewisePolynomial:
-        """Build the motion from its plain data."""
-        return PiecewisePolynomial(**spec)
 
 
 def _range(c: Array) -> tuple[Array, Array]:

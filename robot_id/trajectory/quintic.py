@@ -66,23 +66,12 @@ class Quintic(PiecewisePolynomial):
         return matrix
 
     def to_spec(self) -> dict[str, Any]:
-        """Return way points and durations as plain data."""
-        spec: dict[str, Any] = {
-            'kind': self.kind,
-            'waypoints': self.waypoints.tolist(),
-            'durations': self.durations.tolist(),
-            'periodic': self.periodic,
-        }
-        if np.any(self.velocities):
-            spec['velocities'] = self.velocities.tolist()
-        if np.any(self.accelerations):
-            spec['accelerations'] = self.accelerations.tolist()
+        """Return the arguments of the constructor; velocities and accelerations of zero go."""
+        spec = super().to_spec()
+        for key in ('velocities', 'accelerations'):
+            if not np.any(spec[key]):
+                del spec[key]
         return spec
-
-    @classmethod
-    def from_spec(cls, spec: dict[str, Any]) -> Quintic:
-        """Build the motion from its plain data."""
-        return cls(**spec)
 
 
 def hermite(durations: Array, q: Array, dq: Array, ddq: Array) -> Array:

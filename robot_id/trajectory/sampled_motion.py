@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
@@ -134,22 +134,3 @@ class SampledMotion(PiecewisePolynomial):
                 f'{path}: no run {run}, it has {len(dataset.runs)}', code='no_run'
             )
         return cls.from_run(dataset.runs[run])
-
-    def to_spec(self) -> dict[str, Any]:
-        """Return the samples as plain data."""
-        spec: dict[str, Any] = {
-            'kind': self.kind,
-            'time': self.time.tolist(),
-            'position': self.position.tolist(),
-            'periodic': self.periodic,
-        }
-        if self.velocity is not None:
-            spec['velocity'] = self.velocity.tolist()
-        if self.acceleration is not None:
-            spec['acceleration'] = self.acceleration.tolist()
-        return spec
-
-    @classmethod
-    def from_spec(cls, spec: dict[str, Any]) -> SampledMotion:
-        """Build the motion from its plain data."""
-        return cls(**spec)

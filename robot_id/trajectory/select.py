@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -23,6 +22,10 @@ class Selection(Trajectory):
     nested = ('trajectory',)
 
     def __init__(self, trajectory: Trajectory, index: Sequence[int]) -> None:
+        if not isinstance(index, list) or not all(
+            isinstance(i, int) and 0 <= i < trajectory.n for i in index
+        ):
+            raise TrajectoryError(f'selection: index {index!r} of {trajectory.n} joints')
         self.trajectory = trajectory
         self.index = np.array(index, dtype=int)
         self.duration = trajectory.duration
@@ -56,23 +59,3 @@ class Selection(Trajectory):
         peak = self.trajectory.extremes()
         i = self.index
         return Extremes(peak.lower[i], peak.upper[i], peak.velocity[i], peak.acceleration[i])
-
-    def to_spec(self) -> dict[str, Any]:
-        """Return the whole motion and the index as plain data."""
-        return {
-            'kind': self.kind,
-            'trajectory': self.trajectory.to_spec(),
-            'index': self.index.tolist(),
-        }
-
-    @classmethod
-    def from_spec(cls, spec: dict[str, Any]) -> Selection:
-        """Build the motion from its plain data, the whole motion built already."""
-        trajectory, index = spec['trajectory'], spec['index']
-        if not isinstance(trajectory, Trajectory):
-            raise TrajectoryError("selection: 'trajectory' must be a trajectory")
-        if not isinstance(index, list) or not all(
-            isinstance(i, int) and 0 <= i < trajectory.n for i in index
-        ):
-            raise TrajectoryError(f'selection: index {index!r} of {trajectory.n} joints')
-        return cls(trajectory, index)

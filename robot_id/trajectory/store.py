@@ -15,14 +15,12 @@ from robot_id import files
 from robot_id.data.border import LARGEST
 from robot_id.exceptions import TrajectoryError, did_you_mean
 from robot_id.trajectory.concatenate import Concatenation
+from robot_id.trajectory.derived import Shifted, SlowDown, TimeScaled
 from robot_id.trajectory.fourier import Fourier
 from robot_id.trajectory.piecewise import PiecewisePolynomial
 from robot_id.trajectory.quintic import Quintic
 from robot_id.trajectory.sampled_motion import SampledMotion
 from robot_id.trajectory.select import Selection
-from robot_id.trajectory.shifted import Shifted
-from robot_id.trajectory.slow_down import SlowDown
-from robot_id.trajectory.time_scaled import TimeScaled
 from robot_id.trajectory.trajectory import Trajectory
 from robot_id.trajectory.trapezoid import Trapezoid
 from robot_id.yaml_text import LARGEST_TABLE, YamlError, read_yaml

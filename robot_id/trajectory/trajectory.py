@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -41,7 +42,8 @@ class Trajectory(ABC):
     acceleration; a periodic one goes on cycle after cycle. Where the acceleration jumps, its value
     from the right is given (from the left at the very end).
 
-    `nested` names the arguments that are trajectories themselves, or lists of them.
+    Each kind keeps the arguments of its constructor in attributes of the same names; `nested`
+    names those that are trajectories themselves, or lists of them.
     """
 
     kind: ClassVar[str]
@@ -62,14 +64,18 @@ class Trajectory(ABC):
     def extremes(self) -> Extremes:
         """Return bounds on position, velocity and acceleration over the whole motion."""
 
-    @abstractmethod
     def to_spec(self) -> dict[str, Any]:
         """Return the plain data from which `make_trajectory` builds the same motion."""
+        values = ((key, getattr(self, key)) for key in inspect.signature(type(self)).parameters)
+        return {'kind': self.kind, **{k: _plain(v) for k, v in values if v is not None}}
 
     @classmethod
-    @abstractmethod
     def from_spec(cls, spec: dict[str, Any]) -> Trajectory:
-        """Build the motion from its plain data (keys already checked against the constructor)."""
+        """Build the motion from its plain data (keys checked, nested motions built already)."""
+        for key in cls.nested:
+            if not isinstance(spec[key], Trajectory):
+                raise TrajectoryError(f"{cls.kind}: '{key}' must be a trajectory")
+        return cls(**spec)
 
     def sample(self, t: ArrayLike) -> tuple[Array, Array, Array]:
         """
@@ -192,6 +198,19 @@ def as_vector(values: ArrayLike, what: str, length: int | None = None) -> Array:
             code='shape',
         )
     return _finite(vector, what)
+
+
+def as_number(value: ArrayLike, what: str) -> float:
+    """Return a finite number; refuse others in one line."""
+    return float(as_vector(value, what, 1)[0])
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Trajectory):
+        return value.to_spec()
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 def _finite(values: Array, what: str) -> Array:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -107,22 +105,3 @@ class Trapezoid(PiecewisePolynomial):
         ramp = v / a
         cruise = 1.0 / v - ramp
         return ramp, cruise if cruise > 1e-12 * ramp else 0.0
-
-    def to_spec(self) -> dict[str, Any]:
-        """Return way points, speeds and times as plain data."""
-        spec: dict[str, Any] = {
-            'kind': self.kind,
-            'waypoints': self.waypoints.tolist(),
-            'velocity': self.velocity.tolist(),
-            'acceleration': self.acceleration.tolist(),
-            'dwell': self.dwell.tolist(),
-            'periodic': self.periodic,
-        }
-        if self.durations is not None:
-            spec['durations'] = self.durations.tolist()
-        return spec
-
-    @classmethod
-    def from_spec(cls, spec: dict[str, Any]) -> Trapezoid:
-        """Build the motion from its plain data."""
-        return cls(**spec)

@@ -13,7 +13,7 @@ from robot_id.data import Dataset, Run
 from robot_id.exceptions import DataError, OptionError
 from robot_id.methods.result import Result
 from robot_id.robot import load_robot
-from robot_id.tasks.payload.known import known_part
+from robot_id.tasks.payload.attachment import known_part
 
 LONG = 'é' * 125 + '.json'
 

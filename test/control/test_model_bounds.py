@@ -8,13 +8,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from robot_id.control import ComputedTorque
-from robot_id.control.runtime.blend_rate import BLEND_SHARE, blend_rate
 from robot_id.control.runtime.guards import check_model
 from robot_id.control.runtime.model_bounds import (
+    BLEND_SHARE,
     IDENTIFIED,
     NOMINAL,
     Other,
     beyond_torque,
+    blend_rate,
     far_from,
     nominal_model,
 )

@@ -7,8 +7,12 @@ from errors import refused
 from bench.bench_physical import random_arm
 from robot_id.control import ComputedTorque
 from robot_id.control.learning.essential import WindowFit, consistent_window
-from robot_id.control.runtime.guards import check_model, positive_everywhere
-from robot_id.control.runtime.posture_search import is_consistent, weakest_posture
+from robot_id.control.runtime.guards import (
+    check_model,
+    is_consistent,
+    positive_everywhere,
+    weakest_posture,
+)
 from robot_id.dynamics import inertia_matrix
 from robot_id.exceptions import ControlError
 from robot_id.regression.consistency import Fitter

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from robot_id.control.laws.computed_torque import error_gains
-from robot_id.control.runtime.measured_velocity import MeasuredVelocity
-from robot_id.control.runtime.sample_clock import SampleClock
+from robot_id.control.runtime.measured_velocity import MeasuredVelocity, SampleClock
 from robot_id.control.supervision.loop_margin import check_rate, least_rate, phase_margin
 from robot_id.control.supervision.start_rate import STEPS, StartRate
 from robot_id.exceptions import ControlError

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robot_id import dynamics
-from robot_id.dynamics.acting_columns import acting_columns
+from robot_id.dynamics.acting_rows import acting_columns
 from robot_id.dynamics.regressor import parameter_jacobian
 from robot_id.exceptions import DescriptionError, OptionError
 from robot_id.robot import load_robot

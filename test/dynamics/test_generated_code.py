@@ -9,7 +9,7 @@ from random_robots import SHIPPED, random_parameters, random_robot, random_state
 from robot_id import dynamics
 from robot_id.control import tune
 from robot_id.dynamics.generated import compiler, library
-from robot_id.dynamics.generated.batch import batch_source
+from robot_id.dynamics.generated.c_writer import batch_source
 from robot_id.dynamics.generated.evaluate import evaluate
 from robot_id.dynamics.generated.functions import trace
 from robot_id.exceptions import SimulationError

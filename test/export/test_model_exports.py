@@ -15,7 +15,7 @@ from robot_id.cli.main import cli
 from robot_id.dynamics import regressor
 from robot_id.exceptions import DataError
 from robot_id.export import export
-from robot_id.export.consistent_bodies import Bodies
+from robot_id.export.held_drives import Bodies
 from robot_id.export.readback import random_states, urdf_torques
 from robot_id.export.writing import write_exported
 from robot_id.methods.model_file import load_result_or_model

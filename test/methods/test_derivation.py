@@ -7,7 +7,7 @@ import pytest
 
 from robot_id.data import Dataset, Processing, Run
 from robot_id.data.signals.processing import rows_left
-from robot_id.dynamics.acting_columns import acting_columns
+from robot_id.dynamics.acting_rows import acting_columns
 from robot_id.exceptions import IdentificationError
 from robot_id.methods import registry
 from robot_id.regression.preprocessing.coarse import coarse
@@ -17,12 +17,13 @@ from robot_id.regression.preprocessing.options import (
     rows_needed,
 )
 from robot_id.regression.preprocessing.rest_band import (
+    enough,
     position_noise,
     resolution,
     resolve_rest_band,
+    rows_of_joints,
 )
 from robot_id.regression.rows.observation import Observation
-from robot_id.regression.rows.remaining import enough, rows_of_joints
 
 
 @pytest.fixture(scope='module')

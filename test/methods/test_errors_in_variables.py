@@ -11,9 +11,8 @@ from robot_id.data.signals.processing import Processing
 from robot_id.dynamics import Disturbances
 from robot_id.exceptions import RobotIdError
 from robot_id.methods import registry
-from robot_id.methods.idim.idim_ml import IdimMl
+from robot_id.methods.idim.idim_ml import IdimMl, noise_gains
 from robot_id.methods.idim.idim_wls import IdimWls
-from robot_id.regression.solvers.errors_in_variables import noise_gains
 from robot_id.robot import load_robot
 from robot_id.tasks import perform, record
 from robot_id.trajectory.default import motion_of

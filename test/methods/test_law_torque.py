@@ -7,8 +7,7 @@ import pytest
 
 from robot_id.data.joint_side import pd_torque
 from robot_id.data.mapping import Channel
-from robot_id.methods.recursive.law_torque import LawTorque
-from robot_id.methods.recursive.sample_stream import Block
+from robot_id.methods.recursive.sample_stream import Block, LawTorque
 
 RATE = 200.0
 

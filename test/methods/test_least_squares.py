@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robot_id.exceptions import IdentificationError
+from robot_id.methods.idim.selecting import eliminate
 from robot_id.regression.solvers.least_squares import deficiency, solve
-from robot_id.regression.solvers.selection import eliminate
 from robot_id.regression.solvers.system import System
 from robot_id.regression.solvers.triangular import JointFactors, RowFactor
 

@@ -11,7 +11,7 @@ from robot_id.data import Dataset
 from robot_id.data.signals.decimation import decimate
 from robot_id.data.signals.derivatives import differentiate
 from robot_id.data.signals.processing import END_ROWS, Processing
-from robot_id.dynamics.acting_columns import acting_columns
+from robot_id.dynamics.acting_rows import acting_columns
 from robot_id.exceptions import DataError, IdentificationError, OptionError
 from robot_id.methods import registry
 from robot_id.regression.preprocessing.options import resolve_options

@@ -11,8 +11,8 @@ from robot_id.exceptions import OptionError
 from robot_id.methods.recursive.energy import EnergyModel
 from robot_id.methods.recursive.filters import CausalFilter, Differences
 from robot_id.methods.recursive.identifier import RestDetector
-from robot_id.methods.recursive.recent_error import recent_error
 from robot_id.methods.recursive.sizes import nominal_sizes
+from robot_id.methods.recursive.status import recent_error
 from robot_id.robot import load_robot
 
 

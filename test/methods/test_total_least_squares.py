@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robot_id.exceptions import IdentificationError
-from robot_id.regression.solvers.total_least_squares import total_least_squares
+from robot_id.methods.idim.idim_tls import total_least_squares
 from robot_id.regression.solvers.triangular import JointFactors
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from robot_id.exceptions import IdentificationError
 from robot_id.methods.kalman import ud_prediction
-from robot_id.methods.recursive import ud, udv
+from robot_id.methods.recursive import recursive_iv, ud
 
 
 def random_covariance(rng, b, spread=1.0):
@@ -141,7 +141,7 @@ def test_instrument_update_is_the_matrix_inversion_lemma(seed, b):
         H = rng.standard_normal((2, b))
         Z = H + 0.2 * rng.standard_normal((2, b))
         y = rng.standard_normal(2)
-        if udv.observe_instrument_rows(x, Lu, Lv, d, H, Z, y, 0.99):
+        if recursive_iv.observe_instrument_rows(x, Lu, Lv, d, H, Z, y, 0.99):
             return
         A, rhs = 0.99 * A + Z.T @ H, 0.99 * rhs + Z.T @ y
     tolerance = 1e-10 * np.linalg.cond(A) * (1 + np.abs(x).max())

@@ -5,9 +5,8 @@ import pytest
 
 from robot_id.data.dataset import Run
 from robot_id.data.signals.processing import Processing
-from robot_id.regression.rows import shared_reversals
-from robot_id.regression.rows.reversals import response_bases, reversal_times
-from robot_id.regression.rows.shared_reversals import SharedReversals
+from robot_id.regression.rows import reversals
+from robot_id.regression.rows.reversals import SharedReversals, response_bases, reversal_times
 
 PROCESSING = Processing(decimation=8, cutoff_hz=20.0)
 
@@ -42,7 +41,7 @@ def test_equal_rows_share_one_basis_and_memory_is_bounded(run, monkeypatch):
     shared = SharedReversals(None)
     first = shared.bases(0, run, 0, rows, PROCESSING)
     assert shared.bases(0, run, 0, rows.copy(), PROCESSING) is first
-    monkeypatch.setattr(shared_reversals, 'LARGEST_MB', 1e-3)
+    monkeypatch.setattr(reversals, 'LARGEST_MB', 1e-3)
     small = SharedReversals(None)
     once, twice = (small.bases(0, run, 0, rows, PROCESSING) for _ in range(2))
     assert once is not twice

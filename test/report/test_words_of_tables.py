@@ -8,9 +8,8 @@ from rich.console import Console
 from robot_id.excitation.deviations import Deviations
 from robot_id.methods.result import Result
 from robot_id.regression.rows.prediction import PredictedRun, Prediction
-from robot_id.report.excitation import not_excited
 from robot_id.report.html.parameters import parameter_section, residual_section
-from robot_id.report.tables import parameter_table, result_lines
+from robot_id.report.tables import not_excited, parameter_table, result_lines
 from robot_id.robot import load_robot
 from robot_id.tasks.friction.preparation import selection_lines
 

@@ -8,7 +8,7 @@ import yaml
 from robot_id import dynamics
 from robot_id.exceptions import DescriptionError
 from robot_id.robot import build_robot, load_robot
-from robot_id.robot.files.shipped import robot_files
+from robot_id.robot.files.source import robot_files
 from robot_id.share import share_directory
 
 ROOT = '<link name="base"/>'

@@ -18,9 +18,8 @@ from running.robot_graph import Health, bring_up, node
 from sensor_msgs.msg import JointState
 
 from robot_id.robot import load_robot
-from robot_id.ros.durations import to_duration
+from robot_id.ros.durations import to_duration, to_stamp
 from robot_id.ros.qos import LATCHED, SERVICE
-from robot_id.ros.stamps import to_stamp
 from robot_id_msgs.msg import DynamicParameters, ErrorCode
 from robot_id_msgs.srv import EnableLearning, SetDynamicParameters
 

@@ -23,7 +23,7 @@ from robot_id import data
 from robot_id.control import ComputedTorque
 from robot_id.control.runtime.compensation import Compensation
 from robot_id.robot import load_robot
-from robot_id.ros.stamps import to_stamp
+from robot_id.ros.durations import to_stamp
 from robot_id.tasks import run_ilic
 from robot_id.trajectory.default import motion_of
 from robot_id_msgs.msg import ErrorCode

@@ -35,12 +35,12 @@ from robot_id.ranges import OutOfRange
 from robot_id.ros.base import NodeBase
 from robot_id.ros.data_directory import below
 from robot_id.ros.diagnostics import OK, RateMeter
+from robot_id.ros.durations import to_stamp
 from robot_id.ros.effort_commands import CommandReader, CommandWriter
 from robot_id.ros.lifecycle import RobotLifecycleNode
 from robot_id.ros.messages import ForbiddenPath, WrongState
 from robot_id.ros.parameter_table import ParameterTable, guard_parameter_services, is_slip
 from robot_id.ros.refusal import Refusal
-from robot_id.ros.stamps import to_stamp
 from robot_id_msgs.msg import ErrorCode
 from robot_id_msgs.srv import EnableLearning
 

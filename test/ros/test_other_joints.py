@@ -14,7 +14,7 @@ from sensor_msgs.msg import JointState
 
 from robot_id.data.joint_order import JointMatcher, OtherJoints
 from robot_id.exceptions import DataError
-from robot_id.ros.stamps import to_stamp
+from robot_id.ros.durations import to_stamp
 
 
 def test_a_missing_joint_is_a_mistake_and_another_device_is_none():

@@ -9,7 +9,7 @@ import pytest
 pytestmark = pytest.mark.ros
 pytest.importorskip('rclpy')
 
-from robot_id.ros.request_words import COMMAND, as_request
+from robot_id.ros.refusal import COMMAND, as_request
 
 PACKAGE = Path(__file__).resolve().parents[2] / 'robot_id'
 FLAG = re.compile(r'(?<![\w-])--[a-z]')

@@ -18,8 +18,8 @@ from running.played_robot import PlayedRobot
 from running.robot_graph import START_S
 from std_msgs.msg import Float64MultiArray, Header
 
+from robot_id.ros.durations import to_stamp
 from robot_id.ros.sole_publisher import CLAIMS
-from robot_id.ros.stamps import to_stamp
 from robot_id_msgs.msg import ErrorCode
 from robot_id_msgs.srv import EnableLearning
 

@@ -12,7 +12,7 @@ from robot_id.cli.main import cli
 from robot_id.robot import load_robot
 from robot_id.studies import papers
 from robot_id.studies.papers import TABLES, Claim, Comparison, Section, scara_iv
-from robot_id.studies.papers.printed import printed
+from robot_id.studies.papers.comparison import printed
 
 SCARA = {
     'table_1': 'table1_idim_filtered',

@@ -10,7 +10,7 @@ from robot_id.methods.result import Iteration, Result
 from robot_id.robot import load_robot
 from robot_id.studies import online_study
 from robot_id.studies.papers import Section, emps_ilic, online, scara_ekf, tx40_didim
-from robot_id.studies.papers.printed import printed
+from robot_id.studies.papers.comparison import printed
 
 ROOT = Path(__file__).resolve().parents[2]
 

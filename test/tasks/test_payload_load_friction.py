@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 from robot_id.robot import load_robot
-from robot_id.tasks.payload.gears import dissipative_parameters, tooth_load
-from robot_id.tasks.payload.load_friction import BEHIND, with_load_friction
+from robot_id.tasks.payload.gears import (
+    BEHIND,
+    dissipative_parameters,
+    tooth_load,
+    with_load_friction,
+)
 from robot_id.tasks.payload.solution import solve
 
 MASS, COULOMB, SHARE, NOISE = 2.0, 3.0, 0.08, 0.02

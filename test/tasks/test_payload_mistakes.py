@@ -13,8 +13,7 @@ from robot_id.robot.files.drive_gains import write_drive_gains
 from robot_id.tasks import record
 from robot_id.tasks.drive_gains import identify_drive_gains
 from robot_id.tasks.payload import PayloadRequest, identify_payload, identify_payloads
-from robot_id.tasks.payload.attachment import Attachment, last_link
-from robot_id.tasks.payload.known import known_part
+from robot_id.tasks.payload.attachment import Attachment, known_part, last_link
 from robot_id.tasks.payload.solution import solve
 
 ROBOT = 'tx40'

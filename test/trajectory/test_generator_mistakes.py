@@ -13,11 +13,17 @@ from robot_id.trajectory import (
     standard_trajectory,
 )
 
+MOVE = {'kind': 'quintic', 'waypoints': [[0], [1]], 'durations': 1}
+
 
 @pytest.mark.parametrize(
     ('spec', 'words'),
     [
         ({}, "key 'kind'"),
+        ({'kind': 'slow_down', 'trajectory': MOVE, 'start': 'now', 'seconds': 1}, 'not numbers'),
+        ({'kind': 'slow_down', 'trajectory': 5, 'start': 0, 'seconds': 1}, 'be a trajectory'),
+        ({'kind': 'time_scaled', 'trajectory': MOVE, 'speed': 'fast'}, 'not numbers'),
+        ({'kind': 'selection', 'trajectory': MOVE, 'index': [1]}, 'of 1 joints'),
         ([], "key 'kind'"),
         ({'kind': 'quintik'}, "'quintic'"),
         ({'kind': 'quintic', 'waypoints': [[0], [1]]}, "missing key 'durations'"),

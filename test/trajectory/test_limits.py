@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robot_id.exceptions import OptionError, TrajectoryError
-from robot_id.excitation.family import make_family
 from robot_id.excitation.feasible import Gauge
+from robot_id.excitation.motion_basis import make_family
 from robot_id.robot import load_robot
 from robot_id.robot.limits import FULL_SPEED_S
 from robot_id.trajectory import Quintic

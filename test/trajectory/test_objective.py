@@ -13,9 +13,8 @@ from robot_id.excitation.averaged_friction import AveragedFriction
 from robot_id.excitation.clearance import clearance_of
 from robot_id.excitation.criteria.condition import smooth_log_condition
 from robot_id.excitation.design import ExcitationOptions, make_objective
-from robot_id.excitation.family import make_family
-from robot_id.excitation.motion_basis import MotionBasis
-from robot_id.excitation.parameter_weights import expected_values, weights_of_parameters
+from robot_id.excitation.deviations import expected_values, weights_of_parameters
+from robot_id.excitation.motion_basis import MotionBasis, make_family
 from robot_id.robot import load_robot
 from robot_id.trajectory import Fourier
 

@@ -4,9 +4,8 @@ import numpy as np
 from errors import refused
 from reference_message import point
 
-from robot_id.control.runtime.reference_buffer import ReferenceBuffer
+from robot_id.control.runtime.reference_buffer import Brake, ReferenceBuffer
 from robot_id.exceptions import DataError
-from robot_id.trajectory.braking import Brake
 
 MS = 1_000_000
 

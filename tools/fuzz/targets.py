@@ -24,7 +24,7 @@ from robot_id.progress import silent
 from robot_id.robot import load_robot
 from robot_id.ros.driver_mapping import DriverMapping
 from robot_id.studies.campaign.grid import read_campaign
-from robot_id.tasks.payload.known import known_part
+from robot_id.tasks.payload.attachment import known_part
 from robot_id.trajectory.default import motion_of
 from tools.fuzz import mutate, results, structure
 from tools.fuzz.inputs import MOTIONS, ROBOTS

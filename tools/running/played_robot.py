@@ -7,7 +7,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from robot_id.ros.stamps import to_stamp
+from robot_id.ros.durations import to_stamp
 
 MS = 1_000_000
 NAMES = ('shoulder', 'elbow')

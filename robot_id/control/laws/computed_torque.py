@@ -15,8 +15,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.dynamics.kernels.cholesky import cholesky_solve
 from robot_id.dynamics.kernels.friction import add_rotors
+from robot_id.dynamics.kernels.models import cholesky_solve
 from robot_id.dynamics.kernels.rigid_body import FAST, INLINED, composite, poses
 from robot_id.dynamics.kernels.tree import split_parameters
 from robot_id.dynamics.simulation.controller import Controller, Law

@@ -11,12 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.linalg as sl
 from numpy.typing import NDArray
 
 from robot_id.regression.consistency import Fitter
 from robot_id.regression.solvers.least_squares import Solution, condition_number, solve
-from robot_id.regression.solvers.triangular import JointFactors
+from robot_id.regression.solvers.triangular import JointFactors, smallest_solution
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -107,10 +106,9 @@ def residual_weights(factors: JointFactors) -> Array:
     sigma = np.where(live, rms, 1.0)
     for _ in range(WEIGHT_PASSES):
         R = factors.stack(np.where(live, 1.0 / sigma, 0.0))
-        norms = np.linalg.norm(R[:, :-1], axis=0)
-        scaled = R[:, :-1] / np.where(norms > 0.0, norms, 1.0)
-        chi = sl.lstsq(scaled, R[:, -1], cond=1e-8)[0] / np.where(norms > 0.0, norms, 1.0)
-        residual = factors.residual_norms(chi) / np.sqrt(np.maximum(factors.rows, 1))
+        residual = factors.residual_norms(smallest_solution(R)) / np.sqrt(
+            np.maximum(factors.rows, 1)
+        )
         sigma = np.where(live, np.maximum(residual, SMALLEST_RESIDUAL * rms), 1.0)
     return np.where(live, 1.0 / sigma, 0.0)
 

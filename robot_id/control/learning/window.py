@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robot_id.exceptions import ControlError
-from robot_id.regression.rows.decimated import decimated
+from robot_id.regression.rows.sampling import decimated
 from robot_id.regression.rows.wide_regressor import WideRegressor
 from robot_id.regression.solvers.triangular import JointFactors, RowFactor
 from robot_id.robot import Robot

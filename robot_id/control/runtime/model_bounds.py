@@ -4,6 +4,12 @@ Bounds on a model from both sides: against the nominal robot, the last model, th
 Eigenvalues of the new M(q) relative to another one's (M v = lambda M_other v) are the factors by
 which the kinetic energy of any motion changes, so one range holds for every parameter of every
 robot, whatever its size.
+
+How fast the torque may move to a new model, so that the robot keeps its speed limits.
+
+During a blend the error follows the torque that the model changes by: e = M^-1 dtau / Kp once it
+is slow against the loop, so the robot leaves its reference at the speed (d tau/dt) / (M Kp). The
+start of such a ramp accelerates it by at most that speed times wn.
 """
 
 from __future__ import annotations
@@ -27,6 +33,8 @@ NOMINAL, WITHOUT_DRIVES, IDENTIFIED = (0.2, 8.0), (0.2, float('inf')), (1.0 / 3.
 # Share of its acceleration limit that a joint reaches alone with its torque limit, at least [-].
 ACCELERATION_SHARE = 0.1
 WAY_OUT = 'correct the values, or the robot file; or name who forces it, and why'
+# Share of a joint's velocity and acceleration limit that a blend may add to its motion [-].
+BLEND_SHARE = 0.1
 
 
 @dataclass(frozen=True)
@@ -131,3 +139,19 @@ def _friction(robot: Robot, chi: Array, speed: Array) -> Array:
     dq = np.outer([-1.0, -0.1, 0.1, 1.0], speed)
     rest = np.zeros_like(dq)
     return inverse_dynamics(robot, alone, rest, dq, rest)
+
+
+def blend_rate(robot: Robot, chi: Array, kp: Array) -> Array:
+    """
+    (n,) the largest change of each joint's torque in a second, N.m/s or N/s.
+
+    :param chi: (b,) the new model, whose smallest inertia of each joint counts.
+    :param kp: (n,) wn^2 of the loop, 1/s^2.
+    """
+    limits = robot.limits
+    v = np.where(np.isfinite(limits.velocity), limits.velocity, USUAL_VELOCITY)
+    a = np.where(np.isfinite(limits.acceleration), limits.acceleration, USUAL_ACCELERATION)
+    M = inertia_matrix(robot, chi, sample_configurations(robot))
+    inertia = np.diagonal(M, axis1=1, axis2=2).min(axis=0)
+    speed = BLEND_SHARE * np.minimum(v, a / np.sqrt(kp))
+    return np.asarray(inertia * kp * speed, float)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from robot_id.control.learning.essential import residual_weights, without_joints
 from robot_id.control.runtime.payload import MASS, LoadFit, PayloadEstimate, inertial_parameters
 from robot_id.json_numbers import finite_or_none
-from robot_id.regression.solvers.triangular import JointFactors, triangle
+from robot_id.regression.solvers.triangular import RANK, JointFactors, column_sizes, triangle
 from robot_id.robot import Robot
 from robot_id.robot.payload import payload_columns
 
@@ -178,9 +178,8 @@ class PayloadWatch:
             [Wt[:, body], Wt[:, rest], np.zeros((len(Wt), int(rest.sum())))],
             [W[:, body], np.zeros((len(W), int(rest.sum()))), W[:, rest]],
         ])  # fmt: skip
-        norms = np.linalg.norm(N, axis=0)
-        U, s, _ = np.linalg.svd(N / np.where(norms > 0.0, norms, 1.0), full_matrices=False)
-        U = U[:, s > 1e-9 * s[0]]
+        U, s, _ = np.linalg.svd(N / column_sizes(N), full_matrices=False)
+        U = U[:, s > RANK * s[0]]
         load = W @ self._columns
         Z = np.zeros((len(N), 11))
         Z[len(Wt) :, :-1], Z[:, -1] = load, np.concatenate([tare.R[:, -1], now.R[:, -1]])

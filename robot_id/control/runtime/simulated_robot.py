@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.control.runtime.reference_buffer import ReferenceBuffer
+from robot_id.control.runtime.reference_buffer import Brake, ReferenceBuffer
 from robot_id.control.tuning import tune
 from robot_id.dynamics import Disturbances, Plant, RunningController
 from robot_id.robot import Loop, Robot
 from robot_id.robot.payload import Payload, payload_parameters
-from robot_id.trajectory.braking import Brake
 from robot_id.trajectory.random import USUAL_ACCELERATION
 
 Array = NDArray[np.float64]

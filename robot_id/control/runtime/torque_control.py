@@ -11,15 +11,13 @@ from numpy.typing import NDArray
 
 from robot_id.control import ComputedTorque
 from robot_id.control.runtime.joining import Joining
-from robot_id.control.runtime.measured_velocity import MeasuredVelocity
-from robot_id.control.runtime.reference_buffer import ReferenceBuffer
-from robot_id.control.runtime.sample_clock import SampleClock
+from robot_id.control.runtime.measured_velocity import MeasuredVelocity, SampleClock
+from robot_id.control.runtime.reference_buffer import Brake, ReferenceBuffer
 from robot_id.control.supervision.mistakes import name_mistake
 from robot_id.control.supervision.supervisor import BRAKED, Kind, Supervisor, Trip
 from robot_id.dynamics.kernels.rigid_body import FAST
 from robot_id.kernel_cache import njit
 from robot_id.robot import Robot
-from robot_id.trajectory.braking import Brake
 from robot_id.trajectory.random import USUAL_ACCELERATION, USUAL_VELOCITY
 
 Array = NDArray[np.float64]

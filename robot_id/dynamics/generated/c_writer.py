@@ -1,4 +1,15 @@
-"""A formula as C99: one statement for each operation that is used more than once."""
+"""
+A formula as C99: one statement for each operation that is used more than once.
+
+All functions over many samples have one signature, so that compiled loops can call any of them by
+its address:
+
+    int64_t NAME(int64_t N, const double *chi, double slope, const double *q, const double *dq,
+                 const double *x, const double *G, double *out0, double *out1, double *out2)
+
+with the samples one after the other in every array but chi. It returns -1, or the first sample
+where a guard does not hold (M(q) is not positive definite).
+"""
 
 from __future__ import annotations
 
@@ -8,11 +19,12 @@ from collections.abc import Mapping
 from robot_id.dynamics.generated.evaluate import arguments, operations_in_order
 from robot_id.dynamics.generated.functions import Formula
 from robot_id.dynamics.generated.symbols import Condition, Scalar, Symbol
-from robot_id.dynamics.generated.vectors import LANES, vector_call
+from robot_id.dynamics.generated.vectors import LANES, VECTORS, vector_call
 
 LONGEST_EXPRESSION = 70
 FEWEST_TOGETHER = 3  # fewer values of a function are faster by libm
 INFIX = {'add': '+', 'sub': '-', 'mul': '*'}
+SAMPLED = ('q', 'dq', 'x', 'G')
 
 
 class Body:
@@ -142,3 +154,30 @@ def literal(x: float) -> str:
 def indented(lines: list[str], depth: int = 1) -> str:
     """Return the lines of a block."""
     return ''.join('    ' * depth + line + '\n' for line in lines)
+
+
+def batch_source(formula: Formula) -> str:
+    """Return a whole C file with the function `run`."""
+    body = Body(formula, together=True)
+    outputs = {output.name: f'out{k}' for k, output in enumerate(formula.outputs)}
+    lines = list(body.statements)
+    if body.guards:
+        lines.append(f'if (!({" && ".join(f"({guard})" for guard in body.guards)})) return s;')
+    lines += body.assignments(outputs)
+    steps = [f'{name} += {formula.inputs[name]};' for name in SAMPLED if name in formula.inputs]
+    steps += [f'out{k} += {len(out.values)};' for k, out in enumerate(formula.outputs)]
+    unused = {'chi', *SAMPLED} - set(formula.inputs)
+    unused |= {f'out{k}' for k in range(len(formula.outputs), 3)}
+    quiet = [f'(void){name};' for name in ('slope', *sorted(unused))]
+    return (
+        f'#include <math.h>\n#include <stdint.h>\n\n{VECTORS}\n'
+        'int64_t run(\n'
+        '    int64_t N, const double *restrict chi, double slope, const double *restrict q,\n'
+        '    const double *restrict dq, const double *restrict x, const double *restrict G,\n'
+        '    double *restrict out0, double *restrict out1, double *restrict out2)\n{\n'
+        + indented(quiet)
+        + '    for (int64_t s = 0; s < N; ++s) {\n'
+        + indented(lines, 2)
+        + indented(steps, 2)
+        + '    }\n    return -1;\n}\n'
+    )

@@ -3,8 +3,8 @@ The C source of a function of the regressor that computes eight samples at once.
 
 A processor adds and multiplies four or eight numbers in the time of one, if they are samples of
 the same quantity side by side. So q, dq, x are (n, N) here, and of the regressor and of G there
-are the entries that act alone (A, N), a row for each entry. The signature is that of `batch`. All
-functions but those of `vectors` are called for each lane.
+are the entries that act alone (A, N), a row for each entry. The signature is that of `c_writer`.
+All functions but those of `vectors` are called for each lane.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ _said: set[str] = set()
 
 class Code:
     """
-    One compiled function over many samples, see `batch` for its signature.
+    One compiled function over many samples, see `c_writer` for its signature.
 
     :param content: the library.
     """
@@ -156,7 +156,7 @@ def _build(
     robot: Robot, name: str, smooth: bool, entries: NDArray[np.intp] | None, key: str
 ) -> bytes | str:
     # Imported here: code that is in the cache needs no tracing.
-    from robot_id.dynamics.generated.batch import batch_source
+    from robot_id.dynamics.generated.c_writer import batch_source
     from robot_id.dynamics.generated.evaluate import operations_in_order
     from robot_id.dynamics.generated.functions import trace
     from robot_id.dynamics.generated.lanes import lanes_source

@@ -21,7 +21,7 @@ from robot_id.kernel_cache import njit
 
 _DOUBLE, _COUNT = ir.DoubleType(), ir.IntType(64)
 _POINTER = _DOUBLE.as_pointer()
-# N, chi, slope, q, dq, x, G, out0, out1, out2: see `batch`.
+# N, chi, slope, q, dq, x, G, out0, out1, out2: see `c_writer`.
 _SIGNATURE = ir.FunctionType(_COUNT, [_COUNT, _POINTER, _DOUBLE, *[_POINTER] * 7])
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from robot_id.dynamics.derivatives import derivatives
+from robot_id.dynamics.inverse import derivatives
 from robot_id.dynamics.kernels.rigid_body import FAST, INLINED
 from robot_id.dynamics.regressor import parameter_jacobian
 from robot_id.dynamics.states import Array

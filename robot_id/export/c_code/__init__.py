@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import re
 
-from robot_id.exceptions import DataError
 from robot_id.export.c_code import documents, self_test
 from robot_id.export.c_code.model_source import ModelSource
 from robot_id.export.parts import Exported, Request
-from robot_id.methods.parameters import parameters_for
 
 
 def write(request: Request) -> Exported:
     """Return the folder; refuse parameters that no robot should move with."""
-    result, robot = request.result, request.loaded
-    if not result.converged:
-        raise DataError(
-            f'{request.source}: {result.method} did not converge, a controller must not use it'
-        )
-    chi = parameters_for(robot, result)
+    robot, chi = request.controller_model()
     model = ModelSource(robot, chi, identifier(robot.name))
-    origin = f'{result.method}, {request.source.name}'
+    origin = request.origin
     p = model.prefix
     files = {
         f'{p}_model.h': model.header(origin),

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from robot_id.exceptions import DataError
 from robot_id.export.c_code import identifier
 from robot_id.export.parts import Exported, Request
-from robot_id.export.python_package.model_module import ModelModule
-from robot_id.export.python_package.readback import compare
-from robot_id.methods.parameters import parameters_for
+from robot_id.export.python_package.model_module import ModelModule, compare
 from robot_id.texts import markdown
 
 
 def write(request: Request) -> Exported:
     """Return the folder; refuse parameters that no robot should move with."""
-    result, robot = request.result, request.loaded
-    if not result.converged:
-        raise DataError(
-            f'{request.source}: {result.method} did not converge, a controller must not use it'
-        )
-    chi = parameters_for(robot, result)
+    robot, chi = request.controller_model()
     package = f'{identifier(robot.name)}_model'
     module = ModelModule(robot, chi)
-    origin = f'{result.method}, {request.source.name}'
+    origin = request.origin
     return Exported(
         text='',
         folder={

@@ -1,14 +1,20 @@
-"""Source of the exported module: straight-line numpy code, one statement an operation."""
+"""Source of the exported module, one numpy statement an operation; it is run and compared."""
 
 from __future__ import annotations
+
+import runpy
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_id import dynamics
 from robot_id.dynamics.generated.c_writer import Body
 from robot_id.dynamics.generated.functions import FUNCTIONS, trace
 from robot_id.dynamics.generated.symbols import Symbol
 from robot_id.dynamics.load import takes_load
+from robot_id.dynamics.simulation.disturbances import sample_configurations
+from robot_id.exceptions import DataError
 from robot_id.robot import Robot
 from robot_id.texts import one_line
 
@@ -25,6 +31,9 @@ ABOUT = {
     'direct_dynamics': ('tau', '(..., n) accelerations under joint torques'),
     'regressor': ('ddq', '(..., n, b) regressor, tau = W @ PARAMETERS'),
 }
+STATES = 200
+# Relative to the largest torque: rounding of two orders of the same operations.
+TOLERANCE = 1e-10
 
 
 class PythonBody(Body):
@@ -112,3 +121,20 @@ class ModelModule:
         lines.append(f'return {shaped}')
         code = ''.join(f'    {line}\n' for line in lines)
         return f'def {name}({listed}):\n    """Return {ABOUT[name][1]}."""\n{code}'
+
+
+def compare(robot: Robot, chi: Array, folder: str, package: str) -> str:
+    """Return a line on how well torques and accelerations agree; raise where they do not."""
+    module = runpy.run_path(str(Path(folder) / package / '__init__.py'))
+    slope = float(robot.description.coulomb_slope)
+    rng = np.random.default_rng(1)
+    q = sample_configurations(robot, STATES)
+    dq, ddq = rng.normal(size=(2, *q.shape))
+    tau = dynamics.inverse_dynamics(robot, chi, q, dq, ddq, slope)
+    found = module['inverse_dynamics'](q, dq, ddq)
+    again = module['inverse_dynamics'](q, dq, module['direct_dynamics'](q, dq, tau))
+    size = float(np.abs(tau).max())
+    error = max(float(np.abs(x - tau).max()) for x in (found, again)) / size
+    if not error <= TOLERANCE:
+        raise DataError(f'{folder}: read back, its torques differ by {error:.2g} of the largest')
+    return f'read back: torques of {STATES} states agree within {error:.1e} of the largest'

@@ -34,8 +34,7 @@ from robot_id.exceptions import OptionError, OutOfTimeError, SimulationError
 from robot_id.methods.closed_loop.reference import loop_run
 from robot_id.methods.closed_loop.reversals import LoopReversals
 from robot_id.methods.closed_loop.torque import torques_on_motion
-from robot_id.regression.rows.decimated import decimated
-from robot_id.regression.rows.sampling import States, long_enough
+from robot_id.regression.rows.sampling import States, decimated, long_enough
 from robot_id.regression.rows.wide_regressor import WideRegressor
 from robot_id.robot import Loop, Robot
 from robot_id.trajectory.reference import Reference

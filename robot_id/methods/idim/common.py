@@ -32,9 +32,8 @@ from robot_id.regression.solvers.attenuation import attenuation
 from robot_id.regression.solvers.least_squares import Solution, deficiency, solve
 from robot_id.regression.solvers.system import System
 from robot_id.regression.solvers.triangular import JointFactors
-from robot_id.regression.uncertainty.covariance import joint_covariance
 from robot_id.regression.uncertainty.residuals import Whiteness, judge, warn_if_correlated
-from robot_id.regression.uncertainty.standard_errors import observed_covariance
+from robot_id.regression.uncertainty.standard_errors import joint_covariance, observed_covariance
 from robot_id.robot import Robot
 
 Array = NDArray[np.float64]

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from robot_id.dynamics.generated.library import code_for
 from robot_id.dynamics.generated.pointer import derivatives_at, state_at
 from robot_id.dynamics.kernels import tangent
-from robot_id.dynamics.kernels.cholesky import cholesky, cholesky_solve
 from robot_id.dynamics.kernels.friction import add_rotors
-from robot_id.dynamics.kernels.models import acceleration, scratch
+from robot_id.dynamics.kernels.models import acceleration, cholesky, cholesky_solve, scratch
 from robot_id.dynamics.kernels.regressor import column_maps, regressor_kernel
 from robot_id.dynamics.kernels.rigid_body import FAST, composite, poses
 from robot_id.dynamics.kernels.tree import Tree, tree_of

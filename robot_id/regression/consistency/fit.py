@@ -26,6 +26,7 @@ from robot_id.regression.consistency.pseudo_inertia import (
     smallest_eigenvalues,
     svec,
 )
+from robot_id.regression.solvers.triangular import column_sizes
 from robot_id.robot import Robot
 
 Array = NDArray[np.float64]
@@ -169,8 +170,7 @@ class Fitter:
         y0[self.robot.inertial_index] = svec(np.eye(4))
         y0[self.constraints.drive_columns] = 1.0
         free = self._free()
-        norms = np.linalg.norm(R @ self.B[:, free], axis=0)
-        T[free, free] = 1.0 / np.where(norms > 0.0, norms, 1.0)
+        T[free, free] = 1.0 / column_sizes(R @ self.B[:, free])
         return T, y0
 
     def local_units(self, x: Array) -> Array:

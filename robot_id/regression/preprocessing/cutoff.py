@@ -13,7 +13,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import scipy.linalg as sl
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset
@@ -21,10 +20,16 @@ from robot_id.data.signals.processing import Processing, even_factor
 from robot_id.data.signals.processing import resolve as fill_in
 from robot_id.exceptions import DataError
 from robot_id.regression.preprocessing.coarse import coarse
-from robot_id.regression.preprocessing.rest_band import dwell_band, held_joints, top_speeds
+from robot_id.regression.preprocessing.rest_band import (
+    dwell_band,
+    enough,
+    held_joints,
+    rows_of_joints,
+    top_speeds,
+)
 from robot_id.regression.rows.observation import Observation
-from robot_id.regression.rows.remaining import enough, rows_of_joints
 from robot_id.regression.solvers.system import System
+from robot_id.regression.solvers.triangular import smallest_solution
 from robot_id.robot import Robot
 
 Array = NDArray[np.float64]
@@ -132,12 +137,9 @@ def fit_error(observation: Observation) -> float:
     """
     factors = observation.factors()
     R = factors.stack(System(factors).joint_weights()[0])
-    norms = np.linalg.norm(R[:, :-1], axis=0)
-    scaled = R[:, :-1] / np.where(norms > 0.0, norms, 1.0)
-    chi = sl.lstsq(scaled, R[:, -1], cond=1e-8)[0] / np.where(norms > 0.0, norms, 1.0)
     torque = factors.torque_norms()
     live = torque > 0.0
     if not live.any():
         raise DataError(f'{observation.dataset.source or "data set"}: all torques are zero')
-    shares = factors.residual_norms(chi)[live] / torque[live]
+    shares = factors.residual_norms(smallest_solution(R))[live] / torque[live]
     return float(np.exp(np.mean(np.log(np.maximum(shares, 1e-12)))))

@@ -23,10 +23,14 @@ from robot_id.data.signals.processing import (
     even_factor,
 )
 from robot_id.data.signals.processing import resolve as fill_in
-from robot_id.dynamics.acting_columns import acting_columns
+from robot_id.dynamics.acting_rows import acting_columns
 from robot_id.regression.preprocessing.cutoff import resolve_cutoff
-from robot_id.regression.preprocessing.rest_band import dwell_band, resolve_rest_band
-from robot_id.regression.rows.remaining import enough, rows_of_joints
+from robot_id.regression.preprocessing.rest_band import (
+    dwell_band,
+    enough,
+    resolve_rest_band,
+    rows_of_joints,
+)
 from robot_id.robot import Robot
 
 Array = NDArray[np.float64]

@@ -14,9 +14,8 @@ from robot_id.dynamics.temperature import feels_temperature
 from robot_id.exceptions import DataError
 from robot_id.progress import Progress, silent
 from robot_id.regression.rows.prediction import PredictedRun, Prediction, predict
-from robot_id.regression.rows.reversals import acts_at_rest, without
+from robot_id.regression.rows.reversals import SharedReversals, acts_at_rest, without
 from robot_id.regression.rows.sampling import Rows, States, join, walk
-from robot_id.regression.rows.shared_reversals import SharedReversals
 from robot_id.regression.rows.wide_regressor import WideRegressor
 from robot_id.regression.solvers.triangular import JointFactors, RowFactor
 from robot_id.robot import Robot

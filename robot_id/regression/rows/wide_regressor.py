@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id import dynamics
-from robot_id.dynamics.acting_columns import acting_columns
+from robot_id.dynamics.acting_rows import acting_columns
 from robot_id.dynamics.temperature import feels_temperature, warm_columns
 from robot_id.robot import Robot
 

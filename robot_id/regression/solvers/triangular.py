@@ -13,11 +13,31 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 # Reciprocal condition numbers that are far from those of a deficient matrix.
 SURELY_FULL = 1e-7
+# Singular values of scaled columns hold rounding below this share of the largest one.
+RANK = 1e-9
 
 
 def triangle(rows: Array) -> Array:
     """Return R of the QR factorisation of a matrix, min(r, k) rows."""
     return np.asarray(np.linalg.qr(rows, mode='r'), dtype=np.float64)
+
+
+def column_sizes(rows: Array) -> Array:
+    """Return (k,) norms of the columns, 1 for those that are zero."""
+    sizes = np.linalg.norm(rows, axis=0)
+    return np.where(sizes > 0.0, sizes, 1.0)
+
+
+def smallest_solution(rows: Array) -> Array:
+    """
+    Return (k,) the least-squares solution of rows or a factor [A y], (r, k + 1).
+
+    The columns are scaled to one; of what the rows do not determine it is the smallest, zero for
+    a column of zeros.
+    """
+    A = rows[:, :-1]
+    sizes = column_sizes(A)
+    return np.asarray(np.linalg.lstsq(A / sizes, rows[:, -1], rcond=RANK)[0] / sizes)
 
 
 class RowFactor:
@@ -127,8 +147,7 @@ class JointFactors:
         """Return (n,) ||rho_j||_min of each joint's own regression, and its freedom r_j - p_j."""
         norms, freedom = [], []
         for R, rows in zip(self.R, self.rows):
-            size = np.linalg.norm(R[:, :-1], axis=0)
-            scaled = R[:, :-1] / np.where(size > 0.0, size, 1.0)
+            scaled = R[:, :-1] / column_sizes(R[:, :-1])
             columns = scaled.shape[1]
             if lapack.dtrcon(scaled[:columns])[0] > SURELY_FULL:
                 # Of full rank: the residual of Y is in the corner.
@@ -136,7 +155,7 @@ class JointFactors:
                 freedom.append(int(rows) - columns)
                 continue
             U, s, _ = np.linalg.svd(scaled, full_matrices=False)
-            rank = int(np.sum(s > 1e-10 * max(s.max(initial=0.0), 1e-300)))
+            rank = int(np.sum(s > RANK * max(s.max(initial=0.0), 1e-300)))
             Y = R[:, -1]
             norms.append(float(np.linalg.norm(Y - U[:, :rank] @ (U[:, :rank].T @ Y))))
             freedom.append(int(rows) - rank)

@@ -1,4 +1,4 @@
-"""Deviations that hold: the covariance of a fit from its residual, which is not white noise."""
+"""Standard deviations that hold: the covariance of a fit from its residual, seldom white noise."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
 from robot_id.regression.rows.observation import Observation
-from robot_id.regression.solvers.triangular import RowFactor
+from robot_id.regression.solvers.triangular import JointFactors, RowFactor, triangle
 from robot_id.regression.uncertainty import sandwich
 from robot_id.regression.uncertainty.bootstrap import bootstrap_covariance
 
@@ -25,6 +25,29 @@ IN_BAND = 0.99
 PARZEN_FREEDOM = 3.7
 # The reach is at most this part of the rows.
 LARGEST_PART = 0.25
+
+
+def joint_covariance(
+    factors: JointFactors, kept: NDArray[np.bool_], weights: Array, noise: Array
+) -> Array:
+    """
+    Return the (b, b) covariance of the solution that weighs the rows of joint j by g_j.
+
+    C = A^-1 (sum_j g_j^4 s_j^2 W_j'W_j) A^-1 with A = sum_j g_j^2 W_j'W_j, by triangular solves.
+    It is the textbook s^2 (W'W)^-1 when the weights are 1 / s_j or all joints share one noise.
+
+    :param factors: the unweighted factors.
+    :param kept: (b,) parameters that were solved for; the others get NaN.
+    :param weights: (n,) g_j.
+    :param noise: (n,) s_j, standard deviation of the noise of joint j.
+    """
+    p = int(kept.sum())
+    U = triangle(factors.stack(weights)[:, :-1][:, kept])[:p]
+    B = triangle(factors.stack(weights**2 * noise)[:, :-1][:, kept])[:p]
+    half = sl.solve_triangular(U, sl.solve_triangular(U, B.T, trans='T'))
+    covariance = np.full((kept.size, kept.size), np.nan)
+    covariance[np.ix_(kept, kept)] = half @ half.T
+    return covariance
 
 
 def changing_score_covariance(Z: Sequence[Array], residual: Sequence[Array]) -> Array:

@@ -14,10 +14,10 @@ from robot_id.data.dataset import Dataset
 from robot_id.data.run_names import run_labels
 from robot_id.methods.result import Result
 from robot_id.regression.rows.prediction import Prediction
-from robot_id.report.html import links, markup, motion, parameters, sections, series, servo
+from robot_id.report.html import links, markup, parameters, sections, series, servo
 from robot_id.report.html.charts import correlation_of
-from robot_id.report.html.friction import friction_section
 from robot_id.report.html.markup import number
+from robot_id.report.html.parameters import friction_section
 from robot_id.report.html.provenance import Provenance
 from robot_id.robot import Robot
 from robot_id.robot.parameters.units import torque_units
@@ -67,7 +67,7 @@ def write_report(
         parameters.residual_section(fitted, result, _units(robot, fitted)),
         parameters.convergence_section(result),
         parameters.correlation_section(result),
-        motion.motion_section(robot) if torques else '',
+        sections.motion_section(robot) if torques else '',
         sections.data_section(robot, dataset, result, fitted),
         sections.robot_section(robot),
         sections.repetition_section(result, source, list(downloads)),
@@ -86,7 +86,7 @@ def write_report(
         for key, prediction in predictions.items()
     }
     if torques:
-        sets[motion.KEY] = motion.motion_numbers(robot, result, dataset)
+        sets[sections.KEY] = sections.motion_numbers(robot, result, dataset)
     numbers = {
         'sets': sets,
         'names': _named_deviations(result),

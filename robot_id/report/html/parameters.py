@@ -1,4 +1,4 @@
-"""The sections about what was found: parameters, residuals, convergence, correlation."""
+"""The sections about what was found: parameters, residuals, convergence, correlation, friction."""
 
 from __future__ import annotations
 
@@ -13,11 +13,18 @@ from robot_id.methods.result import Result
 from robot_id.regression.rows.prediction import Prediction
 from robot_id.report.html import charts, markup
 from robot_id.report.html.markup import number
+from robot_id.report.html.svg import Chart, stride
 from robot_id.robot import Robot
+from robot_id.tasks.friction.curves import FrictionCurve
 
 Array = NDArray[np.float64]
 # Papers take a parameter for well identified below 10 or 15 % and for poorly known above 30 %.
 GOOD, FAIR = 10.0, 30.0
+_LEAD = (
+    'Measured torque less that of the rigid model, against velocity, and the friction that was '
+    'fitted. Points off the curve at low speed ask for another friction term; a cloud that is '
+    'wide everywhere is not friction but what the rigid model leaves.'
+)
 
 
 def parameter_section(robot: Robot, result: Result) -> str:
@@ -169,3 +176,39 @@ def correlation_section(result: Result) -> str:
         'combination is well known. A richer motion separates them.'
     )
     return markup.section('correlation', 'Correlation of the parameters', content, lead)
+
+
+def friction_section(curves: Sequence[FrictionCurve]) -> str:
+    """Return a drawing for each joint, nothing without joints."""
+    if not curves:
+        return ''
+    pictures = ''.join(
+        f'<figure><figcaption><b>{escape(curve.joint)}</b></figcaption>{chart(curve)}</figure>'
+        for curve in curves
+    )
+    legend = (
+        '<p class="legend"><i class="measured"></i> measured <i class="predicted"></i> fitted</p>'
+    )
+    content = f'{legend}<div class="pairs">{pictures}</div>'
+    return markup.section('friction', 'Friction', content, _LEAD)
+
+
+def chart(curve: FrictionCurve) -> Chart:
+    """Draw one joint."""
+    at = stride(len(curve.velocity))
+    everything = np.concatenate([curve.measured[at], curve.fitted])
+    low, high = float(everything.min()), float(everything.max())
+    pad = 0.05 * (high - low) or 1.0
+    drawn = Chart(
+        (float(curve.grid[0]), float(curve.grid[-1])),
+        (low - pad, high + pad),
+        f'friction of {curve.joint} against velocity',
+        x_title=f'velocity, {curve.velocity_unit}',
+        y_title=curve.torque_unit,
+    )
+    drawn.cloud(curve.velocity[at], curve.measured[at], 'cloud')
+    # Two lines: friction steps at zero speed, a slope there would be drawn where none is.
+    middle = len(curve.grid) // 2
+    for side in (slice(0, middle), slice(middle + 1, None)):
+        drawn.line(curve.grid[side], curve.fitted[side], 'predicted')
+    return drawn

@@ -12,7 +12,7 @@ import yaml
 from robot_id import files
 from robot_id.exceptions import DescriptionError
 from robot_id.robot.files.loading import load_robot, read_description
-from robot_id.robot.files.shipped import robot_files
+from robot_id.robot.files.source import robot_files
 from robot_id.yaml_text import read_yaml
 
 

@@ -23,14 +23,12 @@ from robot_id.robot.files.description import (
     Noise,
     RobotDescription,
 )
-from robot_id.robot.files.locking import lock_chain
 from robot_id.robot.files.pinocchio_model import from_pinocchio
-from robot_id.robot.files.shipped import robot_files
 from robot_id.robot.files.snapping import snap_mdh
-from robot_id.robot.files.source import RobotSource, digest
+from robot_id.robot.files.source import RobotSource, digest, robot_files
 from robot_id.robot.files.urdf import from_urdf
 from robot_id.robot.files.xacro import expand, is_xacro
-from robot_id.robot.kinematics import Kinematics, from_mdh
+from robot_id.robot.kinematics import Kinematics, from_mdh, lock_chain
 from robot_id.robot.robot import Robot
 from robot_id.texts import one_line
 from robot_id.yaml_text import YamlError, read_yaml

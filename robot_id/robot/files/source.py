@@ -1,4 +1,4 @@
-"""What a robot was loaded from: enough to load it again, and to see that it has changed."""
+"""The shipped robot files, and what a robot was loaded from: enough to load it again."""
 
 from __future__ import annotations
 
@@ -7,6 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from robot_id.share import share_directory
+
+
+def robot_files() -> dict[str, Path]:
+    """Return the shipped robot files by name."""
+    return {
+        path.stem: path for path in sorted((share_directory() / 'config/robots').glob('*.yaml'))
+    }
 
 
 @dataclass(frozen=True)

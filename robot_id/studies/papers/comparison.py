@@ -1,18 +1,80 @@
-"""The parts of a reproduced table: sections with columns and rows, and notes."""
+"""
+A reproduced table: sections with columns and rows, claims, notes, and all tables as one page.
+
+`printed` reads the figures of the papers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
 
+import yaml
 from rich.table import Table
 
 from robot_id.json_numbers import finite
 from robot_id.plain_table import number
-from robot_id.studies.papers.claim import Claim
+from robot_id.report.html.provenance import versions
+from robot_id.share import share_directory
 
 Cell = str | float | None
+Ground = Literal['simulation', 'measurements']
+HEAD = """# The papers, rebuilt
+
+Written by `robot-id reproduce --markdown`; every figure of ours is computed anew by that command,
+the figures of the papers stand in `config/papers/figures.yaml` and beside the code. "Reproduced in
+simulation" means that the paper's own recordings are not public and the claim was tested on a
+simulated robot whose true parameters are known.
+"""
+
+
+@cache
+def _all() -> dict[str, Any]:
+    return yaml.safe_load((share_directory() / 'config' / 'papers' / 'figures.yaml').read_text())
+
+
+def printed(paper: str) -> dict[str, Any]:
+    """Return the printed figures of one paper."""
+    return _all()[paper]
+
+
+def measured(name: str) -> Path | None:
+    """Return a folder of measurements beside the repository, None where it is not."""
+    beside = Path(__file__).resolve().parents[3].parent / 'shared'
+    folder = Path(os.environ.get('ROBOT_ID_SHARED', beside)) / 'data' / name
+    return folder if folder.is_dir() else None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """
+    One claim.
+
+    :param text: what the paper says.
+    :param holds: whether our figures agree.
+    :param evidence: these figures, and why when they do not.
+    :param ground: their basis.
+    """
+
+    text: str
+    holds: bool
+    evidence: str
+    ground: Ground = 'simulation'
+
+    def __post_init__(self) -> None:
+        # A comparison of arrays gives a bool of numpy, which JSON does not know.
+        object.__setattr__(self, 'holds', bool(self.holds))
+
+    @property
+    def verdict(self) -> str:
+        """The judgement in words."""
+        if not self.holds:
+            return 'not reproduced'
+        return 'reproduced' if self.ground == 'measurements' else 'reproduced in simulation'
 
 
 @dataclass(frozen=True)
@@ -122,3 +184,22 @@ class Comparison:
 
 def _line(cells: Sequence[str]) -> str:
     return '| ' + ' | '.join(cell.replace('|', '\\|') for cell in cells) + ' |'
+
+
+def to_markdown(comparisons: Iterable[Comparison], seconds: float) -> str:
+    """Return the page; a summary of all claims comes first."""
+    comparisons = list(comparisons)
+    lines = ['| table | claim | verdict |', '|---|---|---|']
+    for comparison in comparisons:
+        anchor = f'[{comparison.name}](#{comparison.name})'
+        for claim in comparison.claims:
+            lines.append(f'| {anchor} | {claim.text} | {claim.verdict} |')
+    known = ', '.join(f'{name} {version}' for name, version in versions().items())
+    claims = [claim for comparison in comparisons for claim in comparison.claims]
+    total = (
+        f'{sum(c.holds for c in claims)} of {len(claims)} claims hold here. '
+        f'{seconds:.0f} s with {known}.'
+    )
+    parts = [HEAD, total + '\n', '\n'.join(lines) + '\n']
+    parts += [comparison.to_markdown() for comparison in comparisons]
+    return '\n'.join(parts)

@@ -13,8 +13,7 @@ from robot_id.dynamics.simulation.disturbances import Disturbances
 from robot_id.methods import registry
 from robot_id.progress import Progress, silent
 from robot_id.robot import Robot, load_robot
-from robot_id.studies.papers.claim import Claim
-from robot_id.studies.papers.comparison import Comparison, Section
+from robot_id.studies.papers.comparison import Claim, Comparison, Section
 from robot_id.tasks import Cycle, LearningRun, dataset_of, run_ilic
 from robot_id.trajectory import emps_cycle
 

@@ -11,8 +11,7 @@ from robot_id.methods.recursive.supervision import CheapRule, EigenvalueRule
 from robot_id.progress import Progress, silent
 from robot_id.robot import Robot, load_robot
 from robot_id.studies import online_study as study
-from robot_id.studies.papers.claim import Claim
-from robot_id.studies.papers.comparison import Comparison, Section
+from robot_id.studies.papers.comparison import Claim, Comparison, Section
 
 Array = NDArray[np.float64]
 SOURCE = 'C. Schmidt, M. Prüfer: Parameter Identification in Robot Control (paper 002)'

@@ -16,9 +16,7 @@ from robot_id.methods.kalman.ekf import Ekf
 from robot_id.methods.result import Result
 from robot_id.progress import Progress, silent
 from robot_id.robot import Robot, load_robot
-from robot_id.studies.papers.claim import Claim
-from robot_id.studies.papers.comparison import Comparison, Section
-from robot_id.studies.papers.printed import printed
+from robot_id.studies.papers.comparison import Claim, Comparison, Section, printed
 from robot_id.tasks import record
 from robot_id.trajectory import Quintic
 

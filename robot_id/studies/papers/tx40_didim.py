@@ -14,9 +14,7 @@ from robot_id.methods.idim.idim_wls import IdimWls
 from robot_id.methods.result import Result
 from robot_id.progress import Progress, silent
 from robot_id.robot import Robot, load_robot
-from robot_id.studies.papers.claim import Claim
-from robot_id.studies.papers.comparison import Comparison, Section
-from robot_id.studies.papers.printed import measured, printed
+from robot_id.studies.papers.comparison import Claim, Comparison, Section, measured, printed
 from robot_id.tasks import record
 from robot_id.trajectory.default import motion_of
 from robot_id.trajectory.random import random_trajectory

@@ -18,7 +18,12 @@ from robot_id.data.signals.processing import Processing
 from robot_id.regression.rows.observation import Observation
 from robot_id.regression.rows.prediction import relative_error_percent
 from robot_id.regression.solvers.system import System
-from robot_id.regression.solvers.triangular import JointFactors, RowFactor, triangle
+from robot_id.regression.solvers.triangular import (
+    JointFactors,
+    RowFactor,
+    smallest_solution,
+    triangle,
+)
 from robot_id.tasks.verdict.motion_parts import MotionParts, split_motion
 
 Array = NDArray[np.float64]
@@ -105,7 +110,7 @@ class Blocks:
         whole = _joined(list(parts.values()), observation)
         if weights is None:
             weights = System(whole).joint_weights()[0]
-        chi = _solution(whole.stack(weights))
+        chi = smallest_solution(whole.stack(weights))
         tops = {key: _rows(part, observation, weights, b) for key, part in parts.items()}
         residual, torque = [], []
         for k in range(folds):
@@ -114,7 +119,7 @@ class Blocks:
             if not own or not train:
                 continue
             left_out = _joined(own, observation)
-            found = _solution(triangle(np.concatenate(train)))
+            found = smallest_solution(triangle(np.concatenate(train)))
             residual.append(left_out.residual_norms(found))
             torque.append(left_out.torque_norms())
         fit = relative_error_percent(whole.residual_norms(chi), whole.torque_norms())
@@ -165,10 +170,3 @@ def _rows(part: list[RowFactor], observation: Observation, weights: Array, b: in
         wide[:, np.append(observation.columns[j], b)] = weights[j] * factor.R
         rows.append(wide)
     return np.concatenate(rows)
-
-
-def _solution(R: Array) -> Array:
-    """Return the least-squares solution of a factor; what is not excited is zero."""
-    norms = np.linalg.norm(R[:, :-1], axis=0)
-    scale = np.where(norms > 0.0, norms, 1.0)
-    return np.asarray(np.linalg.lstsq(R[:, :-1] / scale, R[:, -1], rcond=1e-9)[0] / scale)

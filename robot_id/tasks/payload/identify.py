@@ -15,24 +15,23 @@ from robot_id.methods.parameters import robot_for
 from robot_id.methods.result import Result
 from robot_id.progress import Progress, part_of, silent
 from robot_id.regression.preprocessing.resolve import resolve
-from robot_id.regression.solvers.triangular import triangle
+from robot_id.regression.solvers.triangular import smallest_solution, triangle
 from robot_id.robot import Robot
 from robot_id.robot.payload import payload_columns
 from robot_id.tasks.checks.gate import CERTAIN, FATAL, detect
-from robot_id.tasks.payload.attachment import Attachment, last_link
+from robot_id.tasks.payload.attachment import Attachment, KnownPart, last_link
 from robot_id.tasks.payload.consistency import nearest_consistent, squared_distance
 from robot_id.tasks.payload.gears import drift_notes, without_load_terms
-from robot_id.tasks.payload.known import KnownPart
 from robot_id.tasks.payload.result import (
     STRATEGIES,
     PayloadIdentification,
     PayloadResult,
+    load_torques,
     of_standard,
 )
 from robot_id.tasks.payload.rows import TooShort, refuse_same
 from robot_id.tasks.payload.strategies import Fit, subtracted, together, with_model
 from robot_id.tasks.payload.swapped import SURE, by_chance, refuse_swapped
-from robot_id.tasks.payload.torques import load_torques
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -85,9 +84,7 @@ def other_link(named: Robot, robot: Robot, fit: Fit, place: Attachment, index: i
 
 
 def _residual(A: Array, y: Array) -> float:
-    scale = np.linalg.norm(A, axis=0)
-    x = np.linalg.lstsq(A / np.where(scale > 0.0, scale, 1.0), y, rcond=1e-9)[0]
-    return float(np.sum((y - A / np.where(scale > 0.0, scale, 1.0) @ x) ** 2))
+    return float(np.sum((y - A @ smallest_solution(np.column_stack([A, y]))) ** 2))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Mass, centre and inertia of a load with their deviations."""
+"""Mass, centre and inertia of a load with their deviations, and the torques that it adds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from robot_id import files
 from robot_id.regression.consistency.pseudo_inertia import pseudo_inertia
 from robot_id.tasks.payload.consistency import nearest_bodies
-from robot_id.tasks.payload.torques import LoadTorques
+from robot_id.tasks.payload.strategies import Fit
 from robot_id.texts import STRATEGIES
 
 Array = NDArray[np.float64]
@@ -245,3 +245,34 @@ def of_standard(
     values = np.where(found & np.isfinite(deviations), values, np.nan)
     deviations = np.where(found, deviations, np.nan)
     return PayloadResult(values, deviations, p, known, strategy, frame, notes)
+
+
+@dataclass(frozen=True)
+class LoadTorques:
+    """
+    Torques of a load, NaN where a joint does not feel it.
+
+    :param measured: (M, n) y - A_r x_r, with the unknowns x_r of everything but the load.
+    :param predicted: (M, n) A_l x_l, with those of the load.
+    """
+
+    measured: Array
+    predicted: Array
+
+
+def load_torques(fit: Fit, part: slice) -> LoadTorques:
+    """
+    Return the torques of one load of a fit.
+
+    :param part: its ten unknowns.
+    """
+    measured: list[Array] = []
+    predicted: list[Array] = []
+    x = fit.solution.x
+    for A, y in zip(fit.A, fit.y):
+        felt = np.any(A[:, :, part] != 0.0, axis=2)
+        own = A[:, :, part] @ x[part]
+        for found, values in ((measured, y - A @ x + own), (predicted, own)):
+            weighted = np.where(felt, values, np.nan)[felt.any(axis=1)]
+            found.append(weighted / fit.weights)
+    return LoadTorques(np.concatenate(measured), np.concatenate(predicted))

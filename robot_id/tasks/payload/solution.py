@@ -10,12 +10,12 @@ import scipy.linalg as sl
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
-from robot_id.regression.solvers.triangular import triangle
+from robot_id.regression.solvers.triangular import RANK, column_sizes, triangle
 from robot_id.regression.uncertainty.standard_errors import least_squares_covariance
 
 Array = NDArray[np.float64]
-# Relative size of singular values, and of a parameter's share in what is not determined.
-RANK, SHARE = 1e-9, 1e-6
+# A parameter's share in what is not determined.
+SHARE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,7 @@ def solve(
     """
     p = A[0].shape[2]
     R = triangle(np.concatenate([np.c_[a.reshape(-1, p), b.ravel()] for a, b in zip(A, y)]))
-    scale = np.linalg.norm(R[:, :p], axis=0)
-    scale = np.where(scale > 0.0, scale, 1.0)
+    scale = column_sizes(R[:, :p])
     U, s, Vt = np.linalg.svd(R[:, :p] / scale, full_matrices=False)
     rank = int(np.sum(s > RANK * s[0]))
     V = Vt[:rank].T

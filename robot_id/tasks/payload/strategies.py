@@ -21,8 +21,7 @@ from robot_id.regression.preprocessing.resolve import resolve
 from robot_id.robot import Robot
 from robot_id.robot.friction.columns import friction_parameters
 from robot_id.tasks.payload.drift import with_drift
-from robot_id.tasks.payload.gears import load_friction, tooth_load
-from robot_id.tasks.payload.load_friction import Design, with_load_friction
+from robot_id.tasks.payload.gears import Design, load_friction, tooth_load, with_load_friction
 from robot_id.tasks.payload.rows import joint_weights, resolve_all, rows_of
 from robot_id.tasks.payload.same_motion import same_motion
 from robot_id.tasks.payload.solution import Solution, solve
