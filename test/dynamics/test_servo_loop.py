@@ -92,7 +92,7 @@ def test_coulomb_friction_stops_a_free_joint_where_the_closed_form_says(tmp_path
     q[:, 0] = 1.0 * t  # the first velocity is its slope
     run = Run(t, q, reference_position=0 * q, enabled=0 * q)
     options = {
-        'longest_step': step, 'friction': 'coulomb',
+        'longest_step': step, 'friction': 'coulomb', 'horizon': 0,
         'fixed': 'kp=1, armature.a=0.01, coulomb.a=0.02, coulomb.b=10, viscous=0, bias=0, delay=0',
     }  # fmt: skip
     problem = registry.create('servo_oe', options).problem(robot, Dataset(('a', 'b'), (run,)))
@@ -100,3 +100,26 @@ def test_coulomb_friction_stops_a_free_joint_where_the_closed_form_says(tmp_path
     J = 0.01 + 5e-4 + 2e-4
     assert position[-1] == pytest.approx(J / (2 * 0.02), rel=2 * step + 1e-3)
     assert np.ptp(position[-50:]) == 0.0
+
+
+def test_a_piece_of_a_run_knows_the_commands_before_it(arm):
+    """A step three samples before the piece moves a joint that hangs at rest ten samples later."""
+    known = 'kp=3, kd=0.3, armature=0.01, viscous=0.01, coulomb=0.1, delay=0.1, bias=0'
+    options = {'fixed': known, 'horizon': 0.5}
+    method = registry.create('servo_oe', options)
+    t = np.arange(100) / 100.0
+    goal = np.zeros((100, 2))
+    goal[47:] = 0.5
+    asked = Run(t, 0 * goal, reference_position=goal)
+    whole = method.problem(arm, Dataset(('a', 'b'), (asked,)), free_start=False)
+    moved, _ = whole.simulate(whole.start(), 0, sensitive=False)
+    assert np.ptp(moved[:57]) == 0.0
+    assert np.ptp(moved) > 0.1
+    data = Dataset(('a', 'b'), (Run(t, moved, reference_position=goal),))
+    problem = method.problem(arm, data)
+    assert [len(piece.measured) for piece in problem.runs] == [50, 50]
+    found, _ = problem.simulate(problem.start(), 1, sensitive=False)
+    assert np.abs(found - moved[50:]).max() < 1e-9
+    # An integral has a state of its own, which a piece does not show: whole runs.
+    method = registry.create('servo_oe', options | {'fixed': 'kp=3, ki=1'})
+    assert len(method.problem(arm, data).runs) == 1

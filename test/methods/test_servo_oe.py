@@ -63,6 +63,7 @@ def test_the_truth_is_within_the_intervals_and_every_door_works(tmp_path):
     ]
     assert np.abs(z).max() < 4.0
     assert np.all(result.std > 0.0)
+    assert result.units[:2] == ('kg.m2', 'N.m.s/rad')
     assert result.verdict == 'usable'
     assert result.holdout_error_percent < 2.0
     assert [row['horizon_s'] for row in result.extras['horizons']] == [0.1, 0.5, 2.0, None]
@@ -128,6 +129,24 @@ def test_the_report_shows_simulated_against_measured_position_of_every_run(tmp_p
         )
         assert np.allclose(residual, error, atol=joint['residual_step'])
         assert rows[name]['rms_error'] == pytest.approx(np.sqrt(np.mean(error**2)))
+
+
+def test_a_descent_through_stick_ends_and_leaves_out_what_is_not_there(tmp_path):
+    """Slow reversals: the cost has steps where the joint stops; no load friction is there."""
+    robot = pendulum(tmp_path)
+    rich = OPTIONS | {'friction': 'quadratic', 'fixed': 'kp=3, kd=0.05, vs=0.3'}
+    absent = {
+        f'{name}.j': 0.0 for name in ('stribeck', 'load_motor', 'load_external',
+        'stribeck_load_motor', 'stribeck_load_external', 'quadratic_load_motor',
+        'quadratic_load_external')
+    }  # fmt: skip
+    truth = TRUTH | {'coulomb.j': 0.15} | absent
+    data = recorded(robot, rich, truth, runs=3, seed=77)
+    result = registry.create('servo_oe', rich).estimate(robot, data)
+    assert result.converged
+    assert sum(result[name] == 0.0 for name in absent) >= 3
+    assert result['armature.j'] == pytest.approx(TRUTH['armature.j'], rel=0.1)
+    assert max(row['mean_absolute_error'] for row in result.extras['runs']) < 1e-3
 
 
 def test_a_bias_that_gravity_does_not_show_is_named(tmp_path):

@@ -24,7 +24,8 @@ from robot_id.data.signals.filters import zero_phase
 from robot_id.dynamics.simulation.servo.drives import DRIVES
 from robot_id.dynamics.simulation.servo.loop import ARMATURE, DELAY, FILM, FIRST_TERM, VISCOUS
 from robot_id.dynamics.simulation.servo.recorded import recorded_torque
-from robot_id.methods.torque_free.problem import Problem, ServoRun
+from robot_id.methods.torque_free.problem import Problem
+from robot_id.methods.torque_free.servo_run import ServoRun
 from robot_id.methods.torque_free.unknowns import Unknown
 from robot_id.robot.friction.budget import TERMS
 

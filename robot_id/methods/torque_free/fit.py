@@ -1,33 +1,33 @@
 """
-The fit of a servo loop: Gauss-Newton with bounds from several starts, and its covariance.
+The fit of a servo loop: descents from several starts, and the covariance of the answer.
 
 It minimises sum_j sum_k rho((y - y_s(theta))^2 / w_j^2): y measured, y_s simulated from the first
-state on under the recorded commands alone, w_j the size of the residual of joint j (found by a
-first fit). Residuals of open simulations are correlated over seconds, so the covariance is a
-sandwich: the scores J' r are summed over blocks of each run.
+state of each piece on under the recorded commands alone, w_j the size of the residual of joint j
+(found by a first fit). Residuals of open simulations are correlated over seconds, so the
+covariance is a sandwich: the scores J' r are summed over blocks of each recording.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 import scipy.linalg as sl
-import scipy.optimize
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
+from robot_id.methods.torque_free.descent import (
+    WEAKEST_PRIOR,
+    Loss,
+    descend,
+    residual_of,
+    robust,
+)
 from robot_id.methods.torque_free.problem import Problem
 from robot_id.progress import Progress, silent
 from robot_id.regression.uncertainty.sandwich import score_covariance
 
 Array = NDArray[np.float64]
-Loss = Literal['linear', 'soft_l1', 'huber']
-# A run that diverges counts as being off by this many rad or m everywhere.
-DIVERGED_BY = 10.0
-# The outlier scale of a robust loss, in sizes of the residual.
-OUTLIER = 3.0
 # Evaluations of one descent, and the relative change of cost and step that ends it.
 EVALUATIONS, ACCURACY = 80, 1e-6
 # That of a search, where the next descent goes on.
@@ -35,13 +35,11 @@ ROUGH = 1e-4
 # Standard deviation of the draws of starts, in natural logarithms or scales.
 SPREAD = 0.7
 # The first descents of several starts are cut after these evaluations, and the best goes on.
-TRIAL_EVALUATIONS = 20
+TRIAL_EVALUATIONS = 40
 # The smallest size of a residual, rad or m: simulated data without noise have weights too.
 SMALLEST_SIZE = 1e-7
 # A block of a run that is longer than this many correlation times counts as independent.
 CORRELATION_TIMES = 4.0
-# Combinations that a change of ten times their scale would not show are not identifiable.
-LARGEST_RELATIVE_STD = 10.0
 
 
 @dataclass(frozen=True)
@@ -74,72 +72,13 @@ class Fit:
     condition: float = float('nan')
 
 
-class _Residual:
-    """
-    Weighted residuals and their Jacobian, one simulation of every run each.
-
-    A prior of LARGEST_RELATIVE_STD scales holds what the data do not determine near its start; it
-    is no part of the covariance.
-    """
-
-    def __init__(self, problem: Problem, sizes: Array) -> None:
-        self.problem, self.sizes = problem, sizes
-        self.centre = problem.start()[: problem.shared]
-
-    def value(self, x: Array) -> Array:
-        parts = []
-        for k, run in enumerate(self.problem.runs):
-            found = self.problem.simulate(x, k, sensitive=False)
-            rho = (
-                np.full_like(run.measured, DIVERGED_BY)
-                if found is None
-                else found[0] - run.measured
-            )
-            parts.append((rho / self.sizes).ravel())
-        return np.concatenate([*parts, self.problem.priors(x)[0], self._off(x)])
-
-    def _off(self, x: Array) -> Array:
-        """Return how far the unknowns are from the start, as the weakest prior sees it."""
-        shared = self.problem.shared
-        return (x[:shared] - self.centre) / LARGEST_RELATIVE_STD
-
-    def jacobian(self, x: Array) -> Array:
-        problem = self.problem
-        rows = [part.reshape(-1, part.shape[2]) for part in self.parts(x)]
-        count = sum(map(len, rows))
-        own, shared = problem.own, problem.shared
-        prior = problem.priors(x)[1]
-        J = np.zeros((count + len(prior) + shared, problem.size))
-        at = 0
-        for k, part in enumerate(rows):
-            J[at : at + len(part), :shared] = part[:, :shared]
-            first = shared + k * own
-            J[at : at + len(part), first : first + own] = part[:, shared:]
-            at += len(part)
-        J[count : count + len(prior)] = prior
-        J[count + len(prior) :, :shared] = np.eye(shared) / LARGEST_RELATIVE_STD
-        return J
-
-    def parts(self, x: Array) -> list[Array]:
-        """Return (N, n, shared + own) of each run."""
-        found = []
-        for k, run in enumerate(self.problem.runs):
-            simulated = self.problem.simulate(x, k, sensitive=True)
-            if simulated is None:
-                width = self.problem.shared + self.problem.own
-                found.append(np.zeros((*run.measured.shape, width)))
-            else:
-                found.append(simulated[1] / self.sizes[None, :, None])
-        return found
-
-
 def fit(
     problem: Problem, loss: Loss = 'soft_l1', first: Array | None = None, evaluations: int = 0
 ) -> Fit:
     """
     Return the answer of a descent, and of a second one with the sizes of its residuals.
 
-    :param loss: of scipy.optimize.least_squares; outliers are three sizes of the residual.
+    :param loss: outliers are three sizes of the residual.
     :param first: inner values of the start, (shared,) or all; those of the problem when None.
     :param evaluations: of a search before.
     """
@@ -149,10 +88,10 @@ def fit(
     x = np.clip(x, *problem.bounds())
     for _ in range(2):
         sizes = np.maximum(_sizes(problem, x), SMALLEST_SIZE)
-        found = _descend(problem, x, sizes, loss, EVALUATIONS, ACCURACY)
+        found = descend(problem, x, sizes, loss, EVALUATIONS, ACCURACY)
         x = found.x
-        evaluations += found.nfev
-    return summarise(problem, x, sizes, loss, evaluations, bool(found.status > 0))
+        evaluations += found.evaluations
+    return summarise(problem, x, sizes, loss, evaluations, found.converged)
 
 
 def search(
@@ -174,41 +113,15 @@ def search(
         if number > 0:
             x[:count] += SPREAD * rng.normal(size=count)
         x = np.clip(x, low, high)
-        tried.append(_descend(problem, x, sizes, loss, TRIAL_EVALUATIONS, ROUGH))
+        tried.append(descend(problem, x, sizes, loss, TRIAL_EVALUATIONS, ROUGH))
         progress((number + 1) / (starts + 1), f'start {number + 1} of {starts}')
-    best = min(tried, key=lambda each: float(each.cost))
-    return np.asarray(best.x), sum(each.nfev for each in tried)
-
-
-def _descend(  # type: ignore[no-untyped-def]
-    problem: Problem, x: Array, sizes: Array, loss: Loss, evaluations: int, accuracy: float
-):
-    residual = _Residual(problem, sizes)
-    return scipy.optimize.least_squares(
-        residual.value, x, residual.jacobian, bounds=_widened(problem.bounds(), x), loss=loss,
-        f_scale=OUTLIER, x_scale=1.0, ftol=accuracy, xtol=accuracy, gtol=1e-10,
-        max_nfev=evaluations,
-    )  # fmt: skip
-
-
-def _widened(bounds: tuple[Array, Array], x: Array) -> tuple[Array, Array]:
-    """Return bounds that a start lies strictly within, as the solver needs it."""
-    low, high = bounds
-    return np.minimum(low, x - 1e-9), np.maximum(high, x + 1e-9)
-
-
-def _residuals(problem: Problem, x: Array) -> list[Array]:
-    found = []
-    for k, run in enumerate(problem.runs):
-        simulated = problem.simulate(x, k, sensitive=False)
-        off = np.full_like(run.measured, DIVERGED_BY)
-        found.append(off if simulated is None else run.measured - simulated[0])
-    return found
+    best = min(tried, key=lambda each: each.cost)
+    return best.x, sum(each.evaluations for each in tried)
 
 
 def _sizes(problem: Problem, x: Array) -> Array:
     """Return the robust size of the residual of each joint, (n,)."""
-    rho = np.concatenate(_residuals(problem, x))
+    rho = np.concatenate([residual_of(problem, x, k) for k in range(len(problem.runs))])
     return np.asarray(
         np.sqrt(np.mean(np.minimum(rho**2, 9.0 * np.median(rho**2, axis=0) + 1e-18), axis=0))
     )
@@ -228,13 +141,12 @@ def summarise(
 
     :param white: count residuals as white noise of these sizes, as before a fit.
     """
-    residuals = _residuals(problem, x)
-    residual = _Residual(problem, sizes)
+    residuals = [-residual_of(problem, x, k) for k in range(len(problem.runs))]
     weighted = [rho / sizes for rho in residuals]
-    influence = [_influence(rho, loss) for rho in weighted]
+    influence = [rho * robust(rho, loss)[1] for rho in weighted]
     if white:
         influence = [np.ones_like(rho) for rho in weighted]
-    parts = residual.parts(x)
+    parts = [_sensitivity(problem, x, k) / sizes[:, None] for k in range(len(problem.runs))]
     covariance, singular, combinations, condition = _covariance(problem, x, parts, influence)
     cost = 0.5 * float(sum(np.sum(rho**2) for rho in weighted))
     return Fit(
@@ -243,14 +155,11 @@ def summarise(
     )  # fmt: skip
 
 
-def _influence(rho: Array, loss: Loss) -> Array:
-    """Return rho'(z) rho of a robust loss: what a residual contributes to the score."""
-    z = (rho / OUTLIER) ** 2
-    if loss == 'soft_l1':
-        return rho / np.sqrt(1.0 + z)
-    if loss == 'huber':
-        return np.where(z > 1.0, rho / np.sqrt(np.maximum(z, 1.0)), rho)
-    return rho
+def _sensitivity(problem: Problem, x: Array, index: int) -> Array:
+    """Return (N, n, shared + own) of a run, zeros where it diverges."""
+    found = problem.simulate(x, index, sensitive=True)
+    shape = (*problem.runs[index].measured.shape, problem.shared + problem.own)
+    return np.zeros(shape) if found is None else found[1]
 
 
 def _covariance(
@@ -258,8 +167,9 @@ def _covariance(
 ) -> tuple[Array, Array, Array, float]:
     """Return covariance, singular values, undetermined combinations and condition number."""
     shared, own = problem.shared, problem.own
-    # The first states are eliminated run by run: what they explain of the other columns goes.
-    reduced = []
+    # The first states are eliminated run by run: what they explain of the other columns goes, and
+    # what they take of the residual too.
+    reduced, taken = [], 0.0
     for part in parts:
         N, n, _ = part.shape
         J = part.reshape(N * n, -1)
@@ -268,26 +178,28 @@ def _covariance(
             B = np.vstack([J[:, :shared], np.zeros((own, shared))])
             Q = np.linalg.qr(A)[0]
             J = (B - Q @ (Q.T @ B))[: N * n]
+            taken += float(np.sum(Q[: N * n] ** 2))
         else:
             J = J[:, :shared]
         reduced.append(J.reshape(N, n, shared))
     rows = problem.priors(x)[1]
-    rows = rows[: len(rows) - own * len(parts), :shared]
     stacked = np.vstack([*(part.reshape(-1, shared) for part in reduced), rows])
     _, s, Vt = np.linalg.svd(stacked, full_matrices=False)
     spread = float(np.sqrt(np.mean(np.concatenate(influence) ** 2)))
-    good = s > max(spread / LARGEST_RELATIVE_STD, 1e-10 * float(s[0]) if len(s) else 0.0)
+    good = s > max(spread / WEAKEST_PRIOR, 1e-10 * float(s[0]) if len(s) else 0.0)
     whole = Vt[~good]
     V = Vt[good].T / s[good]
     covariance = np.zeros((shared, shared))
     if good.any():
-        meat = _meat([part @ V for part in reduced], influence)
+        meat = _meat(*_recordings(problem, [part @ V for part in reduced], influence))
+        samples = sum(rho.size for rho in influence)
+        meat *= samples / max(samples - taken - float(good.sum()), 1.0)
         if len(rows):
             prior = rows @ V
             meat = meat + prior.T @ prior
         covariance = V @ meat @ V.T
     # What the data do not determine has the weakest prior; where that is most, there is no std.
-    vague = LARGEST_RELATIVE_STD**2 * (whole.T @ whole)
+    vague = WEAKEST_PRIOR**2 * (whole.T @ whole)
     covariance = covariance + vague
     lost = np.diag(vague) > 0.5 * np.diag(covariance)
     covariance[lost, lost] = np.inf
@@ -295,12 +207,31 @@ def _covariance(
     return covariance, s, whole, condition
 
 
+def _recordings(
+    problem: Problem, Z: list[Array], influence: list[Array]
+) -> tuple[list[Array], list[Array]]:
+    """Return both with the pieces of a recording joined: what is unmodelled does not end there."""
+    numbers = [run.recording for run in problem.runs]
+    places = [[k for k, own in enumerate(numbers) if own == one] for one in dict.fromkeys(numbers)]
+    return (
+        [np.concatenate([Z[k] for k in own]) for own in places],
+        [np.concatenate([influence[k] for k in own]) for own in places],
+    )
+
+
 def _meat(Z: list[Array], influence: list[Array]) -> Array:
-    """Return cov(Z' rho): by the spectrum for short memories, by blocks for long ones."""
+    """
+    Return cov(Z' rho): by the spectrum for short memories, by blocks for long ones.
+
+    It is at least that of white noise: the sandwich of few rows is itself uncertain, and mostly
+    too small, because rows that matter most are fitted best.
+    """
     rows = sum(map(len, influence))
     memory = max(_correlation_time(rho) for rho in influence)
     length = int(np.ceil(CORRELATION_TIMES * memory))
-    near = score_covariance(Z, influence)
+    power = np.mean(np.concatenate(influence) ** 2, axis=0)
+    white = np.sum([np.einsum('tja,tjb,j->ab', z, z, power) for z in Z], axis=0)
+    near = _larger(score_covariance(Z, influence), white)
     scores = []
     for z, rho in zip(Z, influence):
         for first in range(0, len(rho), length):
@@ -312,12 +243,15 @@ def _meat(Z: list[Array], influence: list[Array]) -> Array:
     # Few blocks: Student's quantile in place of the normal one.
     freedom = max(len(S) - 1, 1)
     factor = len(S) / freedom * (stdtrit(freedom, 0.975) / ndtri(0.975)) ** 2
-    blocks = factor * (S.T @ S)
-    # The larger of the two in every direction.
-    joint = sl.eigh(blocks, near + 1e-12 * np.trace(near) * np.eye(len(near)))
-    scale = np.maximum(joint[0], 1.0)
-    root = np.linalg.pinv(joint[1].T)
-    return np.asarray((root * scale) @ root.T)
+    return _larger(factor * (S.T @ S), near)
+
+
+def _larger(one: Array, other: Array) -> Array:
+    """Return the larger of two covariances in every direction; the other is definite."""
+    size = 1e-12 * float(np.trace(other))
+    values, vectors = sl.eigh(one, other + size * np.eye(len(other)))
+    root = np.linalg.pinv(vectors.T)
+    return np.asarray((root * np.maximum(values, 1.0)) @ root.T)
 
 
 def _correlation_time(rho: Array) -> float:

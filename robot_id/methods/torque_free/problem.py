@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
-import scipy.ndimage
 from numpy.typing import NDArray
 
-from robot_id.data.dataset import Dataset, Run
 from robot_id.dynamics.kernels.tree import tree_of
 from robot_id.dynamics.simulation.servo.drives import DRIVES, Drive
 from robot_id.dynamics.simulation.servo.loop import (
     BIAS,
     DONE,
     FIRST_TERM,
-    Inputs,
     Unknowns,
     servo_loop,
 )
-from robot_id.exceptions import DataError
+from robot_id.methods.torque_free.servo_run import ServoRun
 from robot_id.methods.torque_free.unknowns import Unknown
 from robot_id.robot import Robot
 from robot_id.robot.friction.budget import TERMS
@@ -28,78 +24,8 @@ from robot_id.robot.friction.budget import TERMS
 Array = NDArray[np.float64]
 # Beyond this position (rad or m past the range of the data) a simulation has diverged.
 LARGEST_EXCURSION = 30.0
-# The first state is that of a parabola through this many seconds, and so many samples at least.
-FIRST_SECONDS, FIRST_SAMPLES = 0.06, 4
-# Copper's resistance grows by this share per degree, from this temperature on, degC.
-COPPER, WARM = 0.0039, 25.0
-# A supply voltage is averaged over this many seconds: single readings alias with the switching.
-SUPPLY_SECONDS = 0.2
 # How far the first state may be from the measured one: standard deviations, rad and rad/s.
 FIRST_POSITION_STD, FIRST_VELOCITY_STD = 0.003, 0.2
-
-
-@dataclass(frozen=True)
-class ServoRun:
-    """
-    A run as the loop takes it.
-
-    :param inputs: commands and what is recorded of the drive.
-    :param measured: (N, n) positions of the encoders.
-    :param position: (n,) first position; velocity (n,) first velocity.
-    """
-
-    inputs: Inputs
-    measured: Array
-    position: Array
-    velocity: Array
-
-
-def servo_run(run: Run, longest_step: float, held: bool, source: str = '') -> ServoRun:
-    """
-    Return a run as the loop takes it.
-
-    :param longest_step: seconds of a simulation step at most.
-    """
-    if run.reference_position is None:
-        raise DataError(
-            f'{source or "recording"}: no commanded positions: name them as '
-            "'reference_position' in the mapping"
-        )
-    ones = np.ones_like(run.position)
-    return ServoRun(
-        Inputs(
-            _floats(run.reference_position),
-            _floats(ones if run.gain is None else run.gain),
-            _floats(ones if run.supply is None else _averaged(run.supply, run.step)),
-            _floats(ones if run.temperature is None else 1.0 + COPPER * (run.temperature - WARM)),
-            _floats(ones if run.enabled is None else run.enabled),
-            run.step,
-            max(int(np.ceil(run.step / longest_step - 1e-9)), 1),
-            held,
-        ),
-        _floats(run.position),
-        *_first_state(run),
-    )
-
-
-def _first_state(run: Run) -> tuple[Array, Array]:
-    """Return position and velocity at the first sample, by a parabola through the first ones."""
-    count = min(max(int(FIRST_SECONDS / run.step) + 1, FIRST_SAMPLES), len(run))
-    t = run.step * np.arange(count)
-    W = np.stack([np.ones(count), t, t * t], axis=1)
-    start, slope, _ = np.linalg.lstsq(W, run.position[:count], rcond=None)[0]
-    # An encoder that shows the same all the time stands still.
-    still = np.ptp(run.position[:count], axis=0) == 0.0
-    return np.where(still, run.position[0], start), np.where(still, 0.0, slope)
-
-
-def _averaged(values: Array, step: float) -> Array:
-    width = max(round(SUPPLY_SECONDS / step), 1)
-    return np.asarray(scipy.ndimage.uniform_filter1d(values, width, axis=0, mode='nearest'))
-
-
-def _floats(x: Array) -> Array:
-    return np.require(x, float, ['C', 'W'])
 
 
 class Problem:
@@ -157,6 +83,11 @@ class Problem:
         """All columns."""
         return self.shared + self.own * len(self.runs)
 
+    def place(self, index: int) -> slice:
+        """Return the columns of the first state of a run."""
+        first = self.shared + index * self.own
+        return slice(first, first + self.own)
+
     def inertial_names(self) -> list[str]:
         """Return the names of the free inertial parameters."""
         places = [np.unravel_index(int(np.argmax(np.abs(d))), d.shape) for d in self.directions]
@@ -198,7 +129,7 @@ class Problem:
         N, p = len(run.measured), self.shared + self.own if sensitive else 0
         q, v = run.position - numbers[:, BIAS], run.velocity.copy()
         first_q, first_v = np.zeros((n, p)), np.zeros((n, p))
-        own = x[self.shared + index * self.own :][: self.own]
+        own = x[self.place(index)]
         if self.free_start:
             q = q + FIRST_POSITION_STD * own[:n]
             v = v + FIRST_VELOCITY_STD * own[n:]
@@ -233,23 +164,13 @@ class Problem:
         return position, sensitivity
 
     def priors(self, x: Array) -> tuple[Array, Array]:
-        """Return (r,) residuals of the priors and their (r, size) derivatives."""
+        """Return (r,) residuals of the priors and their (r, shared) derivatives."""
         rows, values = [], []
         for k, u in enumerate(self.unknowns):
             if u.prior is not None:
                 mean, std = u.prior
-                row = np.zeros(self.size)
+                row = np.zeros(self.shared)
                 row[k] = u.slope(float(x[k])) / std
                 rows.append(row)
                 values.append((u.value(float(x[k])) - mean) / std)
-        for k in range(self.shared, self.size):
-            row = np.zeros(self.size)
-            row[k] = 1.0
-            rows.append(row)
-            values.append(float(x[k]))
-        return np.array(values), np.array(rows).reshape(-1, self.size)
-
-
-def servo_runs(dataset: Dataset, longest_step: float, held: bool) -> list[ServoRun]:
-    """Return the runs of a data set as the loop takes them."""
-    return [servo_run(run, longest_step, held, dataset.source) for run in dataset.runs]
+        return np.array(values), np.array(rows).reshape(-1, self.shared)

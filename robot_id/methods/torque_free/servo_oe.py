@@ -17,17 +17,21 @@ from numpy.typing import NDArray
 from robot_id import dynamics
 from robot_id.data.dataset import Dataset
 from robot_id.dynamics.simulation.servo.drives import DRIVES
+from robot_id.dynamics.simulation.servo.loop import FIRST_DRIVE
 from robot_id.exceptions import DataError, DescriptionError
 from robot_id.methods.result import Result
 from robot_id.methods.torque_free import evaluation, identifiability
+from robot_id.methods.torque_free.descent import DIVERGED_BY, Loss
 from robot_id.methods.torque_free.equation_start import equation_start
-from robot_id.methods.torque_free.fit import Fit, Loss, fit, search
-from robot_id.methods.torque_free.problem import Problem, servo_runs
+from robot_id.methods.torque_free.fit import Fit, fit, search
+from robot_id.methods.torque_free.problem import Problem
+from robot_id.methods.torque_free.servo_run import servo_runs
 from robot_id.methods.torque_free.unknowns import build_unknowns
 from robot_id.progress import Progress, part_of, silent
 from robot_id.ranges import Range
 from robot_id.robot import Robot
 from robot_id.robot.friction.budget import STRUCTURES, parse_structure
+from robot_id.robot.parameters.units import standard_units
 
 Array = NDArray[np.float64]
 AUTO = 'auto'
@@ -55,6 +59,8 @@ class ServoOe:
         stribeck_directional, quadratic), terms, or auto: chosen on held-out runs.
     :param inertia: link inertias are fixed, free, or only those that gravity shows are free.
     :param command: held until the next one, or linear in between.
+    :param horizon: seconds of the predictions that are fitted: runs are cut into pieces, each with
+        a first state of its own; 0 for whole runs, which a drive with an integral has anyway.
     :param longest_step: seconds of a simulation step at most.
     :param longest_delay: seconds.
     :param loss: of the residuals: linear, soft_l1 or huber; outliers are three sizes.
@@ -69,6 +75,7 @@ class ServoOe:
     friction: str = 'coulomb'
     inertia: Literal['fixed', 'gravity', 'free'] = 'fixed'
     command: Literal['held', 'linear'] = 'held'
+    horizon: Annotated[float, Range(0.0, 1000.0)] = 1.0
     longest_step: Annotated[float, Range(1e-5, 0.02)] = 0.002
     longest_delay: Annotated[float, Range(0.0, 1.0)] = 0.1
     loss: Loss = 'soft_l1'
@@ -115,6 +122,8 @@ class ServoOe:
         """
         Return what is fitted.
 
+        :param free_start: pieces of the runs, with first states that are unknown; else whole runs
+            from their measured first state on.
         :param informed: start from the equation error of the recordings.
         """
         dataset = dataset.select(robot.joint_names)
@@ -131,6 +140,8 @@ class ServoOe:
         )  # fmt: skip
         if informed:
             problem.unknowns = equation_start(problem)
+        if free_start and self.horizon > 0.0 and not _integrates(problem):
+            problem.runs = tuple(part for run in runs for part in run.pieces(self.horizon))
         return problem
 
     def errors(self, robot: Robot, result: Result, dataset: Dataset) -> list[Array]:
@@ -185,7 +196,6 @@ class ServoOe:
         self, robot: Robot, dataset: Dataset, problem: Problem, found: Fit, before: list[str]
     ) -> Result:
         dataset = dataset.select(robot.joint_names)
-        count = problem.shared
         slopes = np.array(
             [*(u.slope(float(x)) for u, x in zip(problem.unknowns, found.x)),
              *np.ones(len(problem.directions))]
@@ -196,7 +206,10 @@ class ServoOe:
         std = np.sqrt(np.diag(covariance))
         held = self.command == 'held'
         positions = evaluation.simulated(problem, found.x, dataset, self.longest_step, held)
-        square = sum(np.sum(rho**2, axis=0) for rho in found.residuals)
+        square = sum(
+            np.sum(np.nan_to_num(run.position - q, nan=DIVERGED_BY) ** 2, axis=0)
+            for run, q in zip(dataset.runs, positions)
+        )
         size = sum(
             np.sum((run.position - run.position.mean(axis=0)) ** 2, axis=0) for run in dataset.runs
         )
@@ -210,7 +223,7 @@ class ServoOe:
         warnings = [*after, *at_bound]
         if not found.converged:
             warnings.insert(0, 'the fit did not converge: give more starts, or starts nearby')
-        units = [u.unit for u in problem.unknowns] + [''] * len(problem.directions)
+        units = _units(problem)
         return Result(
             robot=robot.name,
             method=self.name,
@@ -225,9 +238,10 @@ class ServoOe:
             simulations=problem.simulations,
             converged=found.converged,
             warnings=tuple(warnings),
+            units=units,
             extras={
                 'rate_hz': dataset.rate,
-                'units': units[:count],
+                'units': list(units),
                 'drive': self.drive,
                 'friction': list(parse_structure(self.friction)),
                 'joints': joint_table(problem, found.x),
@@ -308,6 +322,21 @@ def _named(problem: Problem, x: Array) -> tuple[tuple[str, ...], Array, Array]:
     return tuple(names), np.array(values), np.array(scales)
 
 
+def _units(problem: Problem) -> tuple[str, ...]:
+    """Return the unit of each unknown."""
+    robot = problem.robot
+    inertial = dict(zip(robot.standard_names, standard_units(robot)))
+    return (
+        *(
+            u.unit.replace('kg.m2', 'kg').replace('N.m', 'N').replace('rad', 'm')
+            if robot.prismatic[u.joints[0]]
+            else u.unit
+            for u in problem.unknowns
+        ),
+        *(inertial[name] for name in problem.inertial_names()),
+    )
+
+
 def _directions(robot: Robot, inertia: Array, kind: str) -> Array | None:
     """Return (m, nb, 10) free inertial base parameters, with their sizes."""
     if kind == 'fixed':
@@ -323,6 +352,14 @@ def _directions(robot: Robot, inertia: Array, kind: str) -> Array | None:
         direction[body, k] = max(0.2 * float(np.abs(inertia[:, group]).max()), 1e-4)
         found.append(direction)
     return np.array(found).reshape(-1, *inertia.shape)
+
+
+def _integrates(problem: Problem) -> bool:
+    """Whether the integral of a drive is at work, whose state a piece of a run does not show."""
+    place = FIRST_DRIVE + [number.name for number in problem.drive.numbers].index('ki')
+    return bool(np.any(problem.numbers[:, place])) or any(
+        u.place == place for u in problem.unknowns
+    )
 
 
 def _sizes(robot: Robot, dataset: Dataset, inertia: Array) -> tuple[Array, Array, Array]:

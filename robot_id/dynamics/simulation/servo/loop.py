@@ -103,7 +103,7 @@ class Inputs(NamedTuple):
     """
     What is known of a run, (N, n) each.
 
-    :param command: positions that were commanded.
+    :param command: positions that were commanded, also before the first sample and after the last.
     :param gain: recorded gains of the position loops.
     :param supply: voltages.
     :param warmth: resistance of the windings over that at 25 degC.
@@ -111,6 +111,7 @@ class Inputs(NamedTuple):
     :param step: seconds from sample to sample.
     :param substeps: steps in one sample.
     :param held: whether a command is held until the next one, else joined by straight lines.
+    :param ahead: rows of `command` before the first sample.
     """
 
     command: Array
@@ -121,6 +122,7 @@ class Inputs(NamedTuple):
     step: float
     substeps: int
     held: bool
+    ahead: int = 0
 
 
 class Unknowns(NamedTuple):
@@ -154,7 +156,8 @@ def command_at(inputs, k, s, delay, j):
         start = k * inputs.step + s * h - delay
         x = (start + 1e-12) / inputs.step
         i = math.floor(x)
-        low, high = min(max(i, 0), last), min(max(i + 1, 0), last)
+        low = min(max(i + inputs.ahead, 0), last)
+        high = min(max(i + 1 + inputs.ahead, 0), last)
         over = start + h - (i + 1) * inputs.step
         first, following = inputs.command[low, j], inputs.command[high, j]
         if over < -1e-12:
@@ -162,7 +165,8 @@ def command_at(inputs, k, s, delay, j):
         return first + (following - first) * max(over, 0.0) / h, (following - first) / h
     x = k + (s + 0.5) / inputs.substeps - delay / inputs.step
     i = math.floor(x)
-    low, high = min(max(i, 0), last), min(max(i + 1, 0), last)
+    low = min(max(i + inputs.ahead, 0), last)
+    high = min(max(i + 1 + inputs.ahead, 0), last)
     first, following = inputs.command[low, j], inputs.command[high, j]
     slope = (following - first) / inputs.step
     return first + (following - first) * (x - i), slope
