@@ -15,6 +15,7 @@ from running.robot_graph import EVERYTHING, START_S, Health, bring_up, graph, no
 from running.soft_loop import soft_robot_file
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Trigger
 
 RELAYED = 'effort_relay/commands'
 
@@ -75,13 +76,15 @@ def test_kill_9_of_the_controller_leaves_no_torque_on_a_driver_that_repeats_for_
         graph(
             ('effort_relay', 'stock', {'timeout_s': 0.1}),
             ('ddm_simulator', 'stock', plant),
-            ('trajectory_generator', 'stock', {**common, 'start_motion': True}),
+            ('trajectory_generator', 'stock', common),
         ),
     ):  # fmt: skip
         control.wait_for_log('ready', START_S)
         states = client.collect(JointState, 'joint_states', EVERYTHING)
         heard = client.collect(Float64MultiArray, 'effort_commands', EVERYTHING)
         bring_up(client, 'ctc_controller')
+        # A motion that is under way would pass the robot at speed, and not be joined.
+        assert client.call(Trigger, 'trajectory_generator/start', timeout=START_S).success
 
         def moves():
             assert '[ERROR]' not in control.log, control.log
