@@ -85,11 +85,11 @@ def _with_doubt(method: Any, derived: ResolvedOptions, covariance: Array) -> Arr
     return covariance + doubt
 
 
-def essential(found: Outcome) -> NDArray[np.bool_]:
+def essential(found: Outcome, covariance: Array) -> NDArray[np.bool_]:
     """(b,) parameters that a selection kept; without one, whose 95 % interval leaves out zero."""
     if found.kept is not None and not found.kept.all():
         return found.kept
-    deviation = np.sqrt(np.maximum(np.diag(found.covariance), 0.0))
+    deviation = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     return np.asarray(np.abs(found.chi) > INTERVAL * deviation)
 
 
@@ -122,13 +122,14 @@ def assemble(
     if found.must_explain and not error < UNEXPLAINED_PERCENT:
         converged = False
         warnings += (f'the torques are not explained (relative error {error:.3g} %): do not use',)
+    covariance = _with_doubt(method, derived, found.covariance)
     result = Result(
         robot=robot.name,
         method=method.name,
         names=tuple(robot.base.names),
         values=found.chi,
-        covariance=_with_doubt(method, derived, found.covariance),
-        essential=essential(found),
+        covariance=covariance,
+        essential=essential(found, covariance),
         relative_error_percent=error,
         relative_error_percent_per_joint=100.0 * rho / np.where(norms > 0.0, norms, np.nan),
         condition_number=found.condition_number,
