@@ -15,7 +15,7 @@ pytest.importorskip('mujoco')
 pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is not built')
 
 import numpy as np
-from ros_helpers.position_cell import ACCELERATION, HOME, plant_cell, write_arm
+from ros_helpers.position_cell import HOME, plant_cell, write_arm
 from std_srvs.srv import Trigger
 
 from robot_id import data
@@ -91,7 +91,6 @@ def test_who_ends_the_command_alone_ends_the_motion(arm, cell, tmp_path, number)
     figures = cell.stand()
     # The motion and its stop: the next speed was not played, and nothing was identified.
     assert (figures['trajectories'], figures['rejected']) == (2, 0)
-    assert figures['acceleration'] < 1.3 * ACCELERATION
     assert not (tmp_path / 'result.json').exists()
     left = {name for name, _ in cell.client.node.get_node_names_and_namespaces()}
     assert not left & {'motion_player', 'data_logger'}
