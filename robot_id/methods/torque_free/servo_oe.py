@@ -206,14 +206,7 @@ class ServoOe:
         std = np.sqrt(np.diag(covariance))
         held = self.command == 'held'
         positions = evaluation.simulated(problem, found.x, dataset, self.longest_step, held)
-        square = sum(
-            np.sum(np.nan_to_num(run.position - q, nan=DIVERGED_BY) ** 2, axis=0)
-            for run, q in zip(dataset.runs, positions)
-        )
-        size = sum(
-            np.sum((run.position - run.position.mean(axis=0)) ** 2, axis=0) for run in dataset.runs
-        )
-        per_joint = 100.0 * np.sqrt(square / np.maximum(size, 1e-300))
+        total, per_joint = _percent(dataset, positions)
         after = identifiability.after(problem, found)
         at_bound = [
             f"'{u.name}' is at its bound {u.value(float(x)):.4g} {u.unit}"
@@ -231,7 +224,7 @@ class ServoOe:
             values=values,
             covariance=np.where(np.isfinite(covariance), covariance, np.nan),
             essential=np.abs(values) > 1.96 * std,
-            relative_error_percent=float(100.0 * np.sqrt(np.sum(square) / np.sum(size))),
+            relative_error_percent=total,
             relative_error_percent_per_joint=per_joint,
             condition_number=found.condition,
             iterations=found.evaluations,
@@ -320,6 +313,17 @@ def _named(problem: Problem, x: Array) -> tuple[tuple[str, ...], Array, Array]:
         values.append(float(bodies[body, place]))
         scales.append(float(direction[body, place]))
     return tuple(names), np.array(values), np.array(scales)
+
+
+def _percent(dataset: Dataset, positions: list[Array]) -> tuple[float, Array]:
+    """Return the error of simulated positions in percent of the motion, in all and by joint."""
+    square, size = np.zeros((2, dataset.runs[0].position.shape[1]))
+    for run, position in zip(dataset.runs, positions):
+        rho = np.nan_to_num(run.position - position, nan=DIVERGED_BY)
+        square += np.sum(rho**2, axis=0)
+        size += np.sum((run.position - run.position.mean(axis=0)) ** 2, axis=0)
+    total = float(100.0 * np.sqrt(np.sum(square) / np.sum(size)))
+    return total, 100.0 * np.sqrt(square / np.maximum(size, 1e-300))
 
 
 def _units(problem: Problem) -> tuple[str, ...]:
