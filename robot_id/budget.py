@@ -131,12 +131,12 @@ def time_limit(seconds: float | None) -> Iterator[None]:
         over = True
         raise _Alarm
 
-    complain = sys.unraisablehook
+    reported = sys.unraisablehook
 
     def lost(unraisable: Any) -> None:
         """A callback of C code, such as the compiler's, swallows the alarm: it rings again."""
         if not isinstance(unraisable.exc_value, _Alarm):
-            complain(unraisable)
+            reported(unraisable)
 
     before, sys.unraisablehook = signal.signal(signal.SIGALRM, ring), lost
     signal.setitimer(signal.ITIMER_REAL, min(seconds, LONGEST_S), 1.0)
@@ -149,4 +149,4 @@ def time_limit(seconds: float | None) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
-        sys.unraisablehook = complain
+        sys.unraisablehook = reported

@@ -319,7 +319,7 @@ class LoopProblem:
         return [rows[self.used[:, j], j] for j in range(self.robot.n)]
 
     def projected(self, parts: Sequence[Array]) -> list[Array]:
-        """Return used rows of every joint, freed from what its reversals leave in them."""
+        """Return used rows of every joint with its reversals projected out."""
         return self.reversals.free(parts)
 
     def whole(self, parts: Sequence[Array]) -> Array:

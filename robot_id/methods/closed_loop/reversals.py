@@ -56,7 +56,7 @@ class LoopReversals:
         self._bases = None
 
     def free(self, parts: Sequence[Array]) -> list[Array]:
-        """Return used rows of every joint, freed from what its reversals leave in them."""
+        """Return used rows of every joint with its reversals projected out."""
         if self._bases is None:
             self._bases = self._found()
         projected = []

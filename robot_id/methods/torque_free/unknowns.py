@@ -205,7 +205,7 @@ def build_unknowns(
     table_places = places(drive, friction, longest_delay)
     known = [place.name for place in table_places]
     held = _spread(parse_given(fixed, 'fixed', known, joints), joints)
-    freed = _spread(parse_given(free, 'free', known, joints), joints)
+    unfixed = _spread(parse_given(free, 'free', known, joints), joints)
     for one in held.values():
         if one.value is None:
             raise OptionError(f"fixed: '{one.name}' needs a value", key='fixed')
@@ -226,11 +226,11 @@ def build_unknowns(
             usual = _start(place, float(scales[group[0]]), float(inertias[group[0]]))
             given = [
                 source.value
-                for source in (freed.get(key), believed.get(key), told)
+                for source in (unfixed.get(key), believed.get(key), told)
                 if source is not None and source.value is not None
             ]
             start = _checked(drive, place, joints[group[0]], given[-1] if given else usual)
-            is_free = told is None and (place.free or key in freed or key in believed)
+            is_free = told is None and (place.free or key in unfixed or key in believed)
             for j in group:
                 numbers[j, place.place] = start
             if not is_free:

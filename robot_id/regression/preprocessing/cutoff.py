@@ -113,7 +113,7 @@ def _kept_errors(
     Return the error of a fit with each cut-off, computed once for a robot and its data.
 
     Where a joint turns, every cut-off bends the friction in its own way, which would hide what the
-    cut-offs do to the rest of the rows: all rows are freed from the same reversals.
+    cut-offs do to the rest of the rows: the same reversals are projected out of all rows.
     """
     key = ('fit errors', robot, repr(common), tuple(candidates), coulomb_slope)
 

@@ -105,7 +105,7 @@ class Observation:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """A line where rows to be freed from the reversals are too many to be kept."""
+        """A line where the rows are too many to project the reversals out."""
         if self._keep or not self._free:
             return ()
         return (f'{len(self.dataset)} samples exceed memory_mb: reversals=keep; raise it',)
@@ -123,7 +123,7 @@ class Observation:
         yield from self._projected
 
     def _without_reversals(self, kept: list[Rows]) -> tuple[list[Rows], NDArray[np.intp]]:
-        """Return the rows freed from the reversals of each joint, and how many these took."""
+        """Return the rows with each joint's reversals projected out, and how many these took."""
         joined = [join([part for part in kept if part.run == k]) for k in {p.run for p in kept}]
         projected, taken = [], np.zeros(self.n, int)
         for rows in joined:

@@ -40,7 +40,7 @@ REACH, OFFSETS = 30, 32
 SLOPE_ROWS = 0.3
 # Rows that a passage through rest may span.
 LONGEST = 6.0
-# Rows that are freed together.
+# Rows that are projected together.
 LONGEST_PIECE = 2500
 # Deviations of its noise that a velocity must exceed for its direction to be known.
 DEVIATIONS = 4.0
