@@ -99,8 +99,10 @@ class Studio:
 
     def held_worker(self) -> int:
         """Wait until a piece of work has begun and stop its process, so that it does not end."""
+        deadline = time.monotonic() + PATIENCE_S
         while not (found := self.children('spawn_main')):
             assert self.process.poll() is None, self.errors()
+            assert time.monotonic() < deadline, f'no work began within {PATIENCE_S} s'
             time.sleep(0.01)
         os.kill(found[0], signal.SIGSTOP)
         return found[0]
