@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,7 @@ class Workspace:
         self.version = 0
         self._numbers = itertools.count(1)
         self._loaded: dict[tuple[str, str, str, float], Recorded] = {}
+        self._reading = threading.Lock()
         self._robots: dict[tuple[str, float], Any] = {}
 
     def changed(self) -> None:
@@ -110,12 +112,16 @@ class Workspace:
         name, mapping = self.recordings[index]
         path = self.path(name)
         key = (self.robot, name, mapping, path.stat().st_mtime)
-        if key not in self._loaded:
-            given = str(self.path(mapping)) if mapping else None
-            # An hour may be a gigabyte: what it was by another robot or mapping is left behind.
-            self._loaded = {each: x for each, x in self._loaded.items() if each[1] != name}
-            self._loaded[key] = recorded(self.load_robot(), path, given)
-        return self._loaded[key]
+        if (found := self._loaded.get(key)) is not None:
+            return found
+        # Two tabs that ask for the same hour read it once.
+        with self._reading:
+            if (found := self._loaded.get(key)) is None:
+                # It may be a gigabyte: what it was by another robot or mapping is left behind.
+                self._loaded = {each: x for each, x in self._loaded.items() if each[1] != name}
+                given = str(self.path(mapping)) if mapping else None
+                found = self._loaded[key] = recorded(self.load_robot(), path, given)
+        return found
 
     def envelope(self, index: int) -> Envelope:
         """Return the decimated channels of a chosen recording."""
