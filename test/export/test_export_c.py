@@ -117,7 +117,9 @@ def test_refusals(tmp_path):
     chi = robot.truth()
     result = Result('scara', 'didim', robot.base.names, chi, np.eye(8), converged=False, **fields)
     result.save(tmp_path / 'r.json')
-    run = CliRunner().invoke(cli, ['export', str(tmp_path / 'r.json'), '--format', 'c'])
+    words = ['export', str(tmp_path / 'r.json'), '--format', 'c', '--out', str(tmp_path / 'c')]
+    run = CliRunner().invoke(cli, words)
+    assert not (tmp_path / 'c').exists()
     assert 'did not converge' in str(run.exception or run.output)
     assert identifier('7 axis/robot') == 'robot_7_axis_robot'
     assert identifier('*') == 'robot'
