@@ -123,8 +123,7 @@ def supervise(table, flags, bounds, state, scalars, event, history, inputs, h, t
     composite(tree, inertia, R, p, C, M)
     add_rotors(tree, values, M)
     scalars[SAMPLES] += 1.0
-    kind = FINE
-    applied = scalars[APPLIED] != 0.0
+    kind, applied = FINE, scalars[APPLIED] != 0.0
     for j in range(n):
         found = limits(bounds, state, scalars, event, inputs, h, j)
         leaves = (inputs[0, j] - q[j]) * state[SPEED, j] < 0.0

@@ -10,7 +10,7 @@ constants say the most.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 
 import numpy as np
@@ -23,6 +23,8 @@ from robot_id.robot import Robot
 Array = NDArray[np.float64]
 # Positions and torques (L, n), and which joints stick (n,).
 Samples = tuple[Array, Array, NDArray[np.bool_]]
+# A mistake in words, the samples without it, and those it is compared with.
+Undone = tuple[str, Samples, Samples | None]
 _TINY = 1e-30
 # Share of the squared residual without a mistake that one must leave to be named.
 EXPLAINED = 0.5
@@ -102,11 +104,27 @@ def name_mistake(
     if hardly:
         bound = min(bound, EXPLAINED * still)
 
+    undone = _undone(robot, chi, trip, q, felt, period, stuck)
+    scores = _scores(robot, q, felt, undone, left)
+    if scores.get(words, 0.0) > none:
+        # What the violation says by itself explains nothing.
+        words = UNKNOWN
+    # What it says is given up for a much better reason alone.
+    bound = min(bound, EXPLAINED * scores.get(words, np.inf))
+    said = min(scores, key=lambda each: scores[each])
+    return said if scores[said] < bound else words
+
+
+def _scores(
+    robot: Robot, q: Array, felt: Array, undone: Iterable[Undone], left: Callable[..., float]
+) -> dict[str, float]:
+    """Return what each mistake leaves unexplained; infinite where it explains too little."""
+    none, still = left(q, felt), left(np.broadcast_to(q.mean(axis=0), q.shape), felt)
+
     def explains(score: float, turned: Array) -> bool:
         return score < still or (score < FITS and not _smaller(turned, q))
 
-    undone = _undone(robot, chi, trip, q, felt, period, stuck)
-    scores = {}
+    scores: dict[str, float] = {}
     for said, made, same in undone:
         # Those that take samples away are judged on what is left of them.
         share = none / max(left(*same), _TINY) if same is not None else 1.0
@@ -117,13 +135,7 @@ def name_mistake(
         score = left(turned, scaled) / EXPLAINED
         if explains(score, turned):
             scores[said] = min(scores.get(said, np.inf), score)
-    if scores.get(words, 0.0) > none:
-        # What the violation says by itself explains nothing.
-        words = UNKNOWN
-    # What it says is given up for a much better reason alone.
-    bound = min(bound, EXPLAINED * scores.get(words, np.inf))
-    said = min(scores, key=lambda each: scores[each])
-    return said if scores[said] < bound else words
+    return scores
 
 
 def _smaller(turned: Array, q: Array) -> bool:
@@ -140,7 +152,7 @@ def _undone(
     felt: Array,
     period: float,
     stuck: NDArray[np.bool_],
-) -> Iterator[tuple[str, Samples, Samples | None]]:
+) -> Iterator[Undone]:
     """
     Yield each mistake in words, with the samples as they were without it.
 
