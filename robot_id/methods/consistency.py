@@ -13,6 +13,7 @@ from robot_id.methods.parameters import parameters_for
 from robot_id.methods.result import Result
 from robot_id.regression.consistency import Fitter, PhysicalFit
 from robot_id.regression.consistency.constraints import not_negative
+from robot_id.regression.consistency.fit import base_matrix, whitened
 from robot_id.regression.consistency.test import judge
 from robot_id.robot import Robot
 
@@ -29,12 +30,14 @@ class Consistent:
 
     :param fit: the physically consistent robot.
     :param chi: (b,) the estimate without constraints.
-    :param covariance: (b, b) of it.
+    :param covariance: (b, b) of it, the metric of the fit.
+    :param doubt: (b, b) what the law of friction adds to that covariance.
     """
 
     fit: PhysicalFit
     chi: Array
     covariance: Array
+    doubt: Array | None = None
 
 
 def project(robot: Robot, result: Result, fitter: Fitter | None = None) -> Result:
@@ -54,8 +57,9 @@ def project(robot: Robot, result: Result, fitter: Fitter | None = None) -> Resul
 
 def with_standard(robot: Robot, result: Result, consistent: Consistent) -> Result:
     """Return a result with the values of a physical fit, its standard parameters and the test."""
-    fit, chi = consistent.fit, consistent.chi
-    verdict = judge(robot.base.names, chi, consistent.covariance, fit.chi)
+    fit, chi, doubt = consistent.fit, consistent.chi, consistent.doubt
+    stated = consistent.covariance if doubt is None else consistent.covariance + doubt
+    verdict = judge(robot.base.names, chi, stated, fit.chi)
     bodies = robot.kinematics.body_names
     physical = verdict.to_dict() | {
         'smallest_eigenvalues': dict(zip(bodies, fit.smallest.tolist())),
@@ -69,7 +73,7 @@ def with_standard(robot: Robot, result: Result, consistent: Consistent) -> Resul
     return replace(
         result,
         values=np.array([values[name] for name in result.names]),
-        standard_parameters=tuple(_standard(robot, fit)),
+        standard_parameters=tuple(_standard(robot, consistent)),
         physical=physical,
         warnings=warnings,
     )
@@ -93,8 +97,19 @@ def standard_of(robot: Robot, result: Result) -> Array:
     return np.array([float(values[name]) for name in robot.standard_names])
 
 
-def _standard(robot: Robot, fit: PhysicalFit) -> list[dict[str, Any]]:
-    std = np.sqrt(np.maximum(np.diag(fit.covariance), 0.0))
+def _deviations(robot: Robot, consistent: Consistent) -> Array:
+    """(s,) of the standard parameters: C_x, and J D J' with J = dx/dchi = C_x B' C^-1."""
+    fit = consistent.fit
+    variance = np.diag(fit.covariance)
+    if consistent.doubt is not None:
+        R, _ = whitened(consistent.chi, consistent.covariance)
+        J = fit.covariance @ (R @ base_matrix(robot)).T @ R
+        variance = variance + np.sum((J @ consistent.doubt) * J, axis=1)
+    return np.sqrt(np.maximum(variance, 0.0))
+
+
+def _standard(robot: Robot, consistent: Consistent) -> list[dict[str, Any]]:
+    fit, std = consistent.fit, _deviations(robot, consistent)
     found = []
     for name, x, deviation, share in zip(robot.standard_names, fit.x, std, fit.data_share):
         lower, upper = x - _REACH * deviation, x + _REACH * deviation

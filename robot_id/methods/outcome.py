@@ -77,19 +77,20 @@ def confined(found: Outcome, robot: Robot, fitter: Fitter | None = None) -> Outc
     return replace(found, chi=fit.chi, consistent=Consistent(fit, chi, found.covariance))
 
 
-def _with_doubt(method: Any, derived: ResolvedOptions, covariance: Array) -> Array:
-    """(b, b) covariance with the doubt about the law of friction."""
+def _with_doubt(method: Any, derived: ResolvedOptions, found: Outcome) -> Outcome:
+    """Return an outcome whose deviations count the doubt about the law of friction."""
     doubt = derived.law_doubt
     if doubt is None or getattr(method, 'deviations', 'classical') == 'classical':
-        return covariance
-    return covariance + doubt
+        return found
+    consistent = found.consistent and replace(found.consistent, doubt=doubt)
+    return replace(found, covariance=found.covariance + doubt, consistent=consistent)
 
 
-def essential(found: Outcome, covariance: Array) -> NDArray[np.bool_]:
+def essential(found: Outcome) -> NDArray[np.bool_]:
     """(b,) parameters that a selection kept; without one, whose 95 % interval leaves out zero."""
     if found.kept is not None and not found.kept.all():
         return found.kept
-    deviation = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    deviation = np.sqrt(np.maximum(np.diag(found.covariance), 0.0))
     return np.asarray(np.abs(found.chi) > INTERVAL * deviation)
 
 
@@ -122,14 +123,14 @@ def assemble(
     if found.must_explain and not error < UNEXPLAINED_PERCENT:
         converged = False
         warnings += (f'the torques are not explained (relative error {error:.3g} %): do not use',)
-    covariance = _with_doubt(method, derived, found.covariance)
+    found = _with_doubt(method, derived, found)
     result = Result(
         robot=robot.name,
         method=method.name,
         names=tuple(robot.base.names),
         values=found.chi,
-        covariance=covariance,
-        essential=essential(found, covariance),
+        covariance=found.covariance,
+        essential=essential(found),
         relative_error_percent=error,
         relative_error_percent_per_joint=100.0 * rho / np.where(norms > 0.0, norms, np.nan),
         condition_number=found.condition_number,
