@@ -85,10 +85,12 @@ def compare(name: str, robot: Any, dataset: Any) -> dict[str, Any]:
             decimation = max(1, round(0.4 * dataset.rate / band))
             options = {'cutoff_hz': cutoff, 'decimation': decimation}
             try:
-                one = identify(Request(robot, dataset, options=options, check=False)).result
+                one = identify(Request(robot, dataset, options=options, check=False))
             except RobotIdError:
                 continue
-            tried[f'{cutoff:g} Hz, 1 in {decimation}'] = one.holdout_error_percent
+            # Without a hold-out of its own the error is that of other rows.
+            if one.holdout is not None:
+                tried[f'{cutoff:g} Hz, 1 in {decimation}'] = one.result.holdout_error_percent
     finite = {key: value for key, value in tried.items() if np.isfinite(value)}
     best = min(finite, key=lambda key: finite[key])
     return found | {

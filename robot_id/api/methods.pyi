@@ -516,6 +516,7 @@ class ServoOe(Method):
         friction: str = ...,
         inertia: Literal['fixed', 'gravity', 'free'] = ...,
         command: Literal['held', 'linear'] = ...,
+        horizon: float = ...,
         longest_step: float = ...,
         longest_delay: float = ...,
         loss: Literal['linear', 'soft_l1', 'huber'] = ...,

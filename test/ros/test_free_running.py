@@ -75,7 +75,8 @@ class TwoRobots:
 
     def moves(self, side, by):
         """Return whether the first joint has moved by so much."""
-        return np.ptp([s.position[0] for s in self.states[side]]) > by
+        positions = [s.position[0] for s in self.states[side]]
+        return bool(positions) and np.ptp(positions) > by
 
 
 def test_two_robots_and_kill_9_of_each_node_in_turn(tmp_path):

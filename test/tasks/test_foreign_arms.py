@@ -39,9 +39,12 @@ def test_the_default_is_near_the_best_of_a_sweep(recordings, name):
     for cutoff in (3.0, 8.0, 20.0):
         for band in (2.0, 8.0):
             options = {'cutoff_hz': cutoff, 'decimation': int(0.4 * recorded.rate / band)}
-            errors.append(identify(Request(robot, recorded, options=options)).result)
-    best = min(result.holdout_error_percent for result in errors)
-    assert default.holdout_error_percent < 1.25 * best
+            done = identify(Request(robot, recorded, options=options))
+            # Without a hold-out of its own the error is that of other rows.
+            if done.holdout is not None:
+                errors.append(done.result.holdout_error_percent)
+    assert len(errors) >= 4
+    assert default.holdout_error_percent < 1.25 * min(errors)
 
 
 @pytest.mark.parametrize('method', ['idim_iv', 'didim', 'ekf'])
