@@ -22,7 +22,8 @@ class SearchResult:
 
     :param trajectory: the best motion.
     :param figures: of it, on a grid ten times finer than the search used.
-    :param before: figures of the best random motion that a local search started from.
+    :param before: figures of the best random motion that a local search started from; where none
+        keeps the limits, of the first that the search made keep them.
     :param random_motions: how many random motions were drawn.
     :param evaluations: of the criterion with its gradient.
     :param elapsed_s: wall seconds.
@@ -119,7 +120,8 @@ def _result(
             if not interrupted
             else 'stopped before the first motion within the limits was found'
         )
-    start = min((c for own in board.starts for c in own), key=lambda c: c.score)
+    starts = [c for own in board.starts for c in own] or [own[0] for own in board.entries if own]
+    start = min(starts, key=lambda c: c.score)
     trajectory = objective.family.member(X, middle)
     objective.limits.check(trajectory)
     return SearchResult(

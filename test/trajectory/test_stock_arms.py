@@ -29,3 +29,17 @@ def test_the_default_motion_is_clear_passes_the_check_and_is_usable(name, tmp_pa
     seen = identified(robot, arm.urdf, found.trajectory, 0, speeds=(1.0,))
     assert (seen['codes'], seen['verdict']) == ([], 'usable')
     assert seen['validation'] < 3.0
+
+
+def test_an_arm_whose_random_motions_all_collide_gets_a_motion(tmp_path):
+    """On the PR2 the search finds what no random motion shrinks to."""
+    from plants.mujoco_arms import make_stock_arm, robots_folder
+
+    if robots_folder() is None:
+        pytest.skip('example-robot-data is not installed')
+    robot = load_robot(make_stock_arm('pr2', tmp_path).robot_file)
+    clearance = clearance_of(robot)
+    found = excite(robot, ExcitationOptions(evaluations=150, workers=1), clearance)
+    t = np.linspace(0.0, found.trajectory.duration, 1000)
+    assert clearance.keeps(found.trajectory.sample(t)[0])
+    assert found.search.figures['weighted'] <= found.search.before['weighted']
