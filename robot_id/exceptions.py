@@ -48,6 +48,10 @@ class RobotIdError(Exception):
         super().__init__(printable(message))
         self._named = {'code': code, 'joint': joint, 'key': key, 'value': value, 'bound': bound}
 
+    def add(self, more: str) -> None:
+        """Say more, behind what is said."""
+        self.args = (printable(f'{self}; {more}'),)
+
     @property
     def code(self) -> str | None:
         """What is wrong, a word that stays when the message is improved."""

@@ -14,7 +14,8 @@ from robot_id.methods.result_form import LEVELS
 if TYPE_CHECKING:
     from robot_id.methods.registry import Method
     from robot_id.tasks.verdict.verdict import Remark
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from robot_id.data import Dataset, MappingLike
@@ -172,11 +173,12 @@ def identify(request: Request, progress: Progress = silent) -> Identification:
     findings = tuple(finding.line() for finding in seen) or implausible(robot, dataset)
     if others is not None:
         findings += implausible(robot, others)
-    friction = prepare_friction(
-        robot, dataset, method, request.friction, part_of(progress, 0.05, 0.1)
-    )
-    job = _Job(request, friction, dataset, recording, others, seen, findings)
-    found = job.run(method, part_of(progress, 0.1, 0.8))
+    with _findings_named(seen):
+        friction = prepare_friction(
+            robot, dataset, method, request.friction, part_of(progress, 0.05, 0.1)
+        )
+        job = _Job(request, friction, dataset, recording, others, seen, findings)
+        found = job.run(method, part_of(progress, 0.1, 0.8))
     consistent = consistent_method(method, dict(request.options), inertia(job.case(found)))
     if consistent is not None:
         found = _consistent(
@@ -184,6 +186,19 @@ def identify(request: Request, progress: Progress = silent) -> Identification:
         )
     progress(1.0, 'done')
     return found
+
+
+@contextmanager
+def _findings_named(seen: tuple[Finding, ...]) -> Iterator[None]:
+    """Let a refusal to fit data that look wrong say what is wrong with them."""
+    try:
+        yield
+    except (TimeLimitError, OptionError):
+        raise
+    except RobotIdError as error:
+        if seen:
+            error.add(f'check: {"; ".join(finding.line() for finding in seen)}')
+        raise
 
 
 @dataclass(frozen=True)

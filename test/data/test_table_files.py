@@ -55,6 +55,17 @@ def test_tables_as_spreadsheets_and_loggers_write_them(tmp_path, written, noted)
     assert all('line 2' in note and '[rad]' in note for note in notes)
 
 
+@pytest.mark.parametrize(('name', 'packed'), [('log.csv', True), ('log.csv.gz', False)])
+def test_a_file_is_unpacked_by_what_it_is_whatever_its_name(tmp_path, name, packed):
+    path = tmp_path / name
+    raw = ('q,tau\n' + text()).encode()
+    path.write_bytes(gzip.compress(raw) if packed else raw)
+    names, values, notes = read_csv(path)
+    assert names == ['q', 'tau']
+    assert values.shape == (100, 2)
+    assert notes == ()
+
+
 def test_utf_16_is_named(tmp_path):
     path = tmp_path / 'log.csv'
     path.write_bytes(text().encode('utf-16'))

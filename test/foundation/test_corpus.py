@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from robot_id.cli.main import VERBS
 from robot_id.exceptions import RobotIdError
 from robot_id.robot import load_robot
 from tools.fuzz import inputs, mutate
 from tools.fuzz.targets import Targets
+from tools.fuzz.verbs import LEFT_OUT, Verbs
 
 CORPUS = sorted((Path(__file__).parents[1] / 'corpus').glob('*/*'))
 
@@ -57,3 +59,9 @@ def test_hostile_values_reach_a_tree():
     changed = {mutate.damage_tree(b'a: 1\nb: [1, 2]\n', random.Random(k)) for k in range(20)}
     assert len(changed) > 10
     assert load_robot('emps').n == 1
+
+
+def test_every_verb_is_drawn(tmp_path):
+    verbs = Verbs(inputs.build(tmp_path), tmp_path, 10.0)
+    drawn = {verbs.sound(random.Random(k))[0] for k in range(300)}
+    assert drawn == set(VERBS) - set(LEFT_OUT)

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from robot_id.exceptions import DataError
+from robot_id.data import Run
+from robot_id.exceptions import DataError, RobotIdError
 from robot_id.robot import load_robot
 from robot_id.tasks.checks import unexplained
 from robot_id.tasks.checks.case import Case
@@ -38,6 +39,20 @@ def test_torques_of_the_wrong_sign_are_named_and_not_to_be_used(scara, flipped):
     assert found.result.verdict == 'do_not_use'
     assert any('torque_sign' in reason for reason in found.result.reasons)
     assert 'torque_sign' in found.findings[0]
+
+
+def test_a_delay_in_another_unit_of_time_is_no_error_of_an_option(scara, clean):
+    (run,) = clean.runs
+    late = Run(1e3 * run.time[:-2], run.position[2:], run.torque[:-2])
+    found = identify(Request(scara, replace(clean, runs=(late,))))
+    assert 'time_unit' in [finding['code'] for finding in found.result.findings]
+    assert found.result.verdict == 'do_not_use'
+
+
+def test_a_refusal_says_what_the_check_has_found(scara, flipped):
+    few = replace(flipped, runs=(flipped.runs[0].rows(0, 400),))
+    with pytest.raises(RobotIdError, match='check: torque_sign'):
+        identify(Request(scara, few, options={'decimation': '100'}))
 
 
 def test_the_gate_can_be_passed(scara, flipped):

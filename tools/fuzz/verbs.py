@@ -9,8 +9,8 @@ from robot_id.cli.main import VERBS, cli
 from robot_id.export import FORMATS
 from tools.fuzz import mutate
 
-# Too long for a case, or the start of nodes: their parts are tried by themselves.
-LEFT_OUT = ('bench', 'play', 'reproduce')
+# Too long for a case, the start of nodes or a server: their parts are tried by themselves.
+LEFT_OUT = ('bench', 'play', 'reproduce', 'studio')
 # Endings of files that a verb writes.
 _WRITTEN = ('', '.json', '.csv', '.png', '.html', '.urdf', '.xml', '/x/y', '.pdf')
 
@@ -82,4 +82,5 @@ class Verbs:
             'export': [file['result.json'], '--format', draw.choice(list(FORMATS)), '--out', out,
                        '--force'],
             'campaign': ['report', str(self._folder)],
+            'init': [*robot[1:], recording, '--out', out, '--force'],
         }[verb]  # fmt: skip

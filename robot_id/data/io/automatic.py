@@ -19,7 +19,7 @@ _SHORT = {
     'reference_velocity': 'dq_ref',
     'reference_acceleration': 'ddq_ref',
 }
-_NO_TIME = "for samples at a constant rate give a mapping with 'rate_hz' and 'position'"
+_NO_TIME = "robot-id init writes a mapping; samples at a constant rate have 'rate_hz' in it"
 
 
 def guess_mapping(path: Path) -> tuple[Mapping, Table]:
@@ -40,8 +40,8 @@ def mapping_of(table: Table) -> Mapping:
         names = table.header or list(table.variables)
         shown = f'it has {", ".join(names[:12])}' if names else 'it has no header'
         raise DataError(
-            f'{table.path}: cannot tell what the columns hold ({shown}); give a mapping, one of '
-            f'{", ".join(shipped_mappings())} or a file of your own',
+            f'{table.path}: cannot tell what the columns hold ({shown}); give a mapping: '
+            f'robot-id init writes one, {", ".join(shipped_mappings())} are there',
             code='unknown_columns',
         )
     return mapping

@@ -22,6 +22,8 @@ Array = NDArray[np.float64]
 LONGEST_LINE = 1 << 20
 _BLOCK = 1 << 16
 MOST_COLUMNS = 10_000
+# The first bytes of a file of gzip.
+_GZIP = b'\x1f\x8b'
 
 
 class Layout(NamedTuple):
@@ -102,7 +104,7 @@ class Lines:
         self.open_end = False
 
     def __iter__(self) -> Iterator[str]:
-        opener = gzip.open if self.path.suffix == '.gz' else open
+        opener = gzip.open if is_compressed(self.path) else open
         with opener(self.path, 'rt', encoding='utf-8', errors='replace') as file:
             try:
                 for line in file:
@@ -146,10 +148,10 @@ def read_csv(path: Path) -> tuple[list[str] | None, Array, tuple[str, ...]]:
     try:
         if layout.comma:
             raise ValueError  # row by row
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _open_bytes(path) as file:
             warnings.simplefilter('ignore')  # of a file without rows, reported below
             values = np.loadtxt(
-                path, delimiter=layout.delimiter, skiprows=layout.skip, ndmin=2, comments='#',
+                file, delimiter=layout.delimiter, skiprows=layout.skip, ndmin=2, comments='#',
                 quotechar='"',
             )  # fmt: skip
     except (ValueError, EOFError, zlib.error, gzip.BadGzipFile):
@@ -193,7 +195,13 @@ def _check_size(path: Path) -> None:
 
 
 def _open_bytes(path: Path) -> BinaryIO:
-    return cast(BinaryIO, gzip.open(path, 'rb') if path.suffix == '.gz' else path.open('rb'))
+    return cast(BinaryIO, gzip.open(path, 'rb') if is_compressed(path) else path.open('rb'))
+
+
+def is_compressed(path: Path) -> bool:
+    """Whether a file is of gzip, whatever its name says."""
+    with path.open('rb') as file:
+        return file.read(len(_GZIP)) == _GZIP
 
 
 def _read_with_care(path: Path, layout: Layout) -> tuple[Array, tuple[str, ...]]:

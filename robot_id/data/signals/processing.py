@@ -31,7 +31,9 @@ END_ROWS = 3
 # The decimation filter passes twice the bandwidth.
 DECIMATION_MARGIN = 2.0
 
-Offset = Annotated[float, Range(-0.5, 0.5)]
+# The longest delay of a torque that is one, s.
+LONGEST_DELAY_S = 0.5
+Offset = Annotated[float, Range(-LONGEST_DELAY_S, LONGEST_DELAY_S)]
 
 
 @dataclass(frozen=True)

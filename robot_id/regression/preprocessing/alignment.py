@@ -13,7 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data.dataset import Dataset
-from robot_id.data.signals.processing import LARGEST_CUTOFF, Processing, even_factor
+from robot_id.data.signals.processing import (
+    LARGEST_CUTOFF,
+    LONGEST_DELAY_S,
+    Processing,
+    even_factor,
+)
 from robot_id.data.signals.processing import resolve as fill_in
 from robot_id.exceptions import DataError
 from robot_id.regression.preprocessing.coarse import coarse
@@ -163,7 +168,7 @@ def _align(
         known = offset.of_joints() if offset.differ else offset.seconds
         shifted = replace(processing, torque_delay_s=known)
         rest = _offset(_fit(Observation(robot, dataset, shifted, best).projected()), step)
-        offset = offset if rest is None else offset.plus(rest)
+        offset = offset if rest is None else _credible(offset.plus(rest))
     in_rows, doubt = best, None
     if isinstance(slope, str):
         in_rows, doubt, tails = _law_of_motion(rows, best, own)
@@ -262,7 +267,12 @@ def _offset(fit: _Fit | None, step: float) -> TimeOffset | None:
     torque that is early or late, although gravity and inertia are not.
     """
     offset = None if fit is None else estimate_offset(*fit, step)
-    return offset if fit is None or offset is None else with_joints(offset, *fit)
+    return _credible(offset if fit is None or offset is None else with_joints(offset, *fit))
+
+
+def _credible(offset: TimeOffset | None) -> TimeOffset | None:
+    """Return an offset, None where it is no delay but another defect, as a wrong unit of time."""
+    return offset if offset is None or offset.largest <= LONGEST_DELAY_S else None
 
 
 def _fit(observation: Observation) -> _Fit | None:
