@@ -48,6 +48,8 @@ def _column_list(value: Any) -> Any:
         span = re.fullmatch(r'(\d{1,9})\s*-\s*(\d{1,9})', item) if isinstance(item, str) else None
         if span and int(span[2]) - int(span[1]) >= MOST_COLUMNS:
             raise ValueError(f"'{item}' names more than {MOST_COLUMNS} columns")
+        if span and int(span[2]) < int(span[1]):
+            raise ValueError(f"'{item}' counts backwards; name the columns one by one")
         columns += range(int(span[1]), int(span[2]) + 1) if span else [item]
     if len(columns) > MOST_COLUMNS:
         raise ValueError(f'more than {MOST_COLUMNS} columns')

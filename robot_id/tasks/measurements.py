@@ -71,7 +71,7 @@ def load_for(
 
 def prepared(dataset: data.Dataset, needs_torque: bool = True) -> data.Dataset:
     """
-    Return a recording whose joints all have torques, each sample once, its runs in one order.
+    Return a recording whose joints all have torques, each run and sample once, in one order.
 
     How it was cut into files must not matter, nor their order: the runs are sorted by their
     stamps and by what they hold, and those that continue each other are one.
@@ -81,9 +81,32 @@ def prepared(dataset: data.Dataset, needs_torque: bool = True) -> data.Dataset:
     runs = tuple(sorted(dataset.runs, key=_key))
     if any(one is not other for one, other in zip(runs, dataset.runs)):
         dataset = replace(dataset, runs=runs)
+    dataset = _each_once(dataset)
     if not dataset.has_torque:
         return joined(dataset)
     return without_held_samples(joined(with_torques(dataset)))
+
+
+def _each_once(dataset: data.Dataset) -> data.Dataset:
+    """Return the runs without copies: they would count as new measurements, and for a hold-out."""
+    runs: list[data.Run] = []
+    notes = list(dataset.notes)
+    for run in dataset.runs:
+        first = next((each for each in runs if _same(each, run)), None)
+        if first is None:
+            runs.append(run)
+        else:
+            notes.append(f'{run.name or "a run"}: a copy of {first.name or "another"}, left out')
+    if len(runs) == len(dataset.runs):
+        return dataset
+    return replace(dataset, runs=tuple(runs), notes=tuple(notes))
+
+
+def _same(one: data.Run, other: data.Run) -> bool:
+    """Whether two runs hold the same positions and torques, whatever their clocks."""
+    return np.array_equal(one.position, other.position) and np.array_equal(
+        one.torque, other.torque
+    )
 
 
 def _key(run: data.Run) -> tuple[float, int, list[float], list[float]]:

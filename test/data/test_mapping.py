@@ -142,6 +142,7 @@ COLUMNS = {'position': {'columns': '1-2'}, 'torque': {'columns': '3-4'}}
         ({'time': {'colum': 1}}, "'time.colum', did you mean 'column'"),
         ({'topics': {'refrence': 'r'}}, "'topics.refrence', did you mean 'reference'"),
         ({'rate_hz': -5}, 'rate_hz'),
+        ({'position': {'columns': '2-1'}}, "'2-1' counts backwards"),
         ({'rate_hz': None}, "neither 'time' nor 'rate_hz'"),
         ({'position': None}, "no key 'position'"),
         ({'position': {'columns': '1-2', 'unit': 'degrees'}}, "no unit 'degrees', did you mean"),

@@ -3,8 +3,11 @@
 import json
 
 import numpy as np
+import pyarrow as arrow
 import pytest
 from errors import refused
+from pyarrow import parquet
+from scipy.io import savemat
 
 from robot_id import data
 from robot_id.data import Run
@@ -119,6 +122,39 @@ def test_json_with_our_own_names_needs_no_mapping(tmp_path):
     np.testing.assert_allclose(data.load(path).runs[0].torque, DUTY)
 
 
+@pytest.mark.parametrize('name', ['log.json', 'log.parquet', 'log.mat', 'log.npz'])
+def test_variables_named_as_the_columns_of_a_csv_need_no_mapping(tmp_path, name):
+    path = tmp_path / name
+    columns = {'time': T, 'torque.b': DUTY[:, 1], 'torque.a': DUTY[:, 0]}
+    columns |= {'position.b': Q[:, 1], 'position.a': Q[:, 0]}
+    if path.suffix == '.parquet':
+        parquet.write_table(arrow.table(columns), path)
+    elif path.suffix == '.npz':
+        np.savez(path, **columns)
+    else:
+        parts = {
+            part: {j: columns[f'{part}.{j}'] for j in 'ba'} for part in ('position', 'torque')
+        }
+        tree = {'time': T, **parts}
+        if path.suffix == '.mat':
+            savemat(path, tree)
+        else:
+            path.write_text(json.dumps(tree, default=np.ndarray.tolist))
+    dataset = data.load(path, joint_names=('a', 'b'))
+    np.testing.assert_array_equal(dataset.runs[0].position, Q)
+    np.testing.assert_array_equal(dataset.runs[0].torque, DUTY)
+
+
+@pytest.mark.parametrize('end', ['', '\n', '\n{"t": 3.1, "q": [0.', '\n\n'])
+def test_a_sample_in_each_line_of_json(tmp_path, end):
+    path = tmp_path / 'log.jsonl'
+    samples = [{'t': t, 'q': list(q), 'tau': list(tau)} for t, q, tau in zip(T, Q, DUTY)]
+    path.write_text('\n'.join(map(json.dumps, samples)) + end)
+    (run,) = data.load(path).runs
+    np.testing.assert_allclose(run.position, Q)
+    np.testing.assert_allclose(run.torque, DUTY)
+
+
 @pytest.mark.parametrize(
     'text',
     ['[', '[' * 100_000, '3', '[1, 2]', '{"t": [0, 1], "q": [[1], [2, 3]], "tau": [1, 2]}',
@@ -129,6 +165,14 @@ def test_json_that_is_no_recording_is_refused(tmp_path, text):
     path = tmp_path / 'log.json'
     path.write_text(text)
     with pytest.raises(DataError, match=r'log\.json'):
+        data.load(path)
+
+
+@pytest.mark.parametrize('text', ['', '{\n', '3\n', '{"t": 0}\n{\n{"t": 1}\n', '[' * 100_000])
+def test_lines_of_json_that_are_no_recording_are_refused(tmp_path, text):
+    path = tmp_path / 'log.jsonl'
+    path.write_text(text)
+    with pytest.raises(DataError, match=r'log\.jsonl'):
         data.load(path)
 
 

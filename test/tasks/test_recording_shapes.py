@@ -56,6 +56,14 @@ def same(one, other):
     return np.mean(np.abs(off) < 1.96) > 0.9 and np.abs(off).max() < 4.0
 
 
+def test_a_recording_given_twice_counts_once(leg):
+    (run,) = leg[1].dataset.runs
+    later = replace(run, time=run.time + 100.0, name='copy.csv')
+    once = prepared(replace(leg[1].dataset, runs=(later, replace(run, name='log.csv'))))
+    assert [each.name for each in once.runs] == ['log.csv']
+    assert 'copy.csv: a copy of log.csv, left out' in once.notes
+
+
 @settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_files_cut_anywhere_in_any_order(leg, one_file, data):

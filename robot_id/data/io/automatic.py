@@ -27,7 +27,8 @@ def guess_mapping(path: Path) -> tuple[Mapping, Table]:
     Return the mapping and table of a file with our own names; refuse others with advice.
 
     A csv has the header `time`, `position.<joint>`, `torque.<joint>` and so on; the others have
-    variables `time`, `position`, `torque` and so on, (N, n) each, and maybe `joint_names`.
+    variables of these names, or `time`, `position`, `torque` and so on, (N, n) each, and maybe
+    `joint_names`.
     """
     table = read_table(path)
     return mapping_of(table), table
@@ -35,7 +36,7 @@ def guess_mapping(path: Path) -> tuple[Mapping, Table]:
 
 def mapping_of(table: Table) -> Mapping:
     """Return the mapping of a table with our own names; refuse others with advice."""
-    mapping = _of_header(table) if table.header is not None else _of_variables(table)
+    mapping = _of_variables(table) or _of_names(table)
     if mapping is None:
         names = table.header or list(table.variables)
         shown = f'it has {", ".join(names[:12])}' if names else 'it has no header'
@@ -47,8 +48,10 @@ def mapping_of(table: Table) -> Mapping:
     return mapping
 
 
-def _of_header(table: Table) -> Mapping | None:
-    header = table.header or []
+def _of_names(table: Table) -> Mapping | None:
+    """Return the mapping of `time`, `position.<joint>` ..., the columns of a csv or variables."""
+    header = list(table.variables) if table.header is None else table.header
+    kind = 'variable' if table.header is None else 'columns'
     prefix = 'position.'
     joints = [name.removeprefix(prefix) for name in header if name.startswith(prefix)]
     time = next((name for name in ('time', 't') if name in header), None)
@@ -72,8 +75,9 @@ def _of_header(table: Table) -> Mapping | None:
             missing = next(name for name in columns if name not in header)
             raise DataError(f"{table.path}: no column '{missing}', others of {channel} are there")
         if present:
-            channels[channel] = Channel(columns=list(columns))
-    return Mapping(joints=joints, time=TimeColumn(column=time), **channels)  # type: ignore[arg-type]
+            channels[channel] = Channel(**{kind: list(columns)})  # type: ignore[arg-type]
+    clock = TimeColumn(variable=time) if table.header is None else TimeColumn(column=time)
+    return Mapping(joints=joints, time=clock, **channels)  # type: ignore[arg-type]
 
 
 def _of_variables(table: Table) -> Mapping | None:

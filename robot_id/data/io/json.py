@@ -1,7 +1,8 @@
-"""JSON files: lists of numbers by name, or a list of samples."""
+"""JSON files: lists of numbers by name, a list of samples, or a sample in each line."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,13 @@ def read_json(path: Path) -> dict[str, Any]:
 
     :param path: `{"t": [...], "q": [[...], ...]}`, a list of entries in such an object, whose
         columns are called `entries.t`, or samples `[{"t": 0.0, "q": [...]}, ...]`,
-        which become a list for each name that all of them have.
+        which become a list for each name that all of them have. In a .jsonl each line is a sample.
     """
     length = path.stat().st_size
     budget.check_memory(length, length, f'{path}:')
+    text = path.read_text(encoding='utf-8-sig')
     try:
-        content = json.loads(path.read_text(encoding='utf-8-sig'))
+        content = _of_lines(text) if path.suffix.lower() == '.jsonl' else json.loads(text)
     except RecursionError as error:
         raise ValueError('nested too deeply') from error
     if _is_samples(content):
@@ -29,6 +31,16 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise ValueError('an object of lists, or a list of objects, is needed')
     return _with_lists(content)
+
+
+def _of_lines(text: str) -> list[Any]:
+    """Return what each line holds; a last one that a logger did not end is left out."""
+    ended = text[: text.rfind('\n') + 1]
+    lines = [line for line in ended.split('\n') if line.strip()]
+    samples = [json.loads(line) for line in lines]
+    with contextlib.suppress(ValueError):
+        samples.append(json.loads(text[len(ended) :]))
+    return samples
 
 
 def _is_samples(content: Any) -> bool:

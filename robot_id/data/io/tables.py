@@ -111,7 +111,7 @@ def read_table(path: Path) -> Table:
             return Table(path, variables=read_npz(path))
         if name.endswith('.parquet'):
             return Table(path, variables=read_parquet(path))
-        if name.endswith('.json'):
+        if name.endswith(('.json', '.jsonl')):
             return Table(path, variables=read_json(path))
     except DataError:
         raise

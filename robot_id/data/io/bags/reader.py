@@ -132,7 +132,11 @@ class _States:
                     f"renames them: 'joints: {{RECORDED_NAME: {missing[0]}}}'",
                     joint=missing[0],
                 )
-            raise DataError(f'{source}: the joints are spread over several messages')
+            raise DataError(
+                f'{source}: no message has all joints, they come in several; record a topic of '
+                "all of them, as joint_state_publisher makes one of its 'source_list'",
+                code='joints_apart',
+            )
         ignored = found.count - found.unreadable - sum(sizes[key] for key in keys)
         if ignored:
             notes.append(f'{source}: {ignored} message(s) of other joints ignored')
