@@ -7,6 +7,8 @@ And texts in files of other languages: one function a language, used wherever on
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 # Of a name (robot, joint, parameter, method), and of a line (warning, reason, note).
@@ -28,6 +30,25 @@ STRATEGIES = {
 def is_line(text: str, longest: int = LONGEST_LINE) -> bool:
     """Whether a text is one line without control characters, of limited length."""
     return len(text) <= longest and text.isprintable()
+
+
+# What pydantic calls the kinds of values that a file can have.
+_KINDS = {'dict': 'a table of keys', 'model': 'a table of keys', 'list': 'a list'}
+
+
+def problem_of(error: Mapping[str, Any]) -> tuple[str, str]:
+    """
+    Return the key of a problem that pydantic found in a file, and what is wrong in words.
+
+    :param error: one of `ValidationError.errors()`.
+    """
+    # Among several allowed forms pydantic names the one it tried, as list[int].
+    place = [str(part) for part in error['loc'] if not re.search(r'[\[(]', str(part))]
+    kind = _KINDS.get(str(error['type']).removesuffix('_type').removesuffix('_attributes'))
+    if kind is not None:
+        return '.'.join(place), f'must be {kind}'
+    message = str(error['msg']).removeprefix('Value error, ')
+    return '.'.join(place), message.replace('Input should be', 'must be', 1)
 
 
 def one_line(text: object) -> str:

@@ -28,6 +28,7 @@ from robot_id.data import units
 from robot_id.data.border import HIGHEST_HZ, LARGEST, SMALLEST_SCALE
 from robot_id.data.percent_of_range import PERCENT_OF_RANGE, with_scale_and_offset
 from robot_id.exceptions import DataError, did_you_mean, shorten
+from robot_id.texts import problem_of
 from robot_id.yaml_text import YamlError, read_yaml
 
 CHANNELS = tuple(units.OF_CHANNEL)
@@ -395,7 +396,7 @@ def _explain(error: ValidationError) -> str:
             owners = {'time': TimeColumn.model_fields, 'topics': Topics.model_fields}
             known = list(owners.get(place[0], Channel.model_fields))
         return f"unknown key '{'.'.join(place)}', {did_you_mean(place[-1], known)}"
-    message = first['msg'].removeprefix('Value error, ')
+    key, message = problem_of(first)
     value = first.get('input')
     shown = f', got {shorten(repr(value))}' if isinstance(value, str | int | float) else ''
-    return f'{".".join(place)}: {message}{shown}' if place else f'{message}'
+    return f'{key}: {message}{shown}' if key else message

@@ -33,6 +33,7 @@ from robot_id.methods.extras_form import (
 )
 from robot_id.methods.torque_free import TORQUE_FREE
 from robot_id.robot.files.names import Name
+from robot_id.texts import problem_of
 
 SCHEMA = 1
 Level = Literal['usable', 'caution', 'do_not_use']
@@ -265,8 +266,6 @@ def parse_form(data: Any, source: str) -> ResultForm:
         kind = ServoResultForm if data.get('method') in TORQUE_FREE else ResultForm
         return kind.model_validate(data)
     except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        key = '.'.join(str(part) for part in problem['loc'])
-        message = problem['msg'].removeprefix('Value error, ')
+        key, message = problem_of(error.errors(include_url=False)[0])
         line = f'{source}: {shorten(key)}: {message}' if key else f'{source}: {message}'
         raise DataError(line, key=key or None) from error

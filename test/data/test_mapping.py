@@ -160,6 +160,8 @@ COLUMNS = {'position': {'columns': '1-2'}, 'torque': {'columns': '3-4'}}
         ({'position': {'columns': '1-2', 'scale': 'drive_gain'}}, "for 'torque' only"),
         ({'torque': {'columns': '3-4', 'offset': 1}}, "'offset' is for positions only"),
         ({'rows': [1, 2, 3]}, 'rows'),
+        ({'rows': 'all'}, "yaml: rows: must be a list, got 'all'"),
+        ({'time': 't'}, "yaml: time: must be a table of keys, got 't'"),
         ({'rows': [1, 20], 'seconds': [0, 1]}, "both 'rows' and 'seconds'"),
         ({'joints': ['a', 'a']}, "joint 'a' is named twice"),
         ({'joints': {'x': 'a', 'y': 'a'}}, "joint 'a' is named twice"),

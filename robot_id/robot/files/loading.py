@@ -30,7 +30,7 @@ from robot_id.robot.files.urdf import from_urdf
 from robot_id.robot.files.xacro import expand, is_xacro
 from robot_id.robot.kinematics import Kinematics, from_mdh, lock_chain
 from robot_id.robot.robot import Robot
-from robot_id.texts import one_line
+from robot_id.texts import one_line, problem_of
 from robot_id.yaml_text import YamlError, read_yaml
 
 # The base parameters take the cube of their number: more than this would take minutes.
@@ -69,12 +69,11 @@ def _first_problem(error: ValidationError) -> tuple[str, str | None, Any]:
     # A misspelt key is often also a missing one: the misspelling is the more helpful message.
     unknown = [p for p in problems if p['type'] == 'extra_forbidden']
     problem = (unknown or problems)[0]
-    place = '.'.join(str(part) for part in problem['loc'])
+    place, message = problem_of(problem)
     if problem['type'] == 'extra_forbidden':
         known = _known_keys(problem['loc'][:-1])
         hint = did_you_mean(str(problem['loc'][-1]), known)
         return f"unknown key '{place}', {hint}", place, None
-    message = problem['msg'].removeprefix('Value error, ')
     if problem['type'] == 'missing':
         return f"key '{place}' is missing", place, None
     if not place:

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from robot_id.exceptions import DescriptionError, did_you_mean
 from robot_id.robot.files.description import Joint
 from robot_id.robot.robot import Robot
+from robot_id.texts import problem_of
 
 
 def with_friction(
@@ -66,5 +67,5 @@ def _joint(joint: Joint, terms: Sequence[str], constants: Mapping[str, float]) -
     try:
         return Joint.model_validate({**joint.model_dump(), **changed})
     except ValidationError as error:
-        reason = error.errors()[0]['msg'].removeprefix('Value error, ')
+        reason = problem_of(error.errors()[0])[1]
         raise DescriptionError(f"joint '{joint.name}': {reason}", joint=joint.name) from error
