@@ -27,6 +27,7 @@ from pydantic import (
 from robot_id.data import units
 from robot_id.data.border import HIGHEST_HZ, LARGEST, SMALLEST_SCALE
 from robot_id.data.percent_of_range import PERCENT_OF_RANGE, with_scale_and_offset
+from robot_id.data.signals.processing import LONGEST_DELAY_S
 from robot_id.exceptions import DataError, did_you_mean, shorten
 from robot_id.texts import problem_of
 from robot_id.yaml_text import YamlError, read_yaml
@@ -103,6 +104,8 @@ Seconds = Annotated[
 TimeRanges = Annotated[list[Seconds] | dict[str, list[Seconds]], BeforeValidator(_row_ranges)]
 # A factor or offset that is finite, and no power of ten that no unit makes.
 Factor = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
+# Of a torque, s.
+Delay = Annotated[float, Field(ge=-LONGEST_DELAY_S, le=LONGEST_DELAY_S, allow_inf_nan=False)]
 Law = Literal['pd', 'duty', 'voltage']
 Value = Factor | list[Factor] | dict[str, Factor | list[Factor]]
 Matrix = Annotated[list[list[Factor]], AfterValidator(_square)]
@@ -173,7 +176,7 @@ class Channel(_Strict):
     scale: Factor | list[Factor] | str | None = None
     motor_matrix: Matrix | None = None
     offset: Factor | list[Factor] | None = None
-    delay: Factor = 0.0
+    delay: Delay = 0.0
     compensated: tuple[Compensated, ...] = ()
     value: Value | None = None
     law: Law | None = Field(default=None, alias='from')
@@ -198,6 +201,13 @@ class Channel(_Strict):
             ):
                 raise ValueError(f'must be {SMALLEST_SCALE:g} to {LARGEST:g} in size, or 0')
         return value
+
+    def sources(self) -> list[tuple[str | None, str, int | str]]:
+        """Return file, variable and column of what is read."""
+        names = self.variable if isinstance(self.variable, list) else [self.variable or '']
+        if self.columns is None:
+            return [(self.file, '', name) for name in names if name]
+        return [(self.file, names[0], column) for column in self.columns]
 
 
 class Topics(_Strict):
@@ -293,6 +303,19 @@ class Mapping(_Strict):
                 raise ValueError(f"{name}: 'compensated' is for 'control' only, what is sent")
             if channel.offset is not None and name not in ('position', 'reference_position'):
                 raise ValueError(f"{name}: 'offset' is for positions only")
+        return self
+
+    @model_validator(mode='after')
+    def _one_meaning_each(self) -> Mapping:
+        """Refuse a column of positions or torques that has two meanings."""
+        taken: dict[tuple[str | None, str, int | str], str] = {}
+        for name in ('position', 'torque'):
+            channel = getattr(self, name)
+            for source in () if channel is None else channel.sources():
+                if (other := taken.get(source)) is not None:
+                    both = f'two joints of {name}' if other == name else f'{other} and {name}'
+                    raise ValueError(f"{name}: '{source[-1]}' stands for {both}")
+                taken[source] = name
         return self
 
     def channels(self) -> dict[str, Channel]:
