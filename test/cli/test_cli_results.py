@@ -94,7 +94,8 @@ def test_export_refuses(file, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ('name', 'begins'), [('a.csv', 'name,'), ('a.urdf', '<?xml'), ('a.yaml', '# 8 base parameters')]
+    ('name', 'begins'),
+    [('a.csv', 'name,'), ('a.urdf', '<?xml'), ('a.yaml', '# 8 base parameters')],
 )
 def test_the_ending_of_the_file_is_its_format(file, tmp_path, name, begins):
     done = call('export', file, '--out', tmp_path / name)

@@ -23,7 +23,8 @@ def renew(page: Path) -> int:
     with tempfile.TemporaryDirectory() as folder:
         for block, printed in run_page(page, prepare(Path(folder))):
             new = indent(shown(printed, block.detail), block.margin)
-            if not same(block.text, printed):
+            reflowed = new != block.text and new.split() == block.text.split()
+            if reflowed or not same(block.text, printed):
                 changed.append((block.span, new))
     for (start, end), new in reversed(changed):
         text = text[:start] + new + text[end:]
