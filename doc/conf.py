@@ -40,6 +40,7 @@ html_title = 'robot_id'
 html_static_path = ['_static']
 html_css_files = ['manual.css']
 html_show_sphinx = False
+html_show_copyright = False
 exclude_patterns = ['_ext', '_static']
 # Headings get the anchors that forges give them, so one link works in both places.
 myst_heading_anchors = 4

@@ -247,3 +247,12 @@ def _parameter_texts(cls: type) -> dict[str, str]:
         for name, text in re.findall(r':param (\w+):(.*?)(?=\n\s*:param |\n\s*\n|\Z)', doc, re.S):
             texts[name] = ' '.join(text.split())
     return texts
+
+
+def value_text(value: Any) -> str:
+    """Return a value as a user writes it: `none`, `true`, `1.0`, `a,b`."""
+    if isinstance(value, list | tuple):
+        return ','.join(map(str, value))
+    if isinstance(value, bool):
+        return str(value).lower()
+    return 'none' if value is None else str(value)

@@ -7,20 +7,22 @@ Usage: python3 tools/check_wheel.py [PYTHON]
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from tools.manual.blocks import blocks_of  # noqa: E402
 
 
 def first_commands() -> list[list[str]]:
-    """Return the commands of the first shell block of the README, without the path of .venv."""
-    block = re.search(r'```sh\n(.*?)```', (ROOT / 'README.md').read_text(), re.S)
-    assert block is not None
-    return [line.split() for line in block[1].strip().splitlines()]
+    """Return the commands of the first shell block of the README that is run."""
+    blocks = blocks_of(ROOT / 'README.md')
+    first = next(block for block in blocks if (block.kind, block.what) == ('sh', 'run'))
+    return [line.split() for line in first.text.splitlines()]
 
 
 def main() -> None:

@@ -89,8 +89,9 @@ class PublicNames(Directive):
 
 def _columns(option: Any) -> tuple[str, str, str]:
     """Return value, default and meaning of an option, safe in reStructuredText."""
-    default = {None: 'none', True: 'true', False: 'false'}.get(option.default, option.default)
-    return _plain(option.kind), _plain(default), _plain(option.help)
+    from robot_id.options import value_text
+
+    return _plain(option.kind), _plain(value_text(option.default)), _plain(option.help)
 
 
 def _plain(text: Any) -> str:

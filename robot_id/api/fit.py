@@ -16,7 +16,7 @@ from robot_id.api.parameters import HEADS, Parameters
 from robot_id.data.dataset import Dataset
 from robot_id.data.mapping import MappingLike
 from robot_id.exceptions import DataError, RobotIdError
-from robot_id.export.registry import FORMATS, export
+from robot_id.export.registry import export
 from robot_id.export.writing import format_of, put, write_exported
 from robot_id.methods.result import Result
 from robot_id.plain_table import html_lines, html_table, number, text_table
@@ -213,12 +213,8 @@ class Fit:
         :return: one line for each thing to know about the file.
         """
         kind = format_of(Path(path)) if format is None else format
-        if kind not in FORMATS:
-            raise DataError(
-                f"no format '{kind}': one of {', '.join(FORMATS)}", key='format', value=kind
-            )
         made = export(kind, self.result, Path('this fit'), self.robot, force)
-        return [*write_exported(made, Path(path)), *made.notes]
+        return write_exported(made, Path(path))
 
     def save(self, path: str | Path) -> None:
         """Write the JSON file, with path and hash of the robot; `load_fit` reads it."""
@@ -282,8 +278,6 @@ def compare(*fits: Fit, labels: Sequence[str] | None = None) -> Comparison:
                 f'compare: a fit is needed, got {type(one).__name__}; load_fit reads a file',
                 key='fits',
             )
-    if len(fits) < 2:
-        raise DataError('compare: two fits at least are needed', key='fits', value=len(fits))
     names = list(labels) if labels else [f'fit {k + 1}' for k in range(len(fits))]
     if len(names) != len(fits):
         raise DataError(f'compare: {len(names)} labels for {len(fits)} fits', key='labels')

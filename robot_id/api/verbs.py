@@ -318,8 +318,8 @@ def on_line(
             f'nominal: a fit, its file or values by name are needed, got {type(nominal).__name__}',
             key='nominal',
         )
-    elif model.description.a_priori:
-        start = model.a_priori()
+    else:
+        start = model.a_priori_or_none()
     if not isinstance(rate_hz, Real):
         raise OptionError(f'rate_hz: {rate_hz!r} is not a number', key='rate_hz', value=rate_hz)
     supervised = {'supervision': 'eigenvalue' if start is not None else 'none'}

@@ -38,8 +38,6 @@ def command(
     check_writable(picture, json_file, report_file)
     if picture and not picture.lower().endswith(PICTURES):
         raise OptionError(f"--plot: '{picture}' must end in one of {', '.join(PICTURES)}")
-    if len(files) < 2:
-        raise OptionError(f'{files[0]}: name at least two results to compare')
     comparison = side_by_side([Result.load(file) for file in files], files)
     print_whole(output(), comparison_table(comparison))
     for file, result in zip(files, comparison.results):

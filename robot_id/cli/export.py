@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     '--format',
     'kind',
     type=click.Choice(list(FORMATS)),
-    default='yaml',
-    show_default=True,
-    help='; '.join(f'{name}: {entry.help}' for name, entry in FORMATS.items()) + '.',
+    help='; '.join(f'{name}: {entry.help}' for name, entry in FORMATS.items())
+    + '.  [default: as the ending of --out says; yaml on the terminal]',
 )
 @click.option('--robot', help='Robot file or URDF; default: the one that the result names.')
 @click.option(
@@ -36,7 +35,9 @@ if TYPE_CHECKING:
 @click.option(
     '--force', is_flag=True, help='Export for a controller despite its verdict, or without one.'
 )
-def command(result_file: str, kind: str, robot: str | None, out: str | None, force: bool) -> None:
+def command(
+    result_file: str, kind: str | None, robot: str | None, out: str | None, force: bool
+) -> None:
     """
     Write the parameters of RESULT.json in the format of another program.
 
@@ -44,10 +45,12 @@ def command(result_file: str, kind: str, robot: str | None, out: str | None, for
     verdict (exit code 2); the others warn.
     """
     from robot_id.export import export
-    from robot_id.export.writing import beside, write_exported
+    from robot_id.export.writing import beside, format_of, write_exported
     from robot_id.methods.result import Result
     from robot_id.report.tables import judged_unfit
 
+    if kind is None:
+        kind = 'yaml' if out is None else format_of(Path(out))
     if not FORMATS[kind].folder:
         check_writable(out)
     elif out is None:
@@ -65,9 +68,9 @@ def command(result_file: str, kind: str, robot: str | None, out: str | None, for
             check_writable(out, *beside(made, Path(out)))
         lines = write_exported(made, Path(out), save)
     else:
-        lines = [] if made.check is None else [made.check(made.text)]
+        lines = [*([] if made.check is None else [made.check(made.text)]), *made.notes]
         click.echo(made.text, nl=False)
-    for note in (*lines, *made.notes):
+    for note in lines:
         console.print(note, markup=False, soft_wrap=True)
 
 

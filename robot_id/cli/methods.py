@@ -18,6 +18,7 @@ from robot_id.cli.console import check_writable, output, save
 def command(name: str | None, json_file: str | None) -> None:
     """List the identification methods, or the options of the method NAME."""
     from robot_id.methods import registry
+    from robot_id.options import value_text
 
     check_writable(json_file)
     console = output()
@@ -29,7 +30,8 @@ def command(name: str | None, json_file: str | None) -> None:
             'option', 'value', 'default', 'meaning', title=f'--set option=value of {name}'
         )
         for key, option in listed[name]['options'].items():
-            table.add_row(key, option['type'], _text(option['default']), option['help'])
+            default = value_text(option['default'])
+            table.add_row(key, option['type'], default, option['help'])
     else:
         table = Table('method', 'summary', title='robot-id methods NAME lists the options')
         for method, entry in listed.items():
@@ -57,11 +59,3 @@ def _describe(method: str) -> dict[str, Any]:
             for key, option in options.options_of(registry.method_class(method)).items()
         },
     }
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, (list, tuple)):
-        return ','.join(map(str, value))
-    return (
-        'none' if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-    )

@@ -198,8 +198,8 @@ def make_objective(
         expected, source = expected_values(robot)
         parameter_weights = weights_of_parameters(robot, expected, options.parameter_floor)
         notes.append(
-            f'chi_bar of Phi from {source}; each counts at least {options.parameter_floor:g} of '
-            'the largest of its kind on its link'
+            f'expected parameters from {source}; each counts no less than '
+            f'{options.parameter_floor:g} of the largest of its kind on its link'
         )
         if not robot.description.truth and not robot.description.a_priori:
             # Of these torques the drives must be capable, and this robot is rehearsed.

@@ -92,6 +92,10 @@ def export(
     :param force: export a result for a controller although it must not be used, or was never
         judged.
     """
+    if kind not in FORMATS:
+        raise DataError(
+            f"no format '{kind}': one of {', '.join(FORMATS)}", key='format', value=kind
+        )
     # What lists the formats needs none of this.
     from robot_id.export.parts import Request
     from robot_id.export.servo import servo_writer

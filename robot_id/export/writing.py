@@ -50,7 +50,7 @@ def write_exported(made: Exported, out: Path, save: Save = put) -> list[str]:
     """
     if made.folder:
         _write_folder(made.folder, out, save)
-        return [] if made.check is None else [made.check(str(out))]
+        return [*([] if made.check is None else [made.check(str(out))]), *made.notes]
     lines: list[str] = []
 
     def write(draft: Path) -> None:
@@ -65,7 +65,7 @@ def write_exported(made: Exported, out: Path, save: Save = put) -> list[str]:
             continue
         save(partial(files.write_text, text=text), path)
         lines.append(f'also written: {path}')
-    return lines
+    return [*lines, *made.notes]
 
 
 def beside(made: Exported, out: Path) -> dict[Path, str]:

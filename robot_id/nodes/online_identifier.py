@@ -19,7 +19,7 @@ from robot_id.methods.recursive.identifier import OnlineIdentifier
 from robot_id.methods.recursive.sample_stream import Block, LawTorque, SampleStream
 from robot_id.methods.recursive.status import Status, recent_error
 from robot_id.methods.result import Result
-from robot_id.nodes.online_settings import TABLE, a_priori_or_none, make_identifier
+from robot_id.nodes.online_settings import TABLE, make_identifier
 from robot_id.ros.base import NodeBase, end, run
 from robot_id.ros.diagnostics import ERROR, OK, WARN, RateMeter, Report
 from robot_id.ros.durations import to_duration, to_stamp
@@ -62,7 +62,7 @@ class OnlineIdentifierNode(NodeBase, Node):
         )
         self._riv = self.settings['method'] == 'riv'
         self._arm: Result | None = None
-        self._start = a_priori_or_none(self._robot)
+        self._start = self._robot.a_priori_or_none()
         self._carries = False
         if self.settings['nominal']:
             path = self.settings['nominal']

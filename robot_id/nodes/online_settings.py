@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_id.exceptions import DescriptionError
 from robot_id.methods.recursive.identifier import METHODS, OnlineIdentifier
 from robot_id.methods.recursive.settings import RUNNING_ROBOT, OnlineSettings
 from robot_id.robot import Robot
@@ -28,14 +27,6 @@ TABLE = (
     Row('publish_period_s', 0.5, 'Time between two publications of the parameters [s].',
         0.02, 60.0),
 )  # fmt: skip
-
-
-def a_priori_or_none(robot: Robot) -> Array | None:
-    """Return (b,) the a priori values of the robot file, None where it has none."""
-    try:
-        return robot.a_priori()
-    except DescriptionError:
-        return None
 
 
 def make_identifier(

@@ -140,6 +140,12 @@ def side_by_side(
     :param files: where they come from.
     :param named: these are labels that a user has given.
     """
+    if len(results) < 2:
+        raise DataError(
+            f'{", ".join(map(str, files)) or "compare"}: name at least two results to compare',
+            key='results',
+            value=len(results),
+        )
     robots = sorted({result.robot for result in results})
     if len(robots) > 1:
         raise DataError(f'results of different robots cannot be compared: {", ".join(robots)}')

@@ -282,6 +282,10 @@ class Robot:
             raise DescriptionError(f"{self.name}: the robot file has no 'a_priori' values")
         return self.base.from_standard(self.standard_vector(self.description.a_priori, 'a_priori'))
 
+    def a_priori_or_none(self) -> Array | None:
+        """(b,) values known before any identification, None where the file has none."""
+        return self.a_priori() if self.description.a_priori else None
+
     def load_reference(self) -> Array:
         """(b,) parameters for the load: given ones, the truth, a priori values, the URDF."""
         if self.load_parameters is not None:

@@ -64,12 +64,12 @@ def rehearsed(robot: Robot, found: Excitation, loop: str = 'default') -> Excitat
     try:
         known, verdict = rehearse(robot, found.trajectory, expected, found.torque_std, loop)
     except RobotIdError as error:
-        note = f'deviations for white torque noise alone: no simulated identification ({error})'
+        note = f'standard deviations for white torque noise alone, nothing simulated: {error}'
         return replace(found, notes=(*found.notes, note))
     named = f"the loop '{loop}'" if robot.description.loops else 'a soft loop of computed torque'
     notes.append(
-        f'deviations of IDIM-WLS on a simulation in {named} with this torque noise and the robot '
-        f"file's position noise; verdict on it: {verdict.verdict}"
+        f'standard deviations from a simulated identification by idim_wls in {named}, with this '
+        f"torque noise and the robot file's position noise; its verdict: {verdict.verdict}"
     )
     return replace(
         found, deviations=known, prediction='rehearsal', notes=tuple(notes), rehearsal=verdict

@@ -93,6 +93,26 @@ def test_export_refuses(file, tmp_path, monkeypatch, capsys):
     )
 
 
+@pytest.mark.parametrize(
+    ('name', 'begins'),
+    [('a.csv', 'name,'), ('a.urdf', '<?xml'), ('a.yaml', '# 8 base parameters')],
+)
+def test_the_ending_of_the_file_is_its_format(file, tmp_path, name, begins):
+    done = call('export', file, '--out', tmp_path / name)
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / name).read_text().startswith(begins)
+
+
+def test_an_ending_without_a_format_is_refused(monkeypatch, capsys, file, tmp_path):
+    line = refused(monkeypatch, capsys, 'export', file, '--out', tmp_path / 'a.txt')
+    assert "no format for '.txt'" in line
+    assert not (tmp_path / 'a.txt').exists()
+
+
+def test_one_result_is_nothing_to_compare(monkeypatch, capsys, file):
+    assert 'at least two results' in refused(monkeypatch, capsys, 'compare', file)
+
+
 def test_compare_counts_the_deviations(file, tmp_path):
     b = tmp_path / 'b.json'
     made(method='didim', shift=0.10).save(b)

@@ -23,6 +23,8 @@ onload = () => setTimeout(() => {{
     e => e.scrollWidth > e.clientWidth && getComputedStyle(e).overflowX === 'hidden');
   document.querySelector('#found').textContent = JSON.stringify({{
     width: page.documentElement.scrollWidth, cut: cut.length,
+    wide: [...page.querySelectorAll('.table-wrapper')].filter(
+      e => e.scrollWidth > e.clientWidth + 1).length,
     math: page.querySelectorAll('mjx-container').length,
     formulas: page.querySelectorAll('.math').length}});
 }}, 1500);
@@ -83,6 +85,7 @@ def test_pages_fit_their_screen_and_can_be_photographed(manual, tmp_path, page, 
     found = json.loads(re.search(r'<pre id="found">(\{.*?\})</pre>', done.stdout)[1])
     assert found['width'] <= width, 'the page scrolls sideways'
     assert found['cut'] == 0, 'code is cut'
+    assert found['wide'] == 0, 'a table is wider than the page'
     assert (found['math'] > 0) == (found['formulas'] > 0), 'equations are not typeset'
     picture = tmp_path / 'page.png'
     chromium(

@@ -8,6 +8,7 @@ from rich.console import Console
 from robot_id.excitation.deviations import Deviations
 from robot_id.methods.result import Result
 from robot_id.regression.rows.prediction import PredictedRun, Prediction
+from robot_id.report.html.page import title_and_lead
 from robot_id.report.html.parameters import parameter_section, residual_section
 from robot_id.report.tables import not_excited, parameter_table, result_lines
 from robot_id.robot import load_robot
@@ -37,6 +38,16 @@ def test_only_what_is_left_out_is_called_so():
     page = parameter_section(*result())
     assert page.count('left out') == 1
     assert page.count('not essential') == 1
+
+
+def test_samples_at_rest_are_mentioned_only_where_some_are_left_out():
+    values, used = np.zeros((400, 2)), np.ones((400, 2), bool)
+    for rest in (False, True):
+        used[:20, 1] = not rest
+        prediction = Prediction(
+            ('a', 'b'), (PredictedRun(np.arange(400.0), values, values, used),)
+        )
+        assert ('rest band' in title_and_lead(result()[1], prediction)[1]) == rest
 
 
 def test_standard_deviations_are_called_too_small_only_where_they_are_classical():

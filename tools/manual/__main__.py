@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from pathlib import Path
+from textwrap import indent
 
 from tools.manual.blocks import ROOT, blocks_of
 from tools.manual.output import same, shown
@@ -21,8 +22,9 @@ def renew(page: Path) -> int:
     changed = []
     with tempfile.TemporaryDirectory() as folder:
         for block, printed in run_page(page, prepare(Path(folder))):
-            new = shown(printed, block.detail)
-            if not same(block.text, printed):
+            new = indent(shown(printed, block.detail), block.margin)
+            reflowed = new != block.text and new.split() == block.text.split()
+            if reflowed or not same(block.text, printed):
                 changed.append((block.span, new))
     for (start, end), new in reversed(changed):
         text = text[:start] + new + text[end:]

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
+from textwrap import wrap
 
 NUMBER = re.compile(r'[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?')
 BORDERS = str.maketrans('', '', '━┃│┏┓┗┛┡┩├┤┼┴┬┳╇┻─└┘┌┐')
+WIDTH = 80
 # Estimates differ in their last digits from processor to processor.
 RELATIVE = 0.05
+# Below it a figure is the rounding of a machine.
+ROUNDING = 1e-12
 ELAPSED = re.compile(r'(?<![\w.])\d+(?:\.\d+)? s$', re.M)
+# Of a machine on which a function was never used.
+COMPILING = re.compile(r'^compiling kernels .*\n?', re.M)
 SECONDS = re.compile(r'^│ seconds .*$', re.M)
 
 
@@ -27,7 +33,16 @@ def shown(printed: str, part: str) -> str:
         lines = [*lines[: int(count)], '...']
     elif word == 'tail' and len(lines) > int(count):
         lines = ['...', *lines[-int(count) :]]
-    return '\n'.join(lines) + '\n'
+    return '\n'.join(part for line in lines for part in _wrapped(line)) + '\n'
+
+
+def _wrapped(line: str) -> list[str]:
+    """Return a line in the width of a page; lines of a table are left as they are."""
+    if len(line) <= WIDTH or line != line.translate(BORDERS):
+        return [line]
+    margin = ' ' * (len(line) - len(line.lstrip()) + 2)
+    return wrap(line, WIDTH, subsequent_indent=margin, break_long_words=False,
+                break_on_hyphens=False)  # fmt: skip
 
 
 def same(expected: str, printed: str) -> bool:
@@ -72,6 +87,8 @@ def _alike(expected: str, printed: str) -> bool:
 def _near(a: str, b: str) -> bool:
     if a.lstrip('+-').isdigit() and b.lstrip('+-').isdigit():
         return a == b
+    if max(abs(float(a)), abs(float(b))) < ROUNDING:
+        return True
     unit = 10.0 ** -len(a.partition('.')[2].partition('e')[0])
     scale = float(f'1e{a.partition("e")[2] or 0}')
     return abs(float(a) - float(b)) <= RELATIVE * abs(float(a)) + unit * scale

@@ -14,13 +14,24 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from tools.manual.blocks import ROOT, Block, blocks_of, needs_of
+from tools.manual.blocks import DONE, ROOT, Block, blocks_of, needs_of
+from tools.manual.output import COMPILING
 
-MAKES = """\
-robot-id simulate --robot scara --seed 1 --out run.csv
-robot-id simulate --robot scara --trajectory random --seconds 8 --seed 2 --out other.csv
-robot-id identify --robot scara --data run.csv --json r.json
-"""
+# What a page may need: its command, and the files that this needs itself.
+MAKES = {
+    'run.csv': ('robot-id simulate --robot scara --seed 1 --out run.csv', ()),
+    'other.csv': (
+        'robot-id simulate --robot scara --trajectory random --seconds 8 --seed 2 --out other.csv',
+        (),
+    ),
+    'r.json': ('robot-id identify --robot scara --data run.csv --json r.json', ('run.csv',)),
+    'p.json': (
+        'robot-id simulate --robot scara --seed 3 --out loaded.csv '
+        '--payload 1.5,0.2,0.05,0,0.01,0,0,0.01,0,0.02 && '
+        'robot-id payload --robot scara --unloaded run.csv --loaded loaded.csv --json p.json',
+        ('run.csv',),
+    ),
+}
 
 
 class PageError(Exception):
@@ -39,7 +50,7 @@ def prepare(folder: Path) -> Path:
 
 
 def shell(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run lines of a shell until one fails."""
+    """Run lines of a shell until one fails; what a terminal shows is in `stdout`."""
     paths = [str(ROOT), *filter(None, [os.environ.get('PYTHONPATH')])]
     environment = os.environ | {
         'PATH': f'{folder / ".venv" / "bin"}{os.pathsep}{os.environ["PATH"]}',
@@ -49,20 +60,28 @@ def shell(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
         ['sh', '-e', '-c', text],
         cwd=folder,
         env=environment,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
         check=False,
     )
 
 
 @lru_cache(maxsize=1)
-def _prepared() -> Path:
-    """Make the files that `needs` names, once a process."""
-    folder = prepare(Path(tempfile.mkdtemp(prefix='manual-')))
-    done = shell(MAKES, folder)
+def _kept() -> Path:
+    return prepare(Path(tempfile.mkdtemp(prefix='manual-')))
+
+
+@lru_cache
+def made(name: str) -> Path:
+    """Return a file that `needs` names, made once a process."""
+    command, before = MAKES[name]
+    for other in before:
+        made(other)
+    done = shell(command, _kept())
     if done.returncode:
-        raise PageError(done.stderr[-2000:])
-    return folder
+        raise PageError(done.stdout[-2000:])
+    return _kept() / name
 
 
 def run_page(page: Path, folder: Path) -> Iterator[tuple[Block, str]]:
@@ -74,9 +93,11 @@ def run_page(page: Path, folder: Path) -> Iterator[tuple[Block, str]]:
     :raises PageError: if a block ends otherwise than the page says.
     """
     for name in needs_of(page):
-        shutil.copy(_prepared() / name, folder / name)
+        shutil.copy(made(name), folder / name)
     printed, names = '', {'__name__': '__main__'}
     for block in blocks_of(page):
+        if block.what not in DONE:
+            continue
         if block.what == 'file':
             (folder / block.detail).write_text(block.text)
         elif block.what == 'output':
@@ -86,9 +107,9 @@ def run_page(page: Path, folder: Path) -> Iterator[tuple[Block, str]]:
         else:
             done = shell(block.text, folder)
             if done.returncode != block.exit_code:
-                tail = f'{done.stdout[-2000:]}\n{done.stderr[-2000:]}'
+                tail = done.stdout[-2000:]
                 raise PageError(f'{page.name}: exit {done.returncode}\n{block.text}\n{tail}')
-            printed = done.stdout
+            printed = COMPILING.sub('', done.stdout)
 
 
 def _python(block: Block, folder: Path, names: dict[str, Any], page: Path) -> str:

@@ -26,8 +26,9 @@ from robot_id.tasks.validation import Validation
 
 TORQUES = (
     'The inverse model along the measured motion, filtered and decimated as for the fit. All '
-    'joints share the time axis; samples in the rest band are left out.'
+    'joints share the time axis.'
 )
+AT_REST = ' Samples in the rest band are left out.'
 
 
 def write_report(
@@ -54,7 +55,7 @@ def write_report(
     :param findings: what looks wrong in the measurements, one line each.
     :param downloads: texts of files that the page offers, by name.
     """
-    title, lead = _title_and_lead(result, fitted)
+    title, lead = title_and_lead(result, fitted)
     downloads = downloads or {}
     torques = fitted.quantity == 'torque'
     parts = [
@@ -99,11 +100,11 @@ def write_report(
     files.write_text(path, markup.page(title, head, parts, _script(numbers)))
 
 
-def _title_and_lead(result: Result, fitted: Prediction) -> tuple[str, str]:
+def title_and_lead(result: Result, fitted: Prediction) -> tuple[str, str]:
     """Return the title and the first sentences of the section of measured and predicted."""
     if fitted.quantity == 'position':
         return 'Measured and simulated position', servo.LEAD
-    lead = TORQUES
+    lead = TORQUES if all(run.used.all() for run in fitted.runs) else TORQUES + AT_REST
     if result.simulations:
         lead += (
             f' {result.method} itself compared with the simulated loop, where the error is '

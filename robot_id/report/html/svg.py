@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 360, 170, 46, 10, 10, 26
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 360, 175, 46, 10, 10, 31
 # Points of one cloud; more of them only cover each other.
 MOST_POINTS = 700
 
@@ -113,7 +113,7 @@ class Chart:
             )
         if x_title:
             self.parts.append(
-                f'<text class="end title" x="{WIDTH - RIGHT}" y="{HEIGHT - 1}">'
+                f'<text class="end title" x="{WIDTH - RIGHT}" y="{HEIGHT - 5}">'
                 f'{escape(x_title)}</text>'
             )
 
