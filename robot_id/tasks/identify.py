@@ -302,15 +302,15 @@ def _torque_free(
     assert isinstance(method, ServoOe)
     if request.friction is not None:
         method = replace(method, friction=request.friction)
-    findings = tuple(check(robot, dataset)) if request.check else ()
-    lines = tuple(finding.line() for finding in findings) or implausible(robot, dataset)
-    result, prediction = torque_free.estimate(
-        robot, method, dataset, bool(request.holdout), progress
-    )
-    named = tuple(finding.as_dict() for finding in findings)
-    validation = None
+    holdout, others = request.holdout, None
+    if not isinstance(holdout, int | float):
+        holdout = load_for(robot, holdout, request.mapping, needs_torque=False)
     if request.others:
         others = load_for(robot, request.others, request.mapping, needs_torque=False)
-        validation = validate(robot, result, others)
+    findings = tuple(check(robot, dataset)) if request.check else ()
+    lines = tuple(finding.line() for finding in findings) or implausible(robot, dataset)
+    result, prediction = torque_free.estimate(robot, method, dataset, holdout, progress)
+    named = tuple(finding.as_dict() for finding in findings)
+    validation = None if others is None else validate(robot, result, others)
     result = replace(result, findings=named)
     return Identification(robot, dataset, result, prediction, validation, findings=lines)

@@ -17,6 +17,7 @@ from robot_id.methods.result import Result
 from robot_id.methods.result_form import Level
 from robot_id.methods.torque_free.evaluation import run_errors
 from robot_id.methods.torque_free.servo_oe import ServoOe, held_out_groups
+from robot_id.methods.torque_free.servo_run import SHORTEST
 from robot_id.progress import Progress, part_of, silent
 from robot_id.regression.rows.prediction import PredictedRun, Prediction
 from robot_id.robot import Robot
@@ -58,25 +59,51 @@ def position_prediction(
 
 
 def estimate(
-    robot: Robot, method: ServoOe, dataset: Dataset, holdout: bool, progress: Progress = silent
+    robot: Robot,
+    method: ServoOe,
+    dataset: Dataset,
+    holdout: float | Dataset,
+    progress: Progress = silent,
 ) -> tuple[Result, Prediction]:
     """
     Return the judged result and its simulated positions.
 
-    :param holdout: whether one group of runs is held out to judge the fit.
+    :param holdout: recordings that judge the fit; or the share of a single recording, at its end,
+        that is held out: of several, each group of runs is, whatever the share; 0 for none.
     """
     result = method.estimate(robot, dataset, part_of(progress, 0.0, 0.8, 'identifying'))
     method = method_of(result)
     prediction = position_prediction(robot, method, result, dataset)
-    if holdout and len(dataset.runs) > 1:
-        share = part_of(progress, 0.8, 1.0, 'hold-out')
+    share = part_of(progress, 0.8, 1.0, 'hold-out')
+    if isinstance(holdout, Dataset):
+        error = position_prediction(robot, method, result, holdout).relative_error_percent
+        result = replace(result, holdout_error_percent=error)
+    elif holdout and len(dataset.runs) > 1:
         error, rows = _held_out(robot, method, result, dataset, share)
         extras = result.extras | {'holdout': rows}
         result = replace(result, holdout_error_percent=error, extras=extras)
+    elif holdout:
+        error = _end_held_out(robot, method, result, dataset, holdout)
+        result = replace(result, holdout_error_percent=error)
     level, reasons = _verdict(result, prediction)
     return replace(
         result, verdict=level, reasons=tuple(reasons), prediction=prediction
     ), prediction
+
+
+def _end_held_out(
+    robot: Robot, method: ServoOe, result: Result, dataset: Dataset, share: float
+) -> float:
+    """Return the relative position error at the end of a recording by a fit without it."""
+    (run,) = dataset.runs
+    first = len(run) - round(share * len(run))
+    if min(first, len(run) - first) < SHORTEST:
+        return float('nan')
+    start, end = (
+        replace(dataset, runs=(part,)) for part in (run.rows(0, first), run.rows(first, len(run)))
+    )
+    refitted = method.refit(robot, start, result)
+    return position_prediction(robot, method, refitted, end).relative_error_percent
 
 
 def _held_out(

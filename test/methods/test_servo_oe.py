@@ -180,6 +180,42 @@ def test_a_rotor_far_heavier_than_its_link_is_found_from_a_slow_recording(tmp_pa
         assert result.std[place] < 0.1 * GEARED[name], name
 
 
+def test_a_refit_of_the_same_runs_is_the_same_answer(tmp_path):
+    """Hold-out errors are of refits: what the data determine, no start may move."""
+    robot = geared(tmp_path, '0 1 0')
+    data = recorded(robot, GEARED_OPTIONS, GEARED, rate=30.0)
+    method = registry.create('servo_oe', GEARED_OPTIONS)
+    result = method.estimate(robot, data)
+    again = method.refit(robot, data, result)
+    assert np.abs((again.values - result.values) / result.std).max() < 0.5
+
+
+def test_the_hold_out_is_what_the_user_names(tmp_path):
+    robot = pendulum(tmp_path)
+    data = recorded(robot, OPTIONS, TRUTH, runs=3)
+    one, other = (replace(data, runs=(run,)) for run in data.runs[:2])
+    turned = Run(other.runs[0].time, -other.runs[0].position,
+                 reference_position=other.runs[0].reference_position)  # fmt: skip
+    wrong = replace(other, runs=(turned,))
+
+    def error(fitted, holdout):
+        request = Request(robot, fitted, 'servo_oe', OPTIONS, holdout=holdout)
+        return identify(request).result.holdout_error_percent
+
+    assert error(one, other) < 2.0
+    assert error(one, wrong) > 100.0
+    assert np.isnan(error(one, 0.0))
+    # The end of a single recording; its start fits alike.
+    assert error(one, 0.2) < 2.0
+    reversed_end = one.runs[0].position.copy()
+    reversed_end[-80:] *= -1.0
+    broken = Run(one.runs[0].time, reversed_end,
+                 reference_position=one.runs[0].reference_position)  # fmt: skip
+    assert error(replace(one, runs=(broken,)), 0.2) > 50.0
+    with pytest.raises(DataError, match=r'nothing\.csv'):
+        error(one, str(tmp_path / 'nothing.csv'))
+
+
 def test_without_gravity_a_free_gain_leaves_one_factor_open(tmp_path):
     robot = geared(tmp_path, '0 0 1')
     data = recorded(robot, GEARED_OPTIONS, GEARED, rate=30.0)

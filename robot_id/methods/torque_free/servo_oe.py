@@ -154,7 +154,7 @@ class ServoOe:
 
     def refit(self, robot: Robot, dataset: Dataset, result: Result) -> Result:
         """Return a result of other runs, by one descent from a result; values only."""
-        problem = self.problem(robot, dataset)
+        problem = self.problem(robot, dataset, informed=True)
         first = inner_values(problem, result)
         found = fit(problem, self.loss, first=first)
         _, values, _ = _named(problem, found.x)
