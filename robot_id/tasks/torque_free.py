@@ -14,13 +14,13 @@ from robot_id.data import Dataset
 from robot_id.exceptions import DataError
 from robot_id.methods.registry import TORQUE_FREE, create
 from robot_id.methods.result import Result
-from robot_id.methods.result_form import Level
 from robot_id.methods.torque_free.evaluation import run_errors
 from robot_id.methods.torque_free.servo_oe import ServoOe, held_out_groups
 from robot_id.methods.torque_free.servo_run import SHORTEST
 from robot_id.progress import Progress, part_of, silent
 from robot_id.regression.rows.prediction import PredictedRun, Prediction
 from robot_id.robot import Robot
+from robot_id.tasks.verdict.verdict import Remark, Verdict
 
 Array = NDArray[np.float64]
 # Position errors of a simulated run, percent of its motion: beyond them caution, or no use.
@@ -63,6 +63,7 @@ def estimate(
     method: ServoOe,
     dataset: Dataset,
     holdout: float | Dataset,
+    remarks: Sequence[Remark] = (),
     progress: Progress = silent,
 ) -> tuple[Result, Prediction]:
     """
@@ -70,6 +71,7 @@ def estimate(
 
     :param holdout: recordings that judge the fit; or the share of a single recording, at its end,
         that is held out: of several, each group of runs is, whatever the share; 0 for none.
+    :param remarks: of the check of the data.
     """
     result = method.estimate(robot, dataset, part_of(progress, 0.0, 0.8, 'identifying'))
     method = method_of(result)
@@ -85,9 +87,9 @@ def estimate(
     elif holdout:
         error = _end_held_out(robot, method, result, dataset, holdout)
         result = replace(result, holdout_error_percent=error)
-    level, reasons = _verdict(result, prediction)
+    verdict = Verdict.of([*_remarks(result, prediction), *remarks])
     return replace(
-        result, verdict=level, reasons=tuple(reasons), prediction=prediction
+        result, verdict=verdict.level, reasons=verdict.reasons, prediction=prediction
     ), prediction
 
 
@@ -130,22 +132,38 @@ def _held_out(
     return 100.0 * float(np.sqrt(square / max(size, 1e-300))), rows
 
 
-def _verdict(result: Result, prediction: Prediction) -> tuple[Level, list[str]]:
+def _remarks(result: Result, prediction: Prediction) -> list[Remark]:
+    """Return what speaks against a result."""
     error = result.holdout_error_percent
     what = 'hold-out error'
     if not np.isfinite(error):
         error, what = prediction.relative_error_percent, 'training error'
-    reasons: list[str] = []
-    level: Level = 'usable'
     if not result.converged:
-        return 'do_not_use', ['the fit did not converge']
+        return [Remark('do_not_use', 'the fit did not converge')]
     if not error < USELESS_PERCENT:
-        return 'do_not_use', [f'{what} {error:.3g} % of the motion: the model does not explain it']
+        text = f'{what} {error:.3g} % of the motion: the model does not explain it'
+        return [Remark('do_not_use', text)]
+    found = [Remark('caution', line) for line in result.extras.get('not_identifiable', ())]
     if error > CAUTION_PERCENT:
-        level = 'caution'
-        reasons.append(f'{what} {error:.3g} % of the motion')
-    lost: Sequence[str] = result.extras.get('not_identifiable', ())
-    if lost:
-        level = 'caution'
-        reasons += list(lost)
-    return level, reasons
+        found.insert(0, Remark('caution', f'{what} {error:.3g} % of the motion'))
+    return found + [_bound_remark(name) for name in _determined_bounds(result)]
+
+
+def _determined_bounds(result: Result) -> list[str]:
+    """Return the parameters that the data would move past a bound."""
+    return [
+        name
+        for name in result.extras.get('at_bound', ())
+        if np.isfinite(result.std[result.names.index(name)])
+    ]
+
+
+def _bound_remark(name: str) -> Remark:
+    kind, _, joint = name.partition('.')
+    if kind != 'bias':
+        return Remark('caution', f"'{name}' is at its bound: give a start, or fix it")
+    return Remark(
+        'do_not_use',
+        f"joint '{joint}': its zero or its direction is not that of the robot file, by the way "
+        "gravity acts: 'offset' or 'scale: -1' of position and reference_position in the mapping",
+    )

@@ -17,6 +17,7 @@ from robot_id.export.registry import export
 from robot_id.methods import registry
 from robot_id.methods.result import Result
 from robot_id.robot import load_robot
+from robot_id.tasks.checks import check
 from robot_id.tasks.identify import Request, identify
 
 PENDULUM = """<robot name="pendulum"><link name="base"/><link name="arm"><inertial>
@@ -214,6 +215,46 @@ def test_the_hold_out_is_what_the_user_names(tmp_path):
     assert error(replace(one, runs=(broken,)), 0.2) > 50.0
     with pytest.raises(DataError, match=r'nothing\.csv'):
         error(one, str(tmp_path / 'nothing.csv'))
+
+
+@pytest.mark.parametrize('offset', [0.0, 1.2])
+def test_another_zero_than_that_of_the_robot_file_is_no_bias(tmp_path, offset):
+    robot = pendulum(tmp_path)
+    data = recorded(robot, OPTIONS, TRUTH)
+    runs = [
+        Run(r.time, r.position + offset, reference_position=r.reference_position + offset)
+        for r in data.runs
+    ]
+    result = identify(Request(robot, replace(data, runs=tuple(runs)), 'servo_oe', OPTIONS)).result
+    assert result.verdict == ('do_not_use' if offset else 'usable')
+    assert bool(offset) == any("joint 'j': its zero" in line for line in result.reasons)
+
+
+def test_a_delay_beyond_the_longest_is_named(tmp_path):
+    robot = pendulum(tmp_path)
+    data = recorded(robot, OPTIONS, TRUTH)
+    options = OPTIONS | {'longest_delay': 0.004}
+    result = identify(Request(robot, data, 'servo_oe', options)).result
+    assert result.extras['at_bound'] == ['delay']
+    assert any("'delay' is at its bound" in line for line in result.reasons)
+
+
+def test_degrees_taken_as_radians_are_found_without_torques(tmp_path):
+    limit = '<limit lower="-2" upper="2" effort="1" velocity="100"/></joint>'
+    path = tmp_path / 'limited.urdf'
+    text = PENDULUM.replace('AXIS', '0 1 0').replace('continuous', 'revolute')
+    path.write_text(text.replace('</joint>', limit))
+    robot = load_robot(path)
+    data = recorded(robot, OPTIONS, TRUTH, runs=1)
+    assert not check(robot, data)
+    (run,) = data.runs
+    wrong = Run(run.time, np.rad2deg(run.position),
+                reference_position=np.rad2deg(run.reference_position))  # fmt: skip
+    (finding,) = check(robot, replace(data, runs=(wrong,)))
+    assert finding.code == 'position_unit'
+    assert 'taken as deg' in finding.message
+    request = Request(robot, replace(data, runs=(wrong,)), 'servo_oe', OPTIONS, holdout=0.0)
+    assert identify(request).result.verdict == 'do_not_use'
 
 
 def test_without_gravity_a_free_gain_leaves_one_factor_open(tmp_path):

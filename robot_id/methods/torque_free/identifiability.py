@@ -62,7 +62,10 @@ def scale_of(drive: str, problem: Problem, found: Fit) -> str:
     gains_free = any(u.name.startswith('kp.') for u in problem.unknowns)
     if len(problem.directions) and gains_free:
         return 'ratios: gains and inertias are free together, known up to one factor'
-    source = 'the gains of the drive' if len(problem.directions) else 'the masses of the URDF'
+    source = 'the masses of the URDF'
+    if drive == 'pd' and not gains_free:
+        gains = 'the gains of the drive'
+        source = gains if len(problem.directions) else f'{gains} and {source}'
     joints = _without_scale(problem, found)
     if joints:
         return (
