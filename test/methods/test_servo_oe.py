@@ -33,20 +33,23 @@ def pendulum(tmp_path, axis='0 1 0'):
     return load_robot(path)
 
 
-def recorded(robot, options, truth, runs=2, seed=0, noise=3e-4, rate=100.0):
+def recorded(robot, options, truth, runs=2, seed=0, noise=3e-4, rate=100.0, off_after=np.inf):
     """Return runs that the loop itself simulates with other numbers, and noise."""
     rng = np.random.default_rng(seed)
     t = np.arange(round(4 * rate)) / rate
     found = []
     for k in range(runs):
         goal = (0.8 * np.sin((2 + k) * t) * np.sin(1.1 * t + k))[:, None]
-        blank = Run(t, np.full_like(goal, truth.get('bias.j', 0.0)), reference_position=goal)
+        on = (t < off_after).astype(float)[:, None]
+        blank = Run(t, np.full_like(goal, truth.get('bias.j', 0.0)), reference_position=goal,
+                    enabled=on)  # fmt: skip
         problem = registry.create('servo_oe', options).problem(
             robot, Dataset(('j',), (blank,)), free_start=False
         )
         x = np.array([u.inner(truth[u.name]) for u in problem.unknowns])
         y = problem.simulate(x, 0, sensitive=False)[0]
-        found.append(Run(t, y + rng.normal(0, noise, y.shape), reference_position=goal))
+        measured = y + rng.normal(0, noise, y.shape)
+        found.append(Run(t, measured, reference_position=goal, enabled=on))
     return Dataset(('j',), tuple(found), source='simulated')
 
 
@@ -154,7 +157,9 @@ def test_a_bias_that_gravity_does_not_show_is_named(tmp_path):
     robot = pendulum(tmp_path, axis='0 0 1')
     data = recorded(robot, OPTIONS, TRUTH, runs=1)
     result = registry.create('servo_oe', OPTIONS).estimate(robot, data)
-    assert any("'bias.j'" in line for line in result.extras['not_identifiable'])
+    (line,) = result.extras['not_identifiable']
+    assert line.startswith("'bias.j'")
+    assert 'gravity does not load the joint' in line
     assert np.isnan(result.std[result.names.index('bias.j')])
     assert np.isfinite(result.std[result.names.index('delay')])
 
@@ -264,6 +269,7 @@ def test_without_gravity_a_free_gain_leaves_one_factor_open(tmp_path):
     scaled = ('kp.j', 'armature.j', 'viscous.j', 'coulomb.j')
     line = next(one for one in result.extras['not_identifiable'] if 'kp.j' in one)
     assert all(f"'{name}'" in line for name in scaled)
+    assert 'gravity does not load the joint' in line
     assert all(np.isnan(result.std[result.names.index(name)]) for name in scaled)
     ratio = result['armature.j'] / result['kp.j']
     assert ratio == pytest.approx(GEARED['armature.j'] / 17.8, rel=0.02)
@@ -280,6 +286,7 @@ def test_a_bias_is_named_where_the_direction_of_gravity_is_free(tmp_path):
     (line,) = result.extras['not_identifiable']
     assert "'bias.j'" in line
     assert "'MX1'" in line
+    assert 'fix the bias or the inertias' in line
     assert all(np.isnan(result.std[result.names.index(name)]) for name in ('bias.j', 'MX1'))
     assert np.isfinite(result.std[result.names.index('coulomb.j')])
     # The angle at which the pendulum hangs is known: that of both together.
@@ -311,9 +318,42 @@ def test_a_motor_that_is_never_off_hides_its_constant_behind_viscous_friction(tm
     assert result.extras['scale'].startswith('absolute')
     assert "'kt.j'" in line
     assert "'R.j'" in line
+    assert 'the motor is never off' in line
     assert np.isnan(result.std[result.names.index('kt.j')])
     ratio = result['kt.j'] / result['R.j']
     assert ratio == pytest.approx(0.5, rel=0.02)
+
+
+def test_a_motor_that_is_off_at_times_shows_its_constant_but_no_mass_without_gravity(tmp_path):
+    """Kt is that of its back-EMF; torques, and R with them, are known up to one factor."""
+    robot = pendulum(tmp_path, axis='0 0 1')
+    options = {'drive': 'voltage', 'fixed': 'kp=2', 'starts': 1}
+    data = recorded(robot, options, TRUTH | {'kt.j': 0.5, 'R.j': 1.0}, off_after=2.5)
+    result = registry.create('servo_oe', options).estimate(robot, data)
+    assert result['kt.j'] == pytest.approx(0.5, rel=0.05)
+    assert np.isfinite(result.std[result.names.index('kt.j')])
+    assert any("'R.j'" in line for line in result.extras['not_identifiable'])
+    assert result.extras['scale'].startswith('ratios for j')
+
+
+def test_two_dampings_of_a_drive_are_told_apart_by_nothing(tmp_path):
+    robot = pendulum(tmp_path)
+    data = recorded(robot, OPTIONS, TRUTH)
+    options = {'fixed': 'kp=3', 'free': 'kd=0.05', 'starts': 1}
+    result = registry.create('servo_oe', options).estimate(robot, data)
+    (line,) = result.extras['not_identifiable']
+    assert 'both damp the motion alike' in line
+    both = result['kd.j'] + result['viscous.j']
+    assert both == pytest.approx(0.05 + TRUTH['viscous.j'], rel=0.02)
+
+
+def test_one_gain_below_the_duty_limit_shows_a_product(tmp_path):
+    robot = pendulum(tmp_path)
+    options = {'drive': 'voltage', 'free': 'kp=2', 'starts': 1}
+    data = recorded(robot, options, TRUTH | {'kt.j': 0.5, 'R.j': 1.0, 'kp.j': 2.0})
+    result = registry.create('servo_oe', options).estimate(robot, data)
+    lines = result.extras['not_identifiable']
+    assert any("'kp.j'" in line and 'only their product acts' in line for line in lines)
 
 
 def test_free_gain_and_free_masses_are_ratios(tmp_path):
