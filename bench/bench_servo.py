@@ -25,7 +25,7 @@ def bench_cma_es() -> list[Figure]:
     """Six position servos that MuJoCo simulated: Gauss-Newton against CMA-ES, from one start."""
     for name in ('cma', 'mujoco'):
         if importlib.util.find_spec(name) is None:
-            print(f'servo: no package {name}, left out')
+            print(f'servo: left out, no package {name}: pip install {name}')
             return []
     import cma
 

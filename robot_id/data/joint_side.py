@@ -93,7 +93,8 @@ def pd_torque(channel: Channel, time: Array, channels: Mapping[str, Array], wher
     """
     Return (N, n) torques kp (reference - position) - kd velocity, `delay` seconds later.
 
-    Velocities are those recorded, or central differences; a reference velocity is taken off.
+    Velocities are those recorded, or central differences; a reference velocity is taken off. The
+    reference is that of `reference_delay` seconds before.
     """
     position, n = channels['position'], channels['position'].shape[1]
     assert channel.kp is not None
@@ -103,10 +104,16 @@ def pd_torque(channel: Channel, time: Array, channels: Mapping[str, Array], wher
     velocity = channels.get('velocity')
     if velocity is None:
         velocity = np.gradient(position, time, axis=0)
-    velocity = velocity - channels.get('reference_velocity', np.zeros_like(position))
-    torque = np.clip(
-        kp * (channels['reference_position'] - position) - kd * velocity, -limit, limit
+    wanted, wanted_velocity = (
+        channels.get(name, np.zeros_like(position))
+        for name in ('reference_position', 'reference_velocity')
     )
+    if channel.reference_delay:
+        wanted, wanted_velocity = (
+            earlier(time, values, -channel.reference_delay, where)
+            for values in (wanted, wanted_velocity)
+        )
+    torque = np.clip(kp * (wanted - position) - kd * (velocity - wanted_velocity), -limit, limit)
     return earlier(time, torque, -channel.delay, where) if channel.delay else torque
 
 

@@ -37,6 +37,8 @@ CHANNELS = tuple(units.OF_CHANNEL)
 Compensated = Literal['gravity', 'friction']
 # As a `scale`: the drive gains of the robot file.
 DRIVE_GAIN = 'drive_gain'
+# Keys of a torque that is computed by a PD law.
+PD_KEYS = ('kp', 'kd', 'limit', 'reference_delay')
 # Where the shipped mappings are: beside the sources, or where the package was installed.
 _SHIPPED = 'config/mappings'
 # An upper bound for joints times columns of one joint.
@@ -157,10 +159,12 @@ class Channel(_Strict):
     :param value: instead of a column: a constant, one per joint, or these by file name (patterns
         such as `kp100_*`): a gain that is not recorded.
     :param law: of `torque`, key `from`: pd computes kp (reference - position) - kd velocity with
-        the gains kp (N.m/rad), kd (N.m.s/rad) and the `limit` (N.m), `delay` seconds later;
+        the gains kp (N.m/rad), kd (N.m.s/rad) and the `limit` (N.m), `delay` seconds later, of a
+        reference that arrived `reference_delay` seconds late;
         voltage and duty take a recorded voltage or duty cycle for the torque, whose factor kt / R
         is not known.
     :param kp: of the law pd, one value or one per joint; kd and limit likewise.
+    :param reference_delay: of the law pd in a drive, which measures its own position: seconds.
     :param offset: added to joint positions at the end, rad or m, one value or one per joint.
     :param range: of the unit percent_of_range: rad or m at both ends of the calibrated range, a
         pair per joint; it becomes the scale and the offset.
@@ -183,6 +187,7 @@ class Channel(_Strict):
     kp: Factor | list[Factor] | None = None
     kd: Factor | list[Factor] | None = None
     limit: Factor | list[Factor] | None = None
+    reference_delay: Annotated[Factor, Field(ge=0.0)] = 0.0
     range: list[list[Factor]] | None = None
     raw_range: list[list[Factor]] | None = None
 
@@ -280,8 +285,9 @@ class Mapping(_Strict):
                 raise ValueError(
                     "torque: 'from: pd' needs 'kp' (N.m/rad) and the key 'reference_position'"
                 )
-            if channel.law != 'pd' and (channel.kp, channel.kd, channel.limit) != (None,) * 3:
-                raise ValueError(f"{name}: 'kp', 'kd' and 'limit' belong to 'from: pd'")
+            for key in PD_KEYS if channel.law != 'pd' else ():
+                if getattr(channel, key):
+                    raise ValueError(f"{name}: '{key}' belongs to 'from: pd'")
             if (
                 name == 'torque'
                 and channel.unit in units.SIGNAL

@@ -26,7 +26,6 @@ from robot_id.progress import Progress, part_of, silent
 from robot_id.regression.rows.prediction import Prediction
 from robot_id.robot import Robot, load_robot
 from robot_id.tasks import torque_free
-from robot_id.tasks.checks import check
 from robot_id.tasks.checks.case import Case as Recording
 from robot_id.tasks.checks.finding import Finding
 from robot_id.tasks.checks.gate import detect, remarks
@@ -317,15 +316,17 @@ def _torque_free(
     assert isinstance(method, ServoOe)
     if request.friction is not None:
         method = replace(method, friction=request.friction)
-    findings = tuple(check(robot, dataset)) if request.check else ()
-    lines = tuple(finding.line() for finding in findings) or implausible(robot, dataset)
-    result, prediction = torque_free.estimate(
-        robot, method, dataset, bool(request.holdout), progress
-    )
-    named = tuple(finding.as_dict() for finding in findings)
-    validation = None
+    holdout, others = request.holdout, None
+    if not isinstance(holdout, int | float):
+        holdout = load_for(robot, holdout, request.mapping, needs_torque=False)
     if request.others:
         others = load_for(robot, request.others, request.mapping, needs_torque=False)
-        validation = validate(robot, result, others)
+    seen = detect(robot, dataset)[0] if request.check else ()
+    lines = tuple(finding.line() for finding in seen) or implausible(robot, dataset)
+    result, prediction = torque_free.estimate(
+        robot, method, dataset, holdout, remarks(seen), progress
+    )
+    named = tuple(finding.as_dict() for finding in seen)
+    validation = None if others is None else validate(robot, result, others)
     result = replace(result, findings=named)
     return Identification(robot, dataset, result, prediction, validation, findings=lines)

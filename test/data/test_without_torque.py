@@ -174,6 +174,12 @@ def test_torque_from_the_law_of_a_pd_loop(tmp_path):
     assert np.allclose(found.runs[0].torque, expected)
     mapping.write_text(text.replace('DELAY', 'delay: 0.02'))
     assert np.allclose(data.load(path, mapping).runs[0].torque[1:], expected[:-1])
+    mapping.write_text(text.replace('DELAY', 'reference_delay: 0.02'))
+    driven = [20, 30] * (GOAL[:-1] - Q[1:]) - 0.5 * dq[1:]
+    assert np.allclose(data.load(path, mapping).runs[0].torque[1:], driven)
+    mapping.write_text(text.replace('DELAY', 'reference_delay: -0.02'))
+    with pytest.raises(DataError, match='reference_delay'):
+        data.load(path, mapping)
     mapping.write_text(text.replace('DELAY', 'limit: 1.0'))
     assert np.abs(data.load(path, mapping).runs[0].torque).max() <= 1.0
     mapping.write_text(text.replace('kp: [20, 30], ', '').replace(', DELAY', ''))

@@ -20,12 +20,21 @@ def block(first, last, fresh=False):
     return Block(stamps, q, np.empty((len(stamps), 0)), wanted, fresh)
 
 
-@pytest.mark.parametrize('delay', [0.0, 0.011])
+@pytest.mark.parametrize(
+    ('delay', 'late'), [(0.0, 0.0), (0.011, 0.0), (0.0, 0.013), (0.011, 0.013)]
+)
 # The last difference of a block looks back alone.
 @pytest.mark.parametrize(('kd', 'near'), [(0.0, 1e-9), (0.5, 0.02)])
-def test_block_after_block_gives_the_torques_of_the_whole_recording(delay, kd, near):
+def test_block_after_block_gives_the_torques_of_the_whole_recording(delay, late, kd, near):
     law = Channel.model_validate(
-        {'from': 'pd', 'kp': [20.0, 30.0], 'kd': kd, 'limit': 2.5, 'delay': delay}
+        {
+            'from': 'pd',
+            'kp': [20.0, 30.0],
+            'kd': kd,
+            'limit': 2.5,
+            'delay': delay,
+            'reference_delay': late,
+        }
     )
     whole = block(0, 300)
     channels = {

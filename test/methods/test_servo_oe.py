@@ -17,6 +17,7 @@ from robot_id.export.registry import export
 from robot_id.methods import registry
 from robot_id.methods.result import Result
 from robot_id.robot import load_robot
+from robot_id.tasks.checks import check
 from robot_id.tasks.identify import Request, identify
 
 PENDULUM = """<robot name="pendulum"><link name="base"/><link name="arm"><inertial>
@@ -32,20 +33,23 @@ def pendulum(tmp_path, axis='0 1 0'):
     return load_robot(path)
 
 
-def recorded(robot, options, truth, runs=2, seed=0, noise=3e-4, rate=100.0):
+def recorded(robot, options, truth, runs=2, seed=0, noise=3e-4, rate=100.0, off_after=np.inf):
     """Return runs that the loop itself simulates with other numbers, and noise."""
     rng = np.random.default_rng(seed)
     t = np.arange(round(4 * rate)) / rate
     found = []
     for k in range(runs):
         goal = (0.8 * np.sin((2 + k) * t) * np.sin(1.1 * t + k))[:, None]
-        blank = Run(t, np.full_like(goal, truth.get('bias.j', 0.0)), reference_position=goal)
+        on = (t < off_after).astype(float)[:, None]
+        blank = Run(t, np.full_like(goal, truth.get('bias.j', 0.0)), reference_position=goal,
+                    enabled=on)  # fmt: skip
         problem = registry.create('servo_oe', options).problem(
             robot, Dataset(('j',), (blank,)), free_start=False
         )
         x = np.array([u.inner(truth[u.name]) for u in problem.unknowns])
         y = problem.simulate(x, 0, sensitive=False)[0]
-        found.append(Run(t, y + rng.normal(0, noise, y.shape), reference_position=goal))
+        measured = y + rng.normal(0, noise, y.shape)
+        found.append(Run(t, measured, reference_position=goal, enabled=on))
     return Dataset(('j',), tuple(found), source='simulated')
 
 
@@ -153,7 +157,9 @@ def test_a_bias_that_gravity_does_not_show_is_named(tmp_path):
     robot = pendulum(tmp_path, axis='0 0 1')
     data = recorded(robot, OPTIONS, TRUTH, runs=1)
     result = registry.create('servo_oe', OPTIONS).estimate(robot, data)
-    assert any("'bias.j'" in line for line in result.extras['not_identifiable'])
+    (line,) = result.extras['not_identifiable']
+    assert line.startswith("'bias.j'")
+    assert 'gravity does not load the joint' in line
     assert np.isnan(result.std[result.names.index('bias.j')])
     assert np.isfinite(result.std[result.names.index('delay')])
 
@@ -180,6 +186,82 @@ def test_a_rotor_far_heavier_than_its_link_is_found_from_a_slow_recording(tmp_pa
         assert result.std[place] < 0.1 * GEARED[name], name
 
 
+def test_a_refit_of_the_same_runs_is_the_same_answer(tmp_path):
+    """Hold-out errors are of refits: what the data determine, no start may move."""
+    robot = geared(tmp_path, '0 1 0')
+    data = recorded(robot, GEARED_OPTIONS, GEARED, rate=30.0)
+    method = registry.create('servo_oe', GEARED_OPTIONS)
+    result = method.estimate(robot, data)
+    again = method.refit(robot, data, result)
+    assert np.abs((again.values - result.values) / result.std).max() < 0.5
+
+
+def test_the_hold_out_is_what_the_user_names(tmp_path):
+    robot = pendulum(tmp_path)
+    data = recorded(robot, OPTIONS, TRUTH, runs=3)
+    one, other = (replace(data, runs=(run,)) for run in data.runs[:2])
+    turned = Run(other.runs[0].time, -other.runs[0].position,
+                 reference_position=other.runs[0].reference_position)  # fmt: skip
+    wrong = replace(other, runs=(turned,))
+
+    def error(fitted, holdout):
+        request = Request(robot, fitted, 'servo_oe', OPTIONS, holdout=holdout)
+        return identify(request).result.holdout_error_percent
+
+    assert error(one, other) < 2.0
+    assert error(one, wrong) > 100.0
+    assert np.isnan(error(one, 0.0))
+    # The end of a single recording; its start fits alike.
+    assert error(one, 0.2) < 2.0
+    reversed_end = one.runs[0].position.copy()
+    reversed_end[-80:] *= -1.0
+    broken = Run(one.runs[0].time, reversed_end,
+                 reference_position=one.runs[0].reference_position)  # fmt: skip
+    assert error(replace(one, runs=(broken,)), 0.2) > 50.0
+    with pytest.raises(DataError, match=r'nothing\.csv'):
+        error(one, str(tmp_path / 'nothing.csv'))
+
+
+@pytest.mark.parametrize('offset', [0.0, 1.2])
+def test_another_zero_than_that_of_the_robot_file_is_no_bias(tmp_path, offset):
+    robot = pendulum(tmp_path)
+    data = recorded(robot, OPTIONS, TRUTH)
+    runs = [
+        Run(r.time, r.position + offset, reference_position=r.reference_position + offset)
+        for r in data.runs
+    ]
+    result = identify(Request(robot, replace(data, runs=tuple(runs)), 'servo_oe', OPTIONS)).result
+    assert result.verdict == ('do_not_use' if offset else 'usable')
+    assert bool(offset) == any("joint 'j': its zero" in line for line in result.reasons)
+
+
+def test_a_delay_beyond_the_longest_is_named(tmp_path):
+    robot = pendulum(tmp_path)
+    data = recorded(robot, OPTIONS, TRUTH)
+    options = OPTIONS | {'longest_delay': 0.004}
+    result = identify(Request(robot, data, 'servo_oe', options)).result
+    assert result.extras['at_bound'] == ['delay']
+    assert any("'delay' is at its bound" in line for line in result.reasons)
+
+
+def test_degrees_taken_as_radians_are_found_without_torques(tmp_path):
+    limit = '<limit lower="-2" upper="2" effort="1" velocity="100"/></joint>'
+    path = tmp_path / 'limited.urdf'
+    text = PENDULUM.replace('AXIS', '0 1 0').replace('continuous', 'revolute')
+    path.write_text(text.replace('</joint>', limit))
+    robot = load_robot(path)
+    data = recorded(robot, OPTIONS, TRUTH, runs=1)
+    assert not check(robot, data)
+    (run,) = data.runs
+    wrong = Run(run.time, np.rad2deg(run.position),
+                reference_position=np.rad2deg(run.reference_position))  # fmt: skip
+    (finding,) = check(robot, replace(data, runs=(wrong,)))
+    assert finding.code == 'position_unit'
+    assert 'taken as deg' in finding.message
+    request = Request(robot, replace(data, runs=(wrong,)), 'servo_oe', OPTIONS, holdout=0.0)
+    assert identify(request).result.verdict == 'do_not_use'
+
+
 def test_without_gravity_a_free_gain_leaves_one_factor_open(tmp_path):
     robot = geared(tmp_path, '0 0 1')
     data = recorded(robot, GEARED_OPTIONS, GEARED, rate=30.0)
@@ -187,6 +269,7 @@ def test_without_gravity_a_free_gain_leaves_one_factor_open(tmp_path):
     scaled = ('kp.j', 'armature.j', 'viscous.j', 'coulomb.j')
     line = next(one for one in result.extras['not_identifiable'] if 'kp.j' in one)
     assert all(f"'{name}'" in line for name in scaled)
+    assert 'gravity does not load the joint' in line
     assert all(np.isnan(result.std[result.names.index(name)]) for name in scaled)
     ratio = result['armature.j'] / result['kp.j']
     assert ratio == pytest.approx(GEARED['armature.j'] / 17.8, rel=0.02)
@@ -203,6 +286,7 @@ def test_a_bias_is_named_where_the_direction_of_gravity_is_free(tmp_path):
     (line,) = result.extras['not_identifiable']
     assert "'bias.j'" in line
     assert "'MX1'" in line
+    assert 'fix the bias or the inertias' in line
     assert all(np.isnan(result.std[result.names.index(name)]) for name in ('bias.j', 'MX1'))
     assert np.isfinite(result.std[result.names.index('coulomb.j')])
     # The angle at which the pendulum hangs is known: that of both together.
@@ -234,9 +318,42 @@ def test_a_motor_that_is_never_off_hides_its_constant_behind_viscous_friction(tm
     assert result.extras['scale'].startswith('absolute')
     assert "'kt.j'" in line
     assert "'R.j'" in line
+    assert 'the motor is never off' in line
     assert np.isnan(result.std[result.names.index('kt.j')])
     ratio = result['kt.j'] / result['R.j']
     assert ratio == pytest.approx(0.5, rel=0.02)
+
+
+def test_a_motor_that_is_off_at_times_shows_its_constant_but_no_mass_without_gravity(tmp_path):
+    """Kt is that of its back-EMF; torques, and R with them, are known up to one factor."""
+    robot = pendulum(tmp_path, axis='0 0 1')
+    options = {'drive': 'voltage', 'fixed': 'kp=2', 'starts': 1}
+    data = recorded(robot, options, TRUTH | {'kt.j': 0.5, 'R.j': 1.0}, off_after=2.5)
+    result = registry.create('servo_oe', options).estimate(robot, data)
+    assert result['kt.j'] == pytest.approx(0.5, rel=0.05)
+    assert np.isfinite(result.std[result.names.index('kt.j')])
+    assert any("'R.j'" in line for line in result.extras['not_identifiable'])
+    assert result.extras['scale'].startswith('ratios for j')
+
+
+def test_two_dampings_of_a_drive_are_told_apart_by_nothing(tmp_path):
+    robot = pendulum(tmp_path)
+    data = recorded(robot, OPTIONS, TRUTH)
+    options = {'fixed': 'kp=3', 'free': 'kd=0.05', 'starts': 1}
+    result = registry.create('servo_oe', options).estimate(robot, data)
+    (line,) = result.extras['not_identifiable']
+    assert 'both damp the motion alike' in line
+    both = result['kd.j'] + result['viscous.j']
+    assert both == pytest.approx(0.05 + TRUTH['viscous.j'], rel=0.02)
+
+
+def test_one_gain_below_the_duty_limit_shows_a_product(tmp_path):
+    robot = pendulum(tmp_path)
+    options = {'drive': 'voltage', 'free': 'kp=2', 'starts': 1}
+    data = recorded(robot, options, TRUTH | {'kt.j': 0.5, 'R.j': 1.0, 'kp.j': 2.0})
+    result = registry.create('servo_oe', options).estimate(robot, data)
+    lines = result.extras['not_identifiable']
+    assert any("'kp.j'" in line and 'only their product acts' in line for line in lines)
 
 
 def test_free_gain_and_free_masses_are_ratios(tmp_path):

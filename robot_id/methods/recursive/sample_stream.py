@@ -160,7 +160,7 @@ class LawTorque:
 
     def __init__(self, law: Channel, rate_hz: float) -> None:
         self._law = law
-        length = BEFORE + int(np.ceil(law.delay * rate_hz))
+        length = BEFORE + int(np.ceil((law.delay + law.reference_delay) * rate_hz))
         self._last: deque[Block] = deque(maxlen=length)
 
     def __call__(self, block: Block) -> Block:

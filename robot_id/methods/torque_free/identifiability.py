@@ -16,6 +16,49 @@ from robot_id.methods.torque_free.problem import Problem
 Array = NDArray[np.float64]
 # An unknown belongs to the combinations that make up this share of what is open about it.
 NAMED = 0.1
+# A link parameter, as a cause names it.
+LINK = 'link'
+# What a combination holds, one of what it holds too, the drive (any when empty), why it is open
+# and what closes it. The first that fits counts.
+CAUSES: tuple[tuple[set[str], set[str], str, str], ...] = (
+    (
+        {LINK},
+        {'kp', 'kt', 'R'},
+        '',
+        'gains and inertias are free together, so nothing shows the size of torques; fix one of '
+        'them',
+    ),
+    (
+        {LINK, 'bias'},
+        set(),
+        '',
+        'a bias turns the direction of gravity as the centre of mass does; fix the bias or the '
+        'inertias',
+    ),
+    (
+        {'armature'},
+        {'kp', 'kt', 'R'},
+        '',
+        'gravity does not load the joint, so nothing shows the size of its torques; load it with '
+        'a known mass, or fix one of them',
+    ),
+    ({'viscous', 'kd'}, set(), '', 'both damp the motion alike; fix one of them'),
+    (
+        {'kp'},
+        {'kt', 'R'},
+        '',
+        'only their product acts while the drive is below its limit; record with several known '
+        'gains up to the limit, or fix kp',
+    ),
+    (
+        {'viscous'},
+        set(),
+        'voltage',
+        'the motor is never off, and its back-EMF damps as friction does; record it switched off '
+        "for a while ('enabled' in the mapping), or fix kt, R or viscous",
+    ),
+    ({'bias'}, set(), '', 'gravity does not load the joint; fix it'),
+)
 # A residual that a start is judged with, rad or m: a good encoder.
 ENCODER = 1e-3
 
@@ -37,6 +80,7 @@ def after(problem: Problem, found: Fit) -> list[str]:
 
 def _lines(problem: Problem, found: Fit) -> list[str]:
     names = [*(u.name for u in problem.unknowns), *problem.inertial_names()]
+    count = len(problem.unknowns)
     lost = np.isinf(np.diag(found.covariance))
     whole = np.sum(found.combinations**2, axis=0)
     lines = []
@@ -48,8 +92,18 @@ def _lines(problem: Problem, found: Fit) -> list[str]:
             continue
         listed = ', '.join(f"'{names[k]}' ({vector[k]:+.2f})" for _, k in parts)
         what = 'is' if len(parts) == 1 else 'as a combination are'
-        lines.append(f'{listed} {what} not identifiable from this motion')
+        kinds = {LINK if k >= count else problem.unknowns[k].kind for _, k in parts}
+        why = _why(kinds, problem.drive.name)
+        lines.append(f'{listed} {what} not identifiable from this motion{why}')
     return lines
+
+
+def _why(kinds: set[str], drive: str) -> str:
+    """Return the cause and the remedy of a combination of numbers, where they are known."""
+    for wanted, others, own, text in CAUSES:
+        if wanted <= kinds and (not others or kinds & others) and own in ('', drive):
+            return f': {text}'
+    return ''
 
 
 def scale_of(drive: str, problem: Problem, found: Fit) -> str:
@@ -62,7 +116,10 @@ def scale_of(drive: str, problem: Problem, found: Fit) -> str:
     gains_free = any(u.name.startswith('kp.') for u in problem.unknowns)
     if len(problem.directions) and gains_free:
         return 'ratios: gains and inertias are free together, known up to one factor'
-    source = 'the gains of the drive' if len(problem.directions) else 'the masses of the URDF'
+    source = 'the masses of the URDF'
+    if drive == 'pd' and not gains_free:
+        gains = 'the gains of the drive'
+        source = gains if len(problem.directions) else f'{gains} and {source}'
     joints = _without_scale(problem, found)
     if joints:
         return (
@@ -73,7 +130,7 @@ def scale_of(drive: str, problem: Problem, found: Fit) -> str:
 
 
 def _without_scale(problem: Problem, found: Fit) -> list[str]:
-    """Return the joints whose armature and whose gain (kp or kt) the data do not determine."""
+    """Return the joints whose armature and whose gain (kp, kt or R) the data do not determine."""
     lost = {
         u.name
         for u, variance in zip(problem.unknowns, np.diag(found.covariance))
@@ -82,5 +139,5 @@ def _without_scale(problem: Problem, found: Fit) -> list[str]:
     return [
         joint
         for joint in problem.robot.joint_names
-        if f'armature.{joint}' in lost and lost & {f'kp.{joint}', f'kt.{joint}'}
+        if f'armature.{joint}' in lost and lost & {f'{gain}.{joint}' for gain in ('kp', 'kt', 'R')}
     ]

@@ -41,6 +41,8 @@ POSTURES = 200
 TYPICAL_ACCELERATION = 5.0
 # Seconds of a step while a fit searches; it ends with the step of the option.
 SEARCH_STEP = 0.005
+# An inner value this close to a bound, in logarithms or scales, is held by it.
+NEAR_BOUND = 1e-6
 # A richer structure has to lower the error on held-out runs by this share.
 WORTH = 0.03
 
@@ -154,7 +156,7 @@ class ServoOe:
 
     def refit(self, robot: Robot, dataset: Dataset, result: Result) -> Result:
         """Return a result of other runs, by one descent from a result; values only."""
-        problem = self.problem(robot, dataset)
+        problem = self.problem(robot, dataset, informed=True)
         first = inner_values(problem, result)
         found = fit(problem, self.loss, first=first)
         _, values, _ = _named(problem, found.x)
@@ -208,12 +210,8 @@ class ServoOe:
         positions = evaluation.simulated(problem, found.x, dataset, self.longest_step, held)
         total, per_joint = _percent(dataset, positions)
         after = identifiability.after(problem, found)
-        at_bound = [
-            f"'{u.name}' is at its bound {u.value(float(x)):.4g} {u.unit}"
-            for u, x in zip(problem.unknowns, found.x)
-            if u.lower != 0.0 and min(abs(x - b) for b in u.bounds) < 1e-6
-        ]
-        warnings = [*after, *at_bound]
+        at_bound = _at_bound(problem, found.x)
+        warnings = [*after, *at_bound.values()]
         if not found.converged:
             warnings.insert(0, 'the fit did not converge: give more starts, or starts nearby')
         units = _units(problem)
@@ -242,6 +240,7 @@ class ServoOe:
                 'inputs': _usual_inputs(robot, dataset, problem),
                 'not_identifiable_at_start': before,
                 'not_identifiable': after,
+                'at_bound': list(at_bound),
                 'scale': identifiability.scale_of(self.drive, problem, found),
                 'runs': evaluation.run_errors(dataset, positions),
                 'horizons': evaluation.horizon_errors(
@@ -324,6 +323,17 @@ def _percent(dataset: Dataset, positions: list[Array]) -> tuple[float, Array]:
         size += np.sum((run.position - run.position.mean(axis=0)) ** 2, axis=0)
     total = float(100.0 * np.sqrt(np.sum(square) / np.sum(size)))
     return total, 100.0 * np.sqrt(square / np.maximum(size, 1e-300))
+
+
+def _at_bound(problem: Problem, x: Array) -> dict[str, str]:
+    """Return the unknowns that their bounds hold, and a line on each; zero is no such bound."""
+    found = {}
+    for u, inner in zip(problem.unknowns, x):
+        low, high = u.bounds
+        if high - inner < NEAR_BOUND or (u.lower != 0.0 and inner - low < NEAR_BOUND):
+            value = f'{u.value(float(inner)):.4g} {u.unit}'
+            found[u.name] = f"'{u.name}' is at its bound {value}"
+    return found
 
 
 def _units(problem: Problem) -> tuple[str, ...]:

@@ -93,6 +93,11 @@ class Unknown:
     prior: tuple[float, float] | None = None
     given: bool = False
 
+    @property
+    def kind(self) -> str:
+        """The name of the number, without that of a joint."""
+        return self.name.partition('.')[0]
+
     def inner(self, value: float) -> float:
         """Return what the fit moves for a value."""
         return math.log(value) if self.log else value / self.scale

@@ -12,6 +12,7 @@ from robot_id.tasks.checks import (
     joint_offset,
     joint_swap,
     kinematics,
+    limits_unit,
     position_unit,
     rest,
     saturation,
@@ -38,8 +39,9 @@ CHANNELS: tuple[Callable[[Case], tuple[list[Finding], Case]], ...] = (
     zero_torque.detect,
 )
 # Those that look at no torques.
-WITHOUT_TORQUE = tuple(
-    detect for detect in CHANNELS if detect not in (saturation.detect, zero_torque.detect)
+WITHOUT_TORQUE = (
+    *(each for each in CHANNELS if each not in (saturation.detect, zero_torque.detect)),
+    limits_unit.detect,
 )
 # Changes that are tried on every recording.
 ALWAYS: tuple[Callable[[Case], Iterable[Proposal]], ...] = (
