@@ -16,10 +16,13 @@ from robot_id.data.mapping import CHANNELS
 from robot_id.data.signals.envelope import Envelope
 from robot_id.excitation import CRITERION_TEXTS
 from robot_id.export.registry import FORMATS
+from robot_id.methods.outcome import INTERVAL
 from robot_id.methods.registry import methods
+from robot_id.plain_table import number
 from robot_id.robot import Robot
 from robot_id.robot.files.source import robot_files
 from robot_id.robot.friction import TERMS
+from robot_id.robot.parameters.units import position_units, torque_units
 from robot_id.robot.view import Shape, View
 from robot_id.tasks.guessing.columns import ENDINGS as TABLES
 from robot_id.tasks.guessing.guess import Assignment, Guess
@@ -30,6 +33,7 @@ __all__ = [
     'CHANNELS',
     'CRITERION_TEXTS',
     'FORMATS',
+    'INTERVAL',
     'TABLES',
     'TERMS',
     'UNITS',
@@ -39,7 +43,9 @@ __all__ = [
     'Recorded',
     'Shape',
     'View',
+    'joint_units',
     'methods',
+    'number',
     'recorded',
     'robot_files',
     'write_guess',
@@ -51,6 +57,15 @@ BETWEEN = 1.0
 UNITS = {'time': tuple(units.TIME)} | {
     channel: tuple(known) for channel, known in units.OF_CHANNEL.items()
 }
+
+
+def joint_units(robot: Robot, channel: str) -> tuple[str, ...]:
+    """(n,) units of the joints in a channel, '' where it has none of its own."""
+    if channel.endswith('torque'):
+        return torque_units(robot)
+    kind = {'position': '', 'velocity': '/s', 'acceleration': '/s2'}
+    after = kind.get(channel.removeprefix('reference_'))
+    return tuple('' if after is None else unit + after for unit in position_units(robot))
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,6 @@ from robot_id.tasks.friction.curves import friction_curves
 
 # Points of a drawn curve.
 POINTS = 2000
-# A hold-out error that is this much larger than the training error asks for a richer motion.
-RICHER = 1.5
 Recordings = Sequence[tuple[str, str]]
 
 
@@ -111,47 +109,37 @@ def shown(fit: Fit) -> dict[str, Any]:
         'torques': _torques(fit),
         'friction': _friction(fit),
         'warnings': list(fit.warnings),
-        'suggestions': suggestions(fit),
+        'suggestions': _suggestions(fit),
     }  # fmt: skip
 
 
-def suggestions(fit: Fit) -> list[str]:
-    """Return what would improve a fit, one line each."""
-    found = []
-    result = fit.result
-    selection = result.friction or {}
-    chosen = isinstance(selection, dict) and 'selected' in json.dumps(selection, default=str)
-    if not chosen and result.verdict != 'usable':
-        found.append('friction auto: let cross-validation choose the terms of every joint')
-    if np.isfinite(fit.holdout_error_percent) and (
-        fit.holdout_error_percent > RICHER * fit.error_percent
-    ):
-        found.append('a longer or richer motion (Excite): the hold-out error is much larger')
-    weak = [name for name, ok in zip(result.names, fit.parameters.essential) if not ok]
-    if weak and result.verdict != 'usable':
-        found.append(
-            f'a motion that excites {", ".join(weak[:8])} (Excite): their intervals hold zero'
-        )
-    for one in result.findings:
-        if one.get('code') in ('excitation', 'rest') and one.get('joint'):
-            found.append(f"joint '{one['joint']}' moves too little: {one.get('fix', '')}")
-    return found
+def _suggestions(fit: Fit) -> list[str]:
+    """Return what would improve a fit, one line each: what was tried, and what hardly moved."""
+    poor = [one for one in fit.result.findings if one.get('code') in ('excitation', 'rest')]
+    return [
+        *(one['text'] for one in fit.result.suggestions),
+        *(f"joint '{one['joint']}' moves too little: {one.get('fix', '')}"
+          for one in poor if one.get('joint')),
+    ]  # fmt: skip
 
 
 def _torques(fit: Fit) -> dict[str, Any]:
-    """Return measured and predicted torques, runs one after the other."""
+    """Return measured, predicted and residual torques, runs one after the other."""
     prediction = fit.prediction()
     runs, end, times = prediction.runs, 0.0, []
     for run in runs:
         times.append(run.time - run.time[0] + end)
         end = float(times[-1][-1]) + 1.0
+    measured = np.concatenate([run.measured for run in runs])
+    predicted = np.concatenate([run.predicted for run in runs])
     return {
         'joints': list(prediction.joint_names),
         'quantity': prediction.quantity,
         'time': np.concatenate(times),
-        'measured': np.concatenate([run.measured for run in runs]),
-        'predicted': np.concatenate([run.predicted for run in runs]),
-    }
+        'channels': {
+            'measured': measured, 'predicted': predicted, 'residual': measured - predicted,
+        },
+    }  # fmt: skip
 
 
 def _friction(fit: Fit) -> list[dict[str, Any]]:

@@ -23,10 +23,12 @@ def command(folder: str, port: int | None, browser: bool) -> None:
     """
     if not os.path.isdir(folder):
         raise DataError(f'{folder}: no such folder')
-    from robot_id.studio.app import address, free_port, new_token, serve
+    from robot_id.studio.app import free_port, serve
 
-    port, token = free_port(port or 0), new_token()
     console = messages()
-    console.print(f'robot-id studio: {address(port, token)}', markup=False, soft_wrap=True)
-    console.print('Ctrl-C ends it', markup=False)
-    serve(Path(folder), port, token, browser)
+
+    def tell(address: str) -> None:
+        console.print(f'robot-id studio: {address}', markup=False, soft_wrap=True)
+        console.print('Ctrl-C ends it', markup=False)
+
+    serve(Path(folder), free_port(port or 0), browser, tell)

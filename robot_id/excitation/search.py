@@ -6,7 +6,10 @@ import threading
 import time
 from dataclasses import dataclass
 
+import numpy as np
+
 from robot_id.exceptions import OptionError, TrajectoryError
+from robot_id.excitation.hindrance import hindrance
 from robot_id.excitation.objective import Figures, Objective
 from robot_id.excitation.worker import Board, Worker, ranking
 from robot_id.progress import Progress, silent
@@ -114,11 +117,13 @@ def _result(
         if X is not None:
             break
     else:
+        if interrupted:
+            raise TrajectoryError('stopped before the first motion within the limits was found')
+        why = hindrance(objective, np.random.default_rng(0))
         raise TrajectoryError(
             f'no motion keeps the torque limits and the clearance: {random_motions} random '
-            'motions tried; check the limits, the expected parameters and the geometry'
-            if not interrupted
-            else 'stopped before the first motion within the limits was found'
+            f'motions tried{why and "; " + why}; search longer, or check the limits, the '
+            'expected parameters and the geometry'
         )
     starts = [c for own in board.starts for c in own] or [own[0] for own in board.entries if own]
     start = min(starts, key=lambda c: c.score)

@@ -28,51 +28,66 @@ class Format:
     :param needs_robot: the Robot must be loaded; else its name alone will do.
     :param moves_robots: a controller starts from it: a result with the verdict do_not_use, or
         without one, is refused.
-    :param folder: it is a folder of files.
+    :param ending: of its file, '' where it is a folder of files.
     """
 
     writer: str
     help: str
     needs_robot: bool = True
     moves_robots: bool = False
-    folder: bool = False
+    ending: str = ''
+
+    @property
+    def folder(self) -> bool:
+        """Whether it is a folder of files."""
+        return not self.ending
 
 
 FORMATS: dict[str, Format] = {
-    'yaml': Format('yaml_file', 'base parameters with standard deviations', needs_robot=False),
+    'yaml': Format(
+        'yaml_file', 'base parameters with standard deviations', needs_robot=False, ending='.yaml'
+    ),
     'ros-params': Format(
-        'ros_parameters', 'a parameter file for ctc_controller', moves_robots=True
+        'ros_parameters',
+        'a parameter file for ctc_controller',
+        moves_robots=True,
+        ending='.yaml',
     ),
     'urdf': Format(
-        'urdf_file', 'your URDF with the identified inertias and friction', moves_robots=True
+        'urdf_file',
+        'your URDF with the identified inertias and friction',
+        moves_robots=True,
+        ending='.urdf',
     ),
-    'mjcf': Format('mjcf_file', 'a MuJoCo model', moves_robots=True),
-    'sdf': Format('sdf_file', 'an SDF model for Gazebo', moves_robots=True),
+    'mjcf': Format('mjcf_file', 'a MuJoCo model', moves_robots=True, ending='.xml'),
+    'sdf': Format('sdf_file', 'an SDF model for Gazebo', moves_robots=True, ending='.sdf'),
     'ros2_control': Format(
-        'ros2_control', 'the URDF with a ros2_control tag, and its controllers', moves_robots=True
+        'ros2_control',
+        'the URDF with a ros2_control tag, and its controllers',
+        moves_robots=True,
+        ending='.urdf',
     ),
     'c': Format(
         'c_code',
         'the model as C99 for a controller, into a folder (--out DIR)',
         moves_robots=True,
-        folder=True,
     ),
     'controller': Format(
         'controller',
         'a ros2_control controller in C++ with the model, an ament_cmake package, into a folder',
         moves_robots=True,
-        folder=True,
     ),
     'python': Format(
         'python_package',
         'the model as a Python package that needs nothing but numpy, into a folder',
         moves_robots=True,
-        folder=True,
     ),
     'joints': Format(
-        'joints_file', 'armature, friction, gains, delay and bias of every joint (servo_oe)'
+        'joints_file',
+        'armature, friction, gains, delay and bias of every joint (servo_oe)',
+        ending='.yaml',
     ),
-    'csv': Format('csv_file', 'base parameters as a table', needs_robot=False),
+    'csv': Format('csv_file', 'base parameters as a table', needs_robot=False, ending='.csv'),
 }
 
 

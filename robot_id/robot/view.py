@@ -45,9 +45,9 @@ class View:
     """
     The shapes of a robot and its forward kinematics.
 
-    :param robot: shapes are the visual ones of its URDF that are primitives or STL files; bodies
-        without one are boxes of their mass and inertia. Obstacles of the robot file are drawn
-        but for planes.
+    :param robot: shapes are the visual ones of its URDF that are primitives or STL files; of a
+        link without one the collision shapes, of a body without any a box of its mass and
+        inertia. Obstacles of the robot file are drawn but for planes.
     """
 
     def __init__(self, robot: Robot) -> None:
@@ -55,7 +55,7 @@ class View:
         self._model = robot.pinocchio
         self._data = self._model.createData()
         self._A = robot.kinematics.expansion()
-        self.shapes = _visual(robot)
+        self.shapes = _of_links(robot)
         drawn = {shape.body for shape in self.shapes}
         bodies = range(len(robot.kinematics.parent))
         self.shapes += [_inertia_box(robot, i) for i in bodies if i not in drawn]
@@ -108,8 +108,8 @@ def _inertia_box(robot: Robot, i: int) -> Shape:
     return Shape('box', tuple(sides.tolist()), i, axes, np.array(inertia.lever))
 
 
-def _visual(robot: Robot) -> list[Shape]:
-    """Return the visual shapes of the URDF that can be drawn."""
+def _of_links(robot: Robot) -> list[Shape]:
+    """Return the shapes of the URDF that can be drawn, the visual ones of a link if there are."""
     if robot.urdf is None:
         return []
     root = ElementTree.fromstring(read_urdf(robot.urdf, robot.description.snap)[0])
@@ -119,10 +119,11 @@ def _visual(robot: Robot) -> list[Shape]:
         if link.get('name', '') not in carried:
             continue
         body, placement = carried[link.get('name', '')]
-        for visual in link.findall('visual'):
-            shape = _shape(visual, placement, body, robot.urdf)
-            if shape is not None:
-                found.append(shape)
+        for tag in ('visual', 'collision'):
+            read = [_shape(each, placement, body, robot.urdf) for each in link.findall(tag)]
+            if drawn := [shape for shape in read if shape is not None]:
+                found += drawn
+                break
     return found
 
 
@@ -158,12 +159,12 @@ def _obstacles(robot: Robot) -> list[Shape]:
     return found
 
 
-def _shape(visual: ElementTree.Element, placement: pin.SE3, body: int, urdf: Path) -> Shape | None:
-    geometry = visual.find('geometry')
+def _shape(given: ElementTree.Element, placement: pin.SE3, body: int, urdf: Path) -> Shape | None:
+    geometry = given.find('geometry')
     tag = geometry[0] if geometry is not None and len(geometry) else None
     if tag is None:
         return None
-    origin = visual.find('origin')
+    origin = given.find('origin')
     xyz, rpy = (_three(origin, key) for key in ('xyz', 'rpy'))
     here = placement * pin.SE3(pin.rpy.rpyToMatrix(*rpy), xyz)
     file, kind = '', tag.tag

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import secrets
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
 from nicegui import app, ui
@@ -29,27 +30,21 @@ def free_port(wanted: int = 0) -> int:
         return int(probe.getsockname()[1])
 
 
-def address(port: int, token: str) -> str:
-    """Return the address to open."""
-    return f'http://{HOSTS[0]}:{port}/?token={token}'
-
-
-def new_token() -> str:
-    """Return a token that no one can guess."""
-    return secrets.token_urlsafe(24)
-
-
 def _is_no_mistake(record: logging.LogRecord) -> bool:
     return not (record.exc_info and isinstance(record.exc_info[1], MISTAKES))
 
 
-def serve(folder: Path, port: int, token: str, browser: bool = True) -> None:
+def serve(folder: Path, port: int, browser: bool, tell: Callable[[str], object]) -> None:
     """
     Serve the page until the process is interrupted.
 
     :param folder: whose robots and recordings are shown; everything that is written goes there.
-    :param token: of the address.
+    :param browser: open the address, too.
+    :param tell: takes the address, whose token no one can guess.
     """
+    token = secrets.token_urlsafe(24)
+    address = f'http://{HOSTS[0]}:{port}/?token={token}'
+    tell(address)
     workspace = Workspace(folder)
     # The page tells a mistake in one line; the terminal is for bugs.
     logging.getLogger('nicegui').addFilter(_is_no_mistake)
@@ -60,8 +55,7 @@ def serve(folder: Path, port: int, token: str, browser: bool = True) -> None:
     def page() -> None:
         build(workspace)
 
-    where = address(port, token)
     ui.run(
-        host=HOSTS[0], port=port, show=where if browser else False, reload=False,
+        host=HOSTS[0], port=port, show=address if browser else False, reload=False,
         show_welcome_message=False, favicon='⚙', reconnect_timeout=20.0,
     )  # fmt: skip

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from nicegui import events, ui
 from numpy.typing import ArrayLike
 
-from robot_id.api.view import Envelope
+from robot_id.api.view import Envelope, joint_units
 
 COLOURS = ('#1f77b4', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#7f7f7f', '#8c564b')
 # Height of one channel, of the zoom bar, and of what stands above, in pixels.
@@ -20,20 +19,22 @@ INTERVALS = 300
 FOUND = '#d62728'
 # Milliseconds between two cursor events that are sent.
 CURSOR_MS = 60
+# Title, and lines: legend, envelope, channel, column, dashed.
+Track = tuple[str, Sequence[tuple[str, Envelope, str, int, bool]]]
 
 
 class Signals:
     """
     Channels below each other on one time axis, with linked cursors, zoom and pan.
 
-    :param tracks: (title, [(legend, envelope, channel, column, dashed)]) from top to bottom.
+    :param tracks: from top to bottom.
     :param duration: seconds of the axis.
     :param marks: seconds where a line is drawn, with a text.
     """
 
     def __init__(
         self,
-        tracks: Sequence[tuple[str, Sequence[tuple[str, Envelope, str, int, bool]]]],
+        tracks: Sequence[Track],
         duration: float,
         marks: Sequence[tuple[float, str]] = (),
         on_cursor: Callable[[float], None] | None = None,
@@ -149,23 +150,33 @@ class Signals:
         """Call back with the seconds below the pointer."""
         name = f'cursor_{self.chart.id}'
         ui.on(name, lambda event: on_cursor(float(event.args)))
-        script = (
-            f'(event) => {{ const now = Date.now(); const axis = (event.axesInfo || [])[0]; '
-            f'if (!axis || now - (window.{name} || 0) < {CURSOR_MS}) return; '
-            f'window.{name} = now; emitEvent({json.dumps(name)}, axis.value); }}'
-        )
+        # The library sends no event of the pointer; the chart is there once it was rendered.
         self.chart.on(
             'chart:rendered',
-            lambda: self.chart.run_chart_method(':on', "'updateAxisPointer'", script)
-            if not self._once() else None,
-            throttle=0.5,
-        )  # fmt: skip
+            js_handler=f"""() => {{
+            const chart = getElement({self.chart.id}).chart;
+            if (chart.told !== undefined) return;
+            chart.told = 0;
+            chart.on('updateAxisPointer', (event) => {{
+                const now = Date.now(), axis = (event.axesInfo || [])[0];
+                if (!axis || now - chart.told < {CURSOR_MS}) return;
+                chart.told = now;
+                emitEvent('{name}', axis.value);
+            }});
+        }}""",
+        )
 
-    def _once(self) -> bool:
-        """Whether this was asked before."""
-        asked = getattr(self, '_asked', False)
-        self._asked = True
-        return bool(asked)
+
+def by_channel(envelope: Envelope, robot: Any, channels: Iterable[str]) -> list[Track]:
+    """Return a track for each channel that is there with a line a joint, its reference dashed."""
+    return [
+        (', '.join([channel, *filter(None, dict.fromkeys(joint_units(robot, channel)))]), [
+            (name, envelope, each, j, each != channel)
+            for each in (channel, f'reference_{channel}') if each in envelope.channels
+            for j, name in enumerate(robot.joint_names)
+        ])
+        for channel in channels if channel in envelope.channels
+    ]  # fmt: skip
 
 
 def pairs(x: ArrayLike, y: ArrayLike) -> list[list[float | None]]:
@@ -181,28 +192,13 @@ def small(y: ArrayLike, colour: str = COLOURS[0]) -> ui.html:
     values = values[np.isfinite(values)]
     if len(values) < 2:
         return ui.html('', sanitize=False)
-    edges = np.linspace(0, len(values), min(len(values), 60) + 1).astype(int)[:-1]
-    low, high = np.minimum.reduceat(values, edges), np.maximum.reduceat(values, edges)
-    both = np.column_stack([low, high]).ravel()
-    span = float(np.ptp(both)) or 1.0
+    column = Envelope(np.arange(len(values), dtype=float), {'': values[:, None]})
+    x, drawn = column.window('', 0, 0.0, column.time[-1], 60)
+    span = float(np.ptp(drawn)) or 1.0
     points = ' '.join(
-        f'{120 * k / len(both):.1f},{26 - 24 * (v - both.min()) / span:.1f}'
-        for k, v in enumerate(both)
+        f'{118 * a / x[-1]:.1f},{26 - 24 * (b - drawn.min()) / span:.1f}' for a, b in zip(x, drawn)
     )
     return ui.html(
         f'<svg width="120" height="28"><polyline points="{points}" fill="none" '
         f'stroke="{colour}" stroke-width="1"/></svg>', sanitize=False,
     )  # fmt: skip
-
-
-def curve(title: str, x_name: str, y_name: str, series: list[dict[str, Any]]) -> ui.echart:
-    """Return a chart of one quantity over another."""
-    return ui.echart({
-        'animation': False,
-        'title': {'text': title, 'textStyle': {'fontSize': 13}, 'left': 50},
-        'grid': {'left': 60, 'right': 16, 'top': 40, 'bottom': 40},
-        'xAxis': {'type': 'value', 'name': x_name, 'nameLocation': 'middle', 'nameGap': 24,
-                  'scale': True},
-        'yAxis': {'type': 'value', 'name': y_name, 'scale': True},
-        'series': series,
-    }).classes('w-full').style('height: 260px')  # fmt: skip

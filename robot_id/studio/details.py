@@ -8,7 +8,8 @@ from typing import Any
 from nicegui import ui
 
 from robot_id.api.view import Envelope
-from robot_id.studio.charts import COLOURS, Signals, curve, pairs
+from robot_id.studio.charts import COLOURS, Signals, pairs
+from robot_id.studio.panel import table
 
 PARAMETERS = ('name', 'value', '95 % interval', 'unit', 'URDF', 'essential')
 
@@ -18,12 +19,13 @@ def show_details(found: dict[str, Any]) -> None:
     with ui.row().classes('items-baseline gap-4'):
         ui.label(f'{found["method"]}: {found["verdict"].replace("_", " ")}').classes('text-lg')
         ui.label(f'condition number {found["condition"]:.3g}').classes('text-sm')
-    for reason in found['reasons']:
-        ui.label(f'because {reason}').classes('text-sm')
-    for line in found['suggestions']:
-        ui.label(f'to improve it: {line}').classes('text-sm text-blue-9')
-    for line in found['warnings']:
-        ui.label(line).classes('text-sm text-orange-9')
+    with ui.column().classes('gap-1 text-sm'):
+        for reason in found['reasons']:
+            ui.label(f'because {reason}')
+        for line in found['suggestions']:
+            ui.label(f'to improve it: {line}').classes('text-blue-9')
+        for line in found['warnings']:
+            ui.label(line).classes('text-orange-9')
     with ui.tabs().props('dense align=left') as tabs:
         names = [ui.tab(name) for name in ('Torques', 'Friction', 'Parameters', 'Correlation')]
     with ui.tab_panels(tabs, value=names[0]).classes('w-full'):
@@ -34,30 +36,37 @@ def show_details(found: dict[str, Any]) -> None:
 
 def _torques(found: dict[str, Any]) -> None:
     torques = found['torques']
-    measured, predicted = torques['measured'], torques['predicted']
-    envelope = Envelope(
-        torques['time'],
-        {'measured': measured, 'predicted': predicted, 'residual': measured - predicted},
+    envelope = Envelope(torques['time'], torques['channels'])
+    Signals(
+        [
+            (name, [(channel, envelope, channel, j, False) for channel in envelope.channels])
+            for j, name in enumerate(torques['joints'])
+        ],
+        float(torques['time'][-1]),
     )
-    tracks = [
-        (name, [(channel, envelope, channel, j, False)
-                for channel in ('measured', 'predicted', 'residual')])
-        for j, name in enumerate(torques['joints'])
-    ]  # fmt: skip
-    Signals(tracks, float(torques['time'][-1]))
 
 
 def _friction(found: dict[str, Any]) -> None:
     with ui.element('div').classes('w-full grid grid-cols-1 md:grid-cols-2 xl:grid-cols-3'):
         for each in found['friction']:
             velocity, torque = each['units']
-            curve(each['joint'], velocity, torque, [
-                {'type': 'scatter', 'symbolSize': 2, 'data':
-                    pairs(each['velocity'], each['measured']),
-                 'itemStyle': {'color': '#b8c4d0'}, 'silent': True},
-                {'type': 'line', 'showSymbol': False, 'data': pairs(each['grid'], each['fitted']),
-                 'lineStyle': {'color': COLOURS[1]}, 'silent': True},
-            ])  # fmt: skip
+            title = {'text': each['joint'], 'textStyle': {'fontSize': 13}, 'left': 'center'}
+            axis = {'type': 'value', 'scale': True, 'axisLine': {'onZero': False}}
+            middle = {'nameLocation': 'middle', 'nameGap': 24}
+            ui.echart({
+                'animation': False, 'title': title,
+                'grid': {'left': 60, 'right': 16, 'top': 40, 'bottom': 40},
+                'xAxis': axis | middle | {'name': velocity},
+                'yAxis': axis | {'name': torque},
+                'series': [
+                    {'type': 'scatter', 'symbolSize': 2, 'silent': True,
+                     'itemStyle': {'color': '#b8c4d0'},
+                     'data': pairs(each['velocity'], each['measured'])},
+                    {'type': 'line', 'showSymbol': False, 'silent': True,
+                     'lineStyle': {'color': COLOURS[1]},
+                     'data': pairs(each['grid'], each['fitted'])},
+                ],
+            }).classes('w-full').style('height: 260px')  # fmt: skip
 
 
 def _parameters(found: dict[str, Any]) -> None:
@@ -69,8 +78,7 @@ def _parameters(found: dict[str, Any]) -> None:
         }
         for name, value, unit, _, low, high, prior, essential in found['parameters']
     ]  # fmt: skip
-    columns = [{'name': key, 'label': key, 'field': key, 'align': 'left'} for key in PARAMETERS]
-    ui.table(columns=columns, rows=rows, row_key='name', pagination=20).classes('w-full')
+    table(PARAMETERS, rows)
 
 
 def _correlation(found: dict[str, Any]) -> None:

@@ -57,14 +57,10 @@ class Guard:
 
     async def _let_in(self, scope: Scope, send: Any) -> None:
         cookie = f'{self.cookie}={self.token}; HttpOnly; SameSite=Strict; Path=/'
-        headers = [
-            (b'location', scope['path'].encode()),
-            (b'set-cookie', cookie.encode()),
-            (b'cache-control', b'no-store'),
-            (b'referrer-policy', b'no-referrer'),
-        ]
-        await send({'type': 'http.response.start', 'status': 303, 'headers': headers})
-        await send({'type': 'http.response.body', 'body': b''})
+        await _answer(send, 303, '', {
+            'location': scope['path'], 'set-cookie': cookie, 'cache-control': 'no-store',
+            'referrer-policy': 'no-referrer',
+        })  # fmt: skip
 
 
 def _cookie(header: str, name: str) -> str:
@@ -80,6 +76,11 @@ async def _refuse(scope: Scope, send: Any, why: str) -> None:
     if scope['type'] == 'websocket':
         await send({'type': 'websocket.close', 'code': 1008})
         return
-    headers = [(b'content-type', b'text/plain; charset=utf-8')]
-    await send({'type': 'http.response.start', 'status': 403, 'headers': headers})
-    await send({'type': 'http.response.body', 'body': f'robot-id studio: {why}\n'.encode()})
+    kind = {'content-type': 'text/plain; charset=utf-8'}
+    await _answer(send, 403, f'robot-id studio: {why}\n', kind)
+
+
+async def _answer(send: Any, status: int, body: str, headers: dict[str, str]) -> None:
+    pairs = [(key.encode(), value.encode()) for key, value in headers.items()]
+    await send({'type': 'http.response.start', 'status': status, 'headers': pairs})
+    await send({'type': 'http.response.body', 'body': body.encode()})

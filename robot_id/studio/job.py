@@ -17,10 +17,11 @@ class Job:
 
     :param verb: a key of WORK.
     :param settings: its keyword arguments.
+    :ivar answer: what it returned, or why it did not under 'error'; None while it runs.
     """
 
-    def __init__(self, verb: str, settings: dict[str, Any]) -> None:
-        self.verb = verb
+    def __init__(self, verb: str, number: int, settings: dict[str, Any]) -> None:
+        self.verb, self.number, self.settings = verb, number, settings
         context = multiprocessing.get_context('spawn')
         self._pipe, theirs = context.Pipe()
         self.fraction, self.text = 0.0, 'starting'
@@ -28,11 +29,6 @@ class Job:
         self.process = context.Process(target=_work, args=(theirs, verb, settings), daemon=True)
         self.process.start()
         theirs.close()
-
-    @property
-    def running(self) -> bool:
-        """Whether no answer has come yet."""
-        return self.answer is None
 
     def poll(self) -> bool:
         """Take what the process has sent; return whether it has ended."""

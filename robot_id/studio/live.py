@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import queue
 import subprocess
 import sys
 import threading
@@ -56,32 +55,24 @@ class Live:
         )  # fmt: skip
         self.told: dict[str, dict[str, Any]] = {}
         self.error = ''
-        self.joints: list[str] = []
         self.ended = False
         self._rows: deque[tuple[float, list[float]]] = deque()
-        self._lines: queue.Queue[str] = queue.Queue()
+        self._lines: deque[str] = deque()
         self._log: deque[str] = deque(maxlen=20)
         self._readers = [
-            threading.Thread(target=self._read, daemon=True),
-            threading.Thread(target=self._listen, daemon=True),
-        ]
+            threading.Thread(target=lines.extend, args=(stream,), daemon=True)
+            for lines, stream in (
+                (self._lines, self._process.stdout), (self._log, self._process.stderr)
+            )
+        ]  # fmt: skip
         for reader in self._readers:
             reader.start()
-
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            self._lines.put(line)
-
-    def _listen(self) -> None:
-        assert self._process.stderr is not None
-        self._log.extend(iter(self._process.stderr))
 
     def poll(self) -> None:
         """Take what the process has heard since the last time."""
         ended = self._process.poll() is not None and not self._readers[0].is_alive()
-        while not self._lines.empty():
-            self._take(json.loads(self._lines.get()))
+        while self._lines:
+            self._take(json.loads(self._lines.popleft()))
         if ended and not self.ended:
             self.ended = True
             self._readers[1].join(PATIENCE_S)
@@ -92,9 +83,7 @@ class Live:
     def _take(self, line: dict[str, Any]) -> None:
         kind = line['kind']
         self.told[kind] = line
-        if kind == 'ready':
-            self.joints = line['joints']
-        elif kind == 'restart':
+        if kind == 'restart':
             self._rows.clear()
         elif kind == 'states':
             self._rows.extend(zip(line['time'], line['rows']))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
 
 from nicegui import ui
 
 from robot_id.exceptions import RobotIdError
+from robot_id.studio.panel import Panel
 from robot_id.studio.panel_compare import ComparePanel
 from robot_id.studio.panel_data import DataPanel
 from robot_id.studio.panel_excite import ExcitePanel
@@ -23,7 +23,7 @@ POLL_S = 0.3
 # A mistake of a user, as opposed to a bug; milliseconds that it is shown.
 MISTAKES = RobotIdError, OSError
 TOLD_MS = 15_000
-PANELS = {
+PANELS: dict[str, type[Panel]] = {
     'Data': DataPanel, 'Look': LookPanel, 'Fit': FitPanel, 'Compare': ComparePanel,
     'Excite': ExcitePanel, 'Payload': PayloadPanel, 'Export': ExportPanel,
     'Live': LivePanel,
@@ -51,7 +51,7 @@ def build(workspace: Workspace) -> None:
         for name in PANELS:
             ui.tab(name)
     with ui.tab_panels(tabs, value='Data', keep_alive=True).classes('w-full'):
-        built: dict[str, Any] = {}
+        built: dict[str, Panel] = {}
         for name, panel in PANELS.items():
             with ui.tab_panel(name).classes('px-1'):
                 built[name] = panel(workspace)
@@ -60,17 +60,19 @@ def build(workspace: Workspace) -> None:
     async def poll() -> None:
         nonlocal seen
         workspace.poll()
-        running = [row for row in workspace.rows if row.job.running]
-        status.set_text(f'{len(running)} running' if running else '')
-        built['Live'].active = tabs.value == 'Live'
-        for panel in built.values():
-            if hasattr(panel, 'progress'):
-                panel.progress()
+        running = sum(job.answer is None for job in workspace.jobs)
+        status.set_text(f'{running} running' if running else '')
+        for name, panel in built.items():
+            panel.active = tabs.value == name
+            panel.progress()
         if seen != workspace.version:
             seen = workspace.version
             for panel in built.values():
-                answer = panel.refresh()
-                if inspect.isawaitable(answer):
-                    await answer
+                try:
+                    answer = panel.refresh()
+                    if inspect.isawaitable(answer):
+                        await answer
+                except MISTAKES as error:
+                    tell(error)
 
     ui.timer(POLL_S, poll)

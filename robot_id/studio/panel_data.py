@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from nicegui import events, ui
 
 import robot_id as rid
-from robot_id.api.view import CHANNELS, UNITS, Guess, write_guess
-from robot_id.exceptions import RobotIdError
-from robot_id.studio.background import beside
+from robot_id.api.view import CHANNELS, UNITS, Guess, joint_units, write_guess
+from robot_id.exceptions import DataError, RobotIdError
 from robot_id.studio.charts import small
+from robot_id.studio.panel import Panel, beside
 from robot_id.studio.workspace import Workspace
 
 # Files that are dropped, bytes.
@@ -19,11 +20,11 @@ LARGEST_DROP = 2 << 30
 NOTHING = '(not used)'
 
 
-class DataPanel:
+class DataPanel(Panel):
     """What is worked on."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self.workspace = workspace
+        super().__init__(workspace)
         self.guess: Guess | None = None
         with ui.row().classes('w-full gap-6 items-start'):
             with ui.card().classes('w-80 grow'):
@@ -57,6 +58,8 @@ class DataPanel:
         self.robot.set_options(self.workspace.robots(), value=self.workspace.robot or None)
         self.table.set_options(self.workspace.tables())
         self.mapping.set_options(self.workspace.mappings())
+        if self.workspace.robot:
+            self._describe()
         self.chosen.clear()
         with self.chosen:
             for name, mapping in self.workspace.recordings:
@@ -71,29 +74,35 @@ class DataPanel:
             return
         before, self.workspace.robot = self.workspace.robot, name
         try:
-            robot = self.workspace.load_robot()
+            self._describe()
         except RobotIdError:
             self.workspace.robot = before
             self.robot.set_value(before or None)
             raise
+        self.workspace.changed()
+
+    def _describe(self) -> None:
+        """Tell what the robot is."""
+        robot = self.workspace.load_robot()
         limits = robot.limits
         rows = [
-            f'{joint}: {low:.3g} to {high:.3g}, {speed:.3g}/s'
-            for joint, low, high, speed in zip(
-                robot.joint_names, limits.lower, limits.upper, limits.velocity
+            f'{joint}: {low:.3g} to {high:.3g} {unit}, {speed:.3g} {unit}/s'
+            for joint, low, high, speed, unit in zip(
+                robot.joint_names, limits.lower, limits.upper, limits.velocity,
+                joint_units(robot, 'position'),
             )
-        ]
+        ]  # fmt: skip
         self.about.set_text('\n'.join([f'{robot.n} joints, {len(robot.base)} parameters', *rows]))
-        self.workspace.changed()
+
+    def _chosen(self) -> str:
+        if not self.table.value:
+            raise DataError('choose a recording first')
+        return str(self.table.value)
 
     async def _add(self) -> None:
         """Take a recording, after reading it once; unknown columns are guessed."""
-        name = self.table.value
-        if not name:
-            ui.notify('choose a recording first')
-            return
-        self.workspace.add(name, self.mapping.value or '')
-        index = len(self.workspace.recordings) - 1
+        name = self._chosen()
+        index = self.workspace.add(name, self.mapping.value or '')
         try:
             found = await beside(self.workspace.data, index)
         except RobotIdError as error:
@@ -107,10 +116,7 @@ class DataPanel:
 
     async def _guess(self) -> None:
         """Guess the columns of the chosen table and show them to be corrected."""
-        name = self.table.value
-        if not name or not self.workspace.robot:
-            ui.notify('choose a robot and a recording first')
-            return
+        name = self._chosen()
         robot, path = self.workspace.robot_argument(), self.workspace.path(name)
         self.guess = await beside(rid.guess, robot, path)
         self._show_guess(name)
@@ -144,34 +150,25 @@ class DataPanel:
         known = ['', *UNITS.get(each.channel, ())]
         colour = 'text-orange-8' if each.doubt else ''
         with ui.row().classes('w-full items-center gap-2'):
-            ui.label(each.column.label).classes(f'w-48 truncate text-sm {colour}')
+            ui.label(each.column.label).classes(f'w-36 truncate text-sm {colour}')
             small(each.column.values)
-            ui.select(
-                channels, value=each.channel or NOTHING,
-                on_change=lambda event, k=k: self._correct(k, 'channel', event.value),
-            ).props('dense outlined').classes('w-44')  # fmt: skip
-            ui.select(
-                joints, value=each.joint,
-                on_change=lambda event, k=k: self._correct(k, 'joint', event.value),
-            ).props('dense outlined').classes('w-40')  # fmt: skip
-            ui.input(
-                value=each.unit, autocomplete=known,
-                on_change=lambda event, k=k: self._correct(k, 'unit', event.value),
-            ).props('dense outlined').classes('w-24')  # fmt: skip
+            fields: dict[str, Any] = {
+                'channel': ui.select(channels, value=each.channel or NOTHING).classes('w-40'),
+                'joint': ui.select(joints, value=each.joint).classes('w-36'),
+                'unit': ui.input(value=each.unit, autocomplete=known).classes('w-20'),
+            }
+            for key, field in fields.items():
+                field.props('dense outlined')
+                field.on_value_change(partial(self._correct, k, key))
             ui.label(each.doubt or each.reason).classes(f'text-xs {colour}')
 
-    def _correct(self, k: int, key: str, value: str) -> None:
+    def _correct(self, k: int, key: str, event: events.ValueChangeEventArguments) -> None:
         """Take what a person says about a column: it is sure then."""
         assert self.guess is not None
         each = self.guess.assignments[k]
-        content = '' if value == NOTHING else value
-        changed = replace(each, doubt='', reason='chosen by hand')
-        if key == 'channel':
-            changed = replace(changed, channel=content)
-        elif key == 'joint':
-            changed = replace(changed, joint=content)
-        else:
-            changed = replace(changed, unit=content)
+        content = '' if event.value == NOTHING else event.value
+        said: dict[str, Any] = {key: content, 'doubt': '', 'reason': 'chosen by hand'}
+        changed = replace(each, **said)
         before, after = self.guess.assignments[:k], self.guess.assignments[k + 1 :]
         doubts = {name: why for name, why in self.guess.doubts.items() if name != changed.channel}
         self.guess = replace(self.guess, assignments=(*before, changed, *after), doubts=doubts)
@@ -189,8 +186,7 @@ class DataPanel:
         """Copy a dropped file into the folder; one that is there is not replaced."""
         path = self.workspace.path(event.file.name.replace('/', '_'))
         if path.exists():
-            ui.notify(f'{path.name}: exists already in the folder', type='negative')
-            return
+            raise DataError(f'{path.name}: exists already in the folder')
         await event.file.save(path)
         ui.notify(f'{path.name} is in the folder', type='positive')
         self.workspace.changed()

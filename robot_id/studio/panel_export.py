@@ -8,18 +8,16 @@ from typing import Any
 from nicegui import ui
 
 from robot_id.api.view import FORMATS
-from robot_id.studio.workspace import Row, Workspace
+from robot_id.exceptions import DataError
+from robot_id.studio.panel import Panel
+from robot_id.studio.workspace import Workspace
 
-ENDINGS = {'yaml': '.yaml', 'ros-params': '.yaml', 'urdf': '.urdf', 'mjcf': '.xml', 'sdf': '.sdf',
-           'ros2_control': '.urdf', 'c': '', 'joints': '.csv', 'csv': '.csv'}  # fmt: skip
 
-
-class ExportPanel:
+class ExportPanel(Panel):
     """Files of a fit."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self.workspace = workspace
-        self.row: Row | None = None
+        super().__init__(workspace)
         with ui.row().classes('w-full items-end gap-4'):
             self.fit = ui.select([], label='fit').classes('w-64')
             formats = {name: f'{name}: {each.help}' for name, each in FORMATS.items()}
@@ -27,46 +25,38 @@ class ExportPanel:
             self.force = ui.checkbox('although the verdict is do not use')
             ui.button('Export', on_click=self._export)
             ui.button('Report', on_click=self._report).props('outline')
+        self.writing = self.work(self._draw)
         self.answer = ui.label().classes('whitespace-pre-wrap text-sm')
 
     def refresh(self) -> None:
-        """Show the fits, and what was written."""
-        self.fit.set_options([name for name in self.workspace.results() if 'identify' in name])
-        if self.row is not None and self.row.summary is not None:
-            found = self.row.summary
-            files = [f'written: {path}' for path in found.get('files', [])]
-            self.answer.set_text('\n'.join([*files, *found.get('lines', []),
-                                            found.get('error', '')]))  # fmt: skip
+        """Show the fits that are there."""
+        self.fit.set_options(self.workspace.fits())
 
-    def _chosen(self) -> tuple[Path, str] | None:
+    def _draw(self, found: dict[str, Any]) -> None:
+        files = [f'written: {path}' for path in found['files']]
+        lines = '\n'.join([*files, *found.get('lines', [])])
+        self.answer.set_text(lines.replace(f'{self.workspace.folder}/', ''))
+
+    def _start(self, verb: str, ending: str, **settings: Any) -> None:
+        """Write `<fit><ending>` beside the fit."""
+        self.answer.set_text('')
+        path = self._path()
+        out = path.with_name(path.stem + ending)
+        robot = self.workspace.robot_argument()
+        self.writing.start(verb, fit=str(path), path=str(out), robot=robot, **settings)
+
+    def _path(self) -> Path:
         if not self.fit.value:
-            ui.notify('choose a fit first', type='warning')
-            return None
-        return self.workspace.path(self.fit.value), self.workspace.robot_argument()
+            raise DataError('choose a fit first')
+        return self.workspace.path(self.fit.value)
 
     def _export(self) -> None:
-        chosen = self._chosen()
-        if chosen is None:
-            return
-        path, robot = chosen
         kind = self.format.value
-        out = path.with_name(f'{path.stem}-{kind}{ENDINGS.get(kind, "")}')
-        self._start('export', {'fit': str(path), 'path': str(out), 'format': kind, 'robot': robot,
-                               'force': self.force.value})  # fmt: skip
+        ending = f'-{kind}{FORMATS[kind].ending}'
+        self._start('export', ending, format=kind, force=self.force.value)
 
     def _report(self) -> None:
-        chosen = self._chosen()
-        if chosen is None:
-            return
-        path, robot = chosen
-        own = [row for row in self.workspace.rows if row.settings.get('json') == str(path)]
-        recordings = own[0].settings['recordings'] if own else self.workspace.named_recordings()
-        if not recordings:
-            ui.notify('add the recording of this fit first (Data)', type='warning')
-            return
-        self._start('report', {'fit': str(path), 'path': str(path.with_suffix('.html')),
-                               'recordings': recordings, 'robot': robot})  # fmt: skip
-
-    def _start(self, verb: str, settings: dict[str, Any]) -> None:
-        self.answer.set_text('working')
-        self.row = self.workspace.start(verb, verb, settings)
+        fit = str(self._path())
+        own = [job for job in self.workspace.jobs if job.settings['json'] == fit]
+        recordings = own[0].settings['recordings'] if own else self.workspace.full_paths()
+        self._start('report', '.html', recordings=recordings)

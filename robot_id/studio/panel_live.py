@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from nicegui import run, ui
 
-from robot_id.api.view import Envelope
-from robot_id.studio.charts import Signals
+from robot_id.api.view import INTERVAL, Envelope
+from robot_id.exceptions import DataError
+from robot_id.studio.charts import Signals, by_channel
 from robot_id.studio.live import SPAN_S, Live, without_ros
+from robot_id.studio.panel import Panel, table
 from robot_id.studio.scene import Figure
 from robot_id.studio.workspace import Workspace
 
@@ -20,21 +22,16 @@ DRAW_S = 1.0
 ESTIMATES = ('name', 'estimate', '95 % interval', 'state', 'reason')
 
 
-class LivePanel:
-    """
-    What the robot does now.
-
-    :ivar active: whether the panel is the one that is looked at.
-    """
+class LivePanel(Panel):
+    """What the robot does now."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self.workspace = workspace
-        self.active = False
+        super().__init__(workspace)
         self.figure: Figure | None = None
         self.signals: Signals | None = None
         self.of: tuple[Any, ...] = ()
         self.drawn = 0.0
-        self.answered = ''
+        self.asked = False
         self.missing = without_ros()
         if self.missing:
             ui.label(self.missing)
@@ -58,9 +55,8 @@ class LivePanel:
             self.charts = ui.column().classes('lg:col-span-2 min-w-0')
             self.scene = ui.column().classes('min-w-0')
         self.supervision = ui.label().classes('text-sm')
-        columns = [{'name': key, 'label': key, 'field': key, 'align': 'left'} for key in ESTIMATES]
-        self.table = ui.table(columns=columns, rows=[], row_key='name', pagination=20)
-        self.table.classes('w-full').set_visibility(False)
+        self.table = table(ESTIMATES)
+        self.table.set_visibility(False)
 
     def refresh(self) -> None:
         """Show the mappings that are there."""
@@ -73,32 +69,33 @@ class LivePanel:
         if self.missing or live is None or not self.active:
             return
         self.state.set_text(_stream(live))
-        self._tell_answer(live)
+        if self.asked and (answer := live.told.get('answer')):
+            self.asked = False
+            kind: Any = 'negative' if answer['wrong'] else 'positive'
+            ui.notify(answer['text'], type=kind, multi_line=True)
         self.recording.set_text(_recording(live))
-        span, channels = live.window()
-        if (live, *channels) != self.of:
-            self.of = (live, *channels)
-            self._build(live, list(channels))
+        envelope = Envelope(*live.window())
+        if (live, *envelope.channels) != self.of:
+            self.of = (live, *envelope.channels)
+            self._build(live, envelope)
         if self.figure is not None and (states := live.told.get('states')):
             self.figure.show(np.array(states['now']))
         if time.monotonic() - self.drawn >= DRAW_S:
             self.drawn = time.monotonic()
             if self.signals is not None:
-                envelope = Envelope(span, channels)
-                self.signals.tracks = _tracks(live, envelope)
+                self.signals.tracks = by_channel(envelope, live.robot, envelope.channels)
                 self.signals.draw()
             self._show_estimates(live)
 
-    def _build(self, live: Live, channels: list[str]) -> None:
+    def _build(self, live: Live, envelope: Envelope) -> None:
         """Make empty charts of what is heard."""
         self.charts.clear()
         self.scene.clear()
         self.figure = self.signals = None
-        if not channels:
+        if not envelope.channels:
             return
-        span, heard = live.window()
         with self.charts:
-            self.signals = Signals(_tracks(live, Envelope(span, heard)), SPAN_S)
+            self.signals = Signals(by_channel(envelope, live.robot, envelope.channels), SPAN_S)
         with self.scene:
             self.figure = Figure(live.robot)
 
@@ -126,15 +123,6 @@ class LivePanel:
                 f'{status["rejected"]} rejected, {status["gaps"]} gaps'
             )
 
-    def _tell_answer(self, live: Live) -> None:
-        """Tell what the logger answered, once."""
-        answer = live.told.get('answer')
-        if answer is None or answer['text'] == self.answered:
-            return
-        self.answered = answer['text']
-        kind: Any = 'negative' if answer['wrong'] else 'positive'
-        ui.notify(answer['text'], type=kind, multi_line=True)
-
     async def _listen(self) -> None:
         mapping = self.mapping.value
         settings = {
@@ -155,24 +143,16 @@ class LivePanel:
 
     def _ask(self, what: str) -> None:
         if self.workspace.live is None:
-            ui.notify('listen to the robot first', type='warning')
-            return
-        self.answered = ''
+            raise DataError('listen to the robot first')
+        self.asked = True
         self.workspace.live.ask(what, self.bag.value)
-
-
-def _tracks(live: Live, envelope: Envelope) -> list[Any]:
-    return [
-        (channel, [(name, envelope, channel, j, False) for j, name in enumerate(live.joints)])
-        for channel in envelope.channels
-    ]
 
 
 def _interval(value: float, std: float) -> str:
     """Return the interval of an estimate, '' where its standard deviation is unknown."""
     if not math.isfinite(std):
         return ''
-    return f'{value - 1.96 * std:.4g} to {value + 1.96 * std:.4g}'
+    return f'{value - INTERVAL * std:.4g} to {value + INTERVAL * std:.4g}'
 
 
 def _stream(live: Live) -> str:

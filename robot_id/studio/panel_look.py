@@ -8,32 +8,30 @@ from typing import Any
 
 from nicegui import ui
 
+from robot_id.api.view import Recorded
 from robot_id.exceptions import RobotIdError
-from robot_id.studio.background import beside
-from robot_id.studio.charts import Signals
+from robot_id.studio.charts import Signals, by_channel
+from robot_id.studio.panel import Panel, beside
 from robot_id.studio.scene import Figure
-from robot_id.studio.workspace import Row, Workspace
+from robot_id.studio.workspace import Workspace
 
 SHOWN = ('position', 'velocity', 'torque', 'control', 'temperature')
-REFERENCE = {'position': 'reference_position', 'velocity': 'reference_velocity'}
 # Seconds between two pictures while the motion plays.
 FRAME_S = 0.08
 # Seconds shown before and after a finding.
 AROUND_S = 1.0
 
 
-class LookPanel:
+class LookPanel(Panel):
     """What was recorded."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self.workspace = workspace
+        super().__init__(workspace)
         self.at, self.index = 0.0, 0
-        self.row: Row | None = None
-        self.correction: Row | None = None
+        self.found: Recorded | None = None
         self.figure: Figure | None = None
         self.signals: Signals | None = None
         self.drawn: tuple[Any, ...] = ()
-        self.findings_of: Row | None = None
         with ui.row().classes('w-full items-center'):
             self.choice = ui.select({}, label='recording', on_change=self._chosen).classes('w-64')
             self.play = ui.button(icon='play_arrow', on_click=self._toggle).props('flat round')
@@ -41,6 +39,7 @@ class LookPanel:
             ui.button('Check', on_click=self._check)
             self.waiting = ui.spinner(size='sm')
             self.waiting.set_visibility(False)
+        self.check, self.correction = self.work(self._show_findings), self.work(_tell_correction)
         with ui.element('div').classes('w-full grid grid-cols-1 lg:grid-cols-3 gap-4'):
             self.charts = ui.column().classes('lg:col-span-2 min-w-0')
             with ui.column().classes('min-w-0'):
@@ -58,8 +57,6 @@ class LookPanel:
         if key != self.drawn:
             self.drawn = key
             await self._draw()
-        self._show_findings()
-        self._tell_correction()
 
     async def _chosen(self) -> None:
         if self.choice.value is not None and self.choice.value != self.index:
@@ -69,8 +66,8 @@ class LookPanel:
     async def _draw(self) -> None:
         for area in (self.charts, self.scene, self.findings):
             area.clear()
-        self.row = self.findings_of = None
-        self.figure = self.signals = None
+        self.check.forget()
+        self.found = self.figure = self.signals = None
         if not self.workspace.recordings or not self.workspace.robot:
             with self.charts:
                 ui.label('Choose a robot and add a recording first (Data).')
@@ -85,82 +82,57 @@ class LookPanel:
             return
         finally:
             self.waiting.set_visibility(False)
-        envelope, tracks = found.envelope, []
-        for channel in SHOWN:
-            if channel not in envelope.channels:
-                continue
-            lines = [
-                (name, envelope, channel, j, False) for j, name in enumerate(robot.joint_names)
-            ]
-            other = REFERENCE.get(channel, '')
-            if other in envelope.channels:
-                lines += [(name, envelope, other, j, True)
-                          for j, name in enumerate(robot.joint_names)]  # fmt: skip
-            tracks.append((channel, lines))
+        self.found = found
         with self.charts:
-            end = float(envelope.time[-1])
-            shown = ui.label(f'{len(envelope.time)} samples, {end:.4g} s').classes('text-sm')
-
-            def told(first: float, last: float) -> None:
-                shown.set_text(
-                    f'{len(envelope.time)} samples, {first:.4g} to {last:.4g} of {end:.4g} s'
-                )
-
-            self.signals = Signals(tracks, end, found.borders, self._cursor, told)
+            self.signals = self._signals(found, robot)
         with self.scene:
             self.figure = Figure(robot)
         self._cursor(0.0)
+
+    def _signals(self, found: Recorded, robot: Any) -> Signals:
+        """Draw all channels, and tell which part of them is shown."""
+        envelope = found.envelope
+        count, end = len(envelope.time), float(envelope.time[-1])
+        shown = ui.label(f'{count} samples, {end:.4g} s').classes('text-sm')
+
+        def told(first: float, last: float) -> None:
+            shown.set_text(f'{count} samples, {first:.4g} to {last:.4g} of {end:.4g} s')
+
+        tracks = by_channel(envelope, robot, SHOWN)
+        return Signals(tracks, end, found.borders, self._cursor, told)
 
     def _cursor(self, seconds: float) -> None:
         """Move the robot to a place of the recording."""
         self.at = seconds
         self.place.set_text(f'{seconds:.2f} s')
-        if self.figure is not None and self.workspace.recordings:
-            self.figure.show(self.workspace.data(self.index).at(seconds))
+        if self.figure is not None and self.found is not None:
+            self.figure.show(self.found.at(seconds))
 
     def _toggle(self) -> None:
         self.timer.active = not self.timer.active
         self.play.props(f'icon={"pause" if self.timer.active else "play_arrow"}')
 
     def _step(self) -> None:
-        if not self.workspace.recordings:
+        """Play on, and again from the start."""
+        if self.found is None:
             self._toggle()
             return
-        try:
-            end = float(self.workspace.envelope(self.index).time[-1])
-        except (RobotIdError, OSError):
-            self._toggle()
-            raise
-        self._cursor(self.at + FRAME_S if self.at + FRAME_S < end else 0.0)
+        after, end = self.at + FRAME_S, float(self.found.envelope.time[-1])
+        self._cursor(after if after < end else 0.0)
 
     def _settings(self) -> dict[str, Any]:
-        name, mapping = self.workspace.recordings[self.index]
-        one = (
-            str(self.workspace.path(name)),
-            str(self.workspace.path(mapping)) if mapping else '',
-        )
-        return {'robot': self.workspace.robot_argument(), 'recordings': [one]}
+        chosen = self.workspace.full_paths()[self.index : self.index + 1]
+        return {'robot': self.workspace.robot_argument(), 'recordings': chosen}
 
     def _check(self) -> None:
-        if not self.workspace.recordings or not self.workspace.robot:
-            ui.notify('choose a robot and add a recording first')
-            return
-        name = self.workspace.recordings[self.index][0]
-        self.row = self.workspace.start(f'check of {name}', 'check', self._settings())
-
-    def _show_findings(self) -> None:
-        row = self.row
-        if row is None or row.summary is None or row is self.findings_of:
-            return
-        self.findings_of = row
         self.findings.clear()
+        self.check.start('check', **self._settings())
+
+    def _show_findings(self, answer: dict[str, Any]) -> None:
+        found = answer['findings']
+        if self.signals is not None:
+            self.signals.mark([place for one in found for place in self._places(one)])
         with self.findings:
-            if 'error' in row.summary:
-                ui.label(row.summary['error']).classes('text-red-8')
-                return
-            found = row.summary['findings']
-            if self.signals is not None:
-                self.signals.mark([place for one in found for place in self._places(one)])
             ui.label('no findings' if not found else f'{len(found)} finding(s)').classes('text-lg')
             for one in found:
                 with ui.card().classes('w-full'):
@@ -177,12 +149,12 @@ class LookPanel:
 
     def _places(self, one: dict[str, Any]) -> list[tuple[float, float, str]]:
         """Return where a finding is on the common axis."""
-        starts = self.workspace.data(self.index).starts
+        starts = self.found.starts if self.found is not None else ()
         text = f'{one["code"]} {one["joint"] or ""}'
         return [
             (starts[each['run']] + each['first_s'], starts[each['run']] + each['last_s'], text)
-            for each in one['intervals']
-        ]
+            for each in one['intervals'] if each['run'] < len(starts)
+        ]  # fmt: skip
 
     def _zoom(self, place: tuple[float, float, str]) -> None:
         if self.signals is not None:
@@ -190,17 +162,10 @@ class LookPanel:
 
     def _fix(self) -> None:
         name = self.workspace.recordings[self.index][0]
-        folder = f'{name.split(".")[0]}_corrected'
-        settings = self._settings() | {'folder': str(self.workspace.path(folder))}
-        self.correction = self.workspace.start(f'correction of {name}', 'fix', settings)
+        folder = self.workspace.path(f'{name.split(".")[0]}_corrected')
+        self.correction.start('fix', folder=str(folder), **self._settings())
 
-    def _tell_correction(self) -> None:
-        """Tell what was written, once."""
-        if self.correction is None or self.correction.summary is None:
-            return
-        found, self.correction = self.correction.summary, None
-        if 'error' in found:
-            ui.notify(found['error'], type='negative', multi_line=True)
-            return
-        files = ', '.join(self.workspace.name(Path(each)) for each in found['files'])
-        ui.notify(f'written: {files}' if files else 'nothing to correct', type='positive')
+
+def _tell_correction(found: dict[str, Any]) -> None:
+    files = ', '.join('/'.join(Path(each).parts[-2:]) for each in found['files'])
+    ui.notify(f'written: {files}' if files else 'nothing to correct', type='positive')

@@ -22,16 +22,14 @@ class Figure:
     :param robot: whose shapes are drawn.
     """
 
-    def __init__(self, robot: Any, height: int = 380) -> None:
+    def __init__(self, robot: Any) -> None:
         self.view = View(robot)
         reach = self.view.reach()
-        with ui.scene(
-            width=480, height=height, grid=(max(round(2.0 * reach), 1), 20)
-        ) as self.scene:
+        with ui.scene(width=480, height=380, grid=(max(round(2.0 * reach), 1), 20)) as self.scene:
             self.objects = [self._object(shape) for shape in self.view.shapes]
         self.scene.classes('w-full')
         self.scene.move_camera(
-            1.2 * reach, -1.2 * reach, 1.0 * reach, 0, 0, 0.35 * reach, duration=0
+            0.9 * reach, -0.9 * reach, 0.8 * reach, 0, 0, 0.35 * reach, duration=0
         )
         self.show(np.zeros(robot.n))
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 import threading
-from dataclasses import dataclass
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import robot_id as rid
-from robot_id.api.view import TABLES, Envelope, Recorded, recorded, robot_files
+from robot_id.api.view import TABLES, Recorded, recorded, robot_files
 from robot_id.exceptions import DataError
 from robot_id.studio.job import Job
 from robot_id.studio.live import Live
@@ -17,23 +17,7 @@ from robot_id.studio.live import Live
 ROBOTS = ('.urdf', '.xacro', '.yaml', '.yml')
 BAGS = ('.mcap', '.db3')
 # What a job leaves behind is kept here, within the folder.
-RESULTS = 'studio'
-
-
-@dataclass
-class Row:
-    """
-    One result of the table.
-
-    :param settings: what the fit was asked for.
-    :param summary: what the worker answered, None while it runs.
-    """
-
-    number: int
-    title: str
-    settings: dict[str, Any]
-    job: Job
-    summary: dict[str, Any] | None = None
+RESULTS, FIT = 'studio', 'identify'
 
 
 class Workspace:
@@ -47,7 +31,7 @@ class Workspace:
         self.folder = folder.resolve()
         self.robot: str = ''
         self.recordings: list[tuple[str, str]] = []  # file, mapping ('' for none)
-        self.rows: list[Row] = []
+        self.jobs: list[Job] = []
         self.live: Live | None = None
         self.version = 0
         self._numbers = itertools.count(1)
@@ -61,8 +45,9 @@ class Workspace:
 
     def robots(self) -> list[str]:
         """Return the files of the folder that describe robots, and the shipped names."""
-        found = [self.name(path) for path in self._files() if _is_robot(path)]
-        return [*found, *robot_files()]
+        found = [path for path in self._files() if path.suffix in ROBOTS]
+        own = [self.name(path) for path in found if '.mapping.' not in path.name]
+        return [*own, *robot_files()]
 
     def tables(self) -> list[str]:
         """Return the files of the folder that can be recordings."""
@@ -73,10 +58,10 @@ class Workspace:
         """Return the mapping files of the folder."""
         return [self.name(path) for path in self._files() if '.mapping.' in path.name]
 
-    def results(self) -> list[str]:
-        """Return the JSON files of fits in the folder."""
-        own = self.folder / RESULTS
-        return [self.name(path) for path in sorted(own.glob('*.json'))] if own.is_dir() else []
+    def fits(self) -> list[str]:
+        """Return the JSON files of fits in the folder, in the order of their numbers."""
+        found = (self.folder / RESULTS).glob(f'{FIT}-*.json')
+        return [self.name(path) for path in sorted(found, key=lambda each: (len(each.name), each))]
 
     def name(self, path: Path) -> str:
         """Return a file as the page shows it."""
@@ -91,13 +76,9 @@ class Workspace:
 
     def robot_argument(self) -> str:
         """Return the robot as the commands take it."""
-        return self.robot_of(self.robot)
-
-    def robot_of(self, name: str) -> str:
-        """Return a robot of the list as the commands take it."""
-        if not name:
+        if not self.robot:
             raise DataError('choose a robot first', key='robot')
-        return name if name in robot_files() else str(self.path(name))
+        return self.robot if self.robot in robot_files() else str(self.path(self.robot))
 
     def load_robot(self) -> Any:
         """Return the robot of the page."""
@@ -123,22 +104,27 @@ class Workspace:
                 found = self._loaded[key] = recorded(self.load_robot(), path, given)
         return found
 
-    def envelope(self, index: int) -> Envelope:
-        """Return the decimated channels of a chosen recording."""
-        return self.data(index).envelope
-
-    def named_recordings(self) -> list[tuple[str, str]]:
-        """Return the chosen recordings and their mappings as full paths."""
+    def full_paths(self, names: Collection[str] | None = None) -> list[tuple[str, str]]:
+        """Return recordings, None for all that are chosen, and their mappings as full paths."""
+        if not self.recordings:
+            raise DataError('add a recording first (Data)', key='recordings')
         return [
             (str(self.path(name)), str(self.path(mapping)) if mapping else '')
-            for name, mapping in self.recordings
-        ]
+            for name, mapping in self.recordings if names is None or name in names
+        ]  # fmt: skip
 
-    def add(self, name: str, mapping: str = '') -> None:
-        """Take a recording into the list; its mapping is replaced where it is there already."""
-        self.recordings = [each for each in self.recordings if each[0] != name]
-        self.recordings.append((name, mapping))
+    def add(self, name: str, mapping: str = '') -> int:
+        """
+        Take a recording into the list, and return its place.
+
+        One that is there already stays at its place, with this mapping: what another tab chooses
+        in a list that it sees is what it gets.
+        """
+        names = [each for each, _ in self.recordings]
+        place = names.index(name) if name in names else len(names)
+        self.recordings[place : place + 1] = [(name, mapping)]
         self.changed()
+        return place
 
     def remove(self, name: str) -> None:
         """Take a recording off the list; its file stays."""
@@ -146,38 +132,35 @@ class Workspace:
         self._loaded = {each: x for each, x in self._loaded.items() if each[1] != name}
         self.changed()
 
-    def start(self, title: str, verb: str, settings: dict[str, Any]) -> Row:
-        """Start a piece of work in its own process; its row stays in the table."""
+    def start(self, verb: str, settings: dict[str, Any]) -> Job:
+        """Start a piece of work in its own process; it stays in the list."""
         folder = self.folder / RESULTS
         folder.mkdir(exist_ok=True)
         number = next(self._numbers)
         while (folder / f'{verb}-{number}.json').exists():
             number = next(self._numbers)
         settings = settings | {'json': str(folder / f'{verb}-{number}.json')}
-        row = Row(number, title, settings, Job(verb, settings))
-        self.rows.append(row)
+        self.jobs.append(Job(verb, number, settings))
         self.changed()
-        return row
+        return self.jobs[-1]
 
-    def cancel(self, row: Row) -> None:
+    def cancel(self, job: Job) -> None:
         """End a piece of work."""
-        row.job.cancel()
-        row.summary = row.job.answer
+        job.cancel()
         self.changed()
 
     def poll(self) -> None:
         """Take what the workers have answered."""
-        for row in self.rows:
-            if row.summary is None and row.job.poll():
-                row.summary = row.job.answer
+        for job in self.jobs:
+            if job.answer is None and job.poll():
                 self.changed()
         if self.live is not None:
             self.live.poll()
 
     def close(self) -> None:
         """End all workers."""
-        for row in self.rows:
-            row.job.cancel()
+        for job in self.jobs:
+            job.cancel()
         if self.live is not None:
             self.live.close()
 
@@ -191,7 +174,3 @@ class Workspace:
                 and path.is_file() and path.resolve().is_relative_to(self.folder)
             ]  # fmt: skip
         return found
-
-
-def _is_robot(path: Path) -> bool:
-    return path.suffix in ROBOTS and '.mapping.' not in path.name

@@ -48,6 +48,18 @@ def test_a_body_without_shape_is_a_box_of_its_inertia(tmp_path):
     np.testing.assert_allclose(box.translation, [0.1, 0, 0], atol=1e-12)
 
 
+def test_a_link_whose_visual_shapes_cannot_be_drawn_has_its_collision_shapes():
+    """The UR5 shows COLLADA files, which the page does not read, beside STL files."""
+    from plants.mujoco_arms import ARMS, robots_folder
+
+    if robots_folder() is None:
+        pytest.skip('example-robot-data is not installed')
+    robot = load_robot(robots_folder() / ARMS['ur5'][0])
+    meshes = [shape for shape in View(robot).shapes if shape.kind == 'mesh']
+    assert [shape.body for shape in meshes] == [-1, *range(robot.n)]
+    assert all(Path(shape.file).is_file() for shape in meshes)
+
+
 def test_obstacles_are_drawn_where_clearance_sees_them(tmp_path):
     """A box of the cell and a tool on a link; a plane has no end to draw."""
     path = tmp_path / 'cell.yaml'

@@ -36,3 +36,11 @@ def test_tabs_that_ask_at_once_read_a_recording_once(tmp_path):
         found = list(tabs.map(tab, range(TABS)))
     assert all(each is found[0] for each in found)
     assert len(found[0].dataset) == SAMPLES
+
+
+def test_a_recording_that_is_added_again_stays_at_its_place(tmp_path):
+    """A list that a tab shows is chosen from by number: its order is what the tab sees."""
+    workspace = Workspace(tmp_path)
+    assert [workspace.add(name) for name in ('a.csv', 'b.csv')] == [0, 1]
+    assert workspace.add('a.csv', 'a.mapping.yaml') == 0
+    assert workspace.recordings == [('a.csv', 'a.mapping.yaml'), ('b.csv', '')]

@@ -201,7 +201,7 @@ def test_impossible_requests_are_one_clear_line() -> None:
             # Coulomb friction alone needs more.
             ExcitationOptions(limits={'shoulder.torque': 0.1}, budget_s=1.0),
             TrajectoryError,
-            'no motion keeps the torque limits',
+            "no motion keeps the torque limits.*20 by the torque limit of joint 'shoulder'",
         ),
         (
             ExcitationOptions(limits={'shoulder.velocity': 0.0}),

@@ -126,8 +126,12 @@ class Page:
         self.sees('Recordings')
 
     def sees(self, text: str | re.Pattern[str]) -> None:
-        """Wait until a text is on the page."""
-        self.page.get_by_text(text).first.wait_for()
+        """Wait until a text is on the page, in the tab that is looked at or above all tabs."""
+        self.page.get_by_text(text).locator('visible=true').first.wait_for()
+
+    def row(self, text: str) -> Any:
+        """Return the rows of the tables that are seen with a text."""
+        return self.page.locator('tr:visible', has_text=text)
 
     def until_gone(self, text: str, act: Callable[[], None]) -> None:
         """Act again and again until a text is no longer on the page."""
