@@ -19,10 +19,9 @@ from tools.manual.blocks import blocks_of  # noqa: E402
 
 
 def first_commands() -> list[list[str]]:
-    """Return the commands of the first shell block of the README that is run."""
-    blocks = blocks_of(ROOT / 'README.md')
-    first = next(block for block in blocks if (block.kind, block.what) == ('sh', 'run'))
-    return [line.split() for line in first.text.splitlines()]
+    """Return the commands of the README that are run."""
+    blocks = [one for one in blocks_of(ROOT / 'README.md') if one.what == 'run']
+    return [line.split() for one in blocks if one.kind == 'sh' for line in one.text.splitlines()]
 
 
 def main() -> None:

@@ -48,7 +48,7 @@ class MethodOptions(Directive):
         from robot_id.methods import registry
         from robot_id.options import options_of
 
-        lines = ['.. list-table::', '   :header-rows: 1', '']
+        lines = ['.. list-table::', '   :header-rows: 1', '   :class: options', '']
         rows = [('option', 'value', 'default', 'meaning')]
         shared = self.arguments[0] == 'shared'
         method = registry.method_class('idim_wls' if shared else self.arguments[0])

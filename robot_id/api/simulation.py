@@ -134,6 +134,8 @@ def values_of(robot: Robot, given: ArrayLike) -> Array:
     return found
 
 
-def numbers(given: str | Sequence[float]) -> str:
-    """Return numbers as the text that the command line has for them."""
-    return given if isinstance(given, str) else ','.join(map(repr, map(float, given)))
+def numbers(given: str | Path | Sequence[float]) -> str:
+    """Return numbers, or a file, as the text that the command line has for them."""
+    if isinstance(given, str | Path):
+        return str(given)
+    return ','.join(map(repr, map(float, given)))

@@ -241,7 +241,7 @@ def identify_payload(
     arm: Fit | str | Path | None = None,
     tool: str | Sequence[str] | None = None,
     pose: str | Sequence[float] | None = None,
-    known: str | Sequence[float] | None = None,
+    known: str | Path | Sequence[float] | None = None,
     strategy: str | None = None,
     mapping: room.MappingLike | None = None,
     check: bool = True,
@@ -255,7 +255,8 @@ def identify_payload(
     :param arm: fit of the arm without load, or its file.
     :param tool: link of the URDF that carries the load and gives its frame; several for several.
     :param pose: or a frame in that of the last link: x, y, z, roll, pitch, yaw.
-    :param known: part of the load that is known, subtracted: mass, x, y, z [, inertia].
+    :param known: part of the load that is known, subtracted: mass, x, y, z [, inertia], or the
+        JSON file of another load.
     :param strategy: subtract, known_arm or joint; None chooses by the data.
     """
     model = load_robot(robot)

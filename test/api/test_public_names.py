@@ -1,6 +1,7 @@
 """The public names: what a script or a notebook of a user does, on a csv and on arrays."""
 
 import inspect
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -369,6 +370,18 @@ def test_weigh_on_line_and_excite(robot, recorded):
     with pytest.raises(OptionError) as caught:
         rid.excite(robot, evaluation=20)
     assert caught.value.key == 'evaluation'
+
+
+def test_a_known_part_of_a_load_is_a_file(robot, tmp_path):
+    gripper = (1.0, 0.2, 0.05, 0.0, 0.01, 0.0, 0.0, 0.01, 0.0, 0.02)
+    empty, loaded = rid.simulate(robot, seed=1), rid.simulate(robot, seed=2, payload=gripper)
+    path = tmp_path / 'gripper.json'
+    rid.identify_payload(robot, loaded, empty, check=False).save(path)
+    more = rid.simulate(robot, seed=3, payload=(1.5, *gripper[1:]))
+    found = rid.identify_payload(robot, more, empty, known=path, check=False)
+    assert json.loads(path.read_text())['mass']['value'] == pytest.approx(1.0, abs=0.02)
+    found.save(path)
+    assert json.loads(path.read_text())['mass']['value'] == pytest.approx(0.5, abs=0.03)
 
 
 @pytest.mark.parametrize('name', ['scara', 'emps'])

@@ -1,21 +1,24 @@
 """Every block of the documents is run or checked."""
 
+import importlib
 import json
 import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from robot_id.cli.main import VERBS, cli
 from robot_id.exceptions import RobotIdError
 from tools.manual import python_names, yaml_files
 from tools.manual.blocks import ROOT, blocks_of
 from tools.manual.commands import CommandError, check
+from tools.manual.shell_words import written_files
 
 PAGES = [*sorted(ROOT.glob('*.md')), *sorted((ROOT / 'doc').rglob('*.md'))]
 BLOCKS = [(page, block) for page in PAGES for block in blocks_of(page)]
 INLINE = re.compile(r'(?<!`)`(robot-id [^`]+)`(?!`)')
-# What is neither run nor read: drawings, and programs that tests of their own compile.
+# What is neither run nor read: drawings, outputs, and text for other programs.
 OTHERS = ('mermaid', 'text', 'xml', 'cpp', 'cmake')
 
 
@@ -31,13 +34,15 @@ def names(block):
     return block.detail.split() if block.what == 'foreign' else ()
 
 
-@pytest.fixture(scope='module')
-def ros():
+def ros_room():
     pytest.importorskip('rclpy')
     pytest.importorskip('robot_id_msgs.msg._error_code', reason='robot_id_msgs is not built')
-    from tools.manual.ros_commands import checker
+    return importlib.import_module('tools.manual.ros_commands')
 
-    return checker
+
+def ros(foreign=()):
+    """Return what checks the words after `ros2`; without ROS their tests are skipped."""
+    return lambda words: ros_room().checker(foreign)(words)
 
 
 @pytest.mark.parametrize('page', PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -52,8 +57,20 @@ def test_every_block_says_what_it_is(page):
 
 
 @pytest.mark.parametrize('block', of('sh'))
-def test_commands_exist(block, ros):
+def test_commands_exist(block):
     check(block.text, ros(names(block)))
+
+
+def test_parameters_of_nodes_are_theirs():
+    check_parameter_file = ros_room().check_parameter_file
+    written = [text for _, block in BLOCKS for text in written_files(block.text)]
+    files = [text for text in written if 'ros__parameters' in text]
+    for text in files:
+        check_parameter_file(yaml.safe_load(text))
+    assert files
+    for key in ('windows_s', 'ros__parameter'):
+        with pytest.raises((CommandError, KeyError)):
+            check_parameter_file({'/**': {'ros__parameters': {key: 1.0}}})
 
 
 @pytest.mark.parametrize('block', of('yaml'))
@@ -125,7 +142,7 @@ def test_commands_within_sentences_exist(page):
         ('X=1 ros2 topics echo /joint_states', 'no ros2 topics'),
     ],
 )
-def test_a_wrong_command_would_be_noticed(command, wrong, ros):
+def test_a_wrong_command_would_be_noticed(command, wrong):
     with pytest.raises(CommandError) as found:
         check(command, ros())
     assert wrong in str(found.value)

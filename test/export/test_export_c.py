@@ -1,8 +1,10 @@
 """`export --format c`: compiles without a warning, tests itself, and agrees with pinocchio."""
 
 import ctypes
+import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from robot_id.methods.result import Result
 from robot_id.robot import load_robot
 from robot_id.robot.robot import standard_regressor
 
+PAGE = Path(__file__).resolve().parents[2] / 'doc' / 'how_to' / 'c_code.md'
 STRICT = ('-std=c99', '-Wall', '-Wextra', '-Wpedantic', '-Werror')
 SANITISED = ('-O0', '-fsanitize=address,undefined', '-fno-sanitize-recover=all')
 pytestmark = pytest.mark.skipif(shutil.which('gcc') is None, reason='no gcc')
@@ -47,6 +50,15 @@ def test_self_test_and_example_are_clean(exported):
         assert word not in (out / model).read_text()
     (out / 'user.cpp').write_text(f'#include "{prefix}_model.h"\nint main() {{ return 0; }}\n')
     gcc(out, '-Wall', '-Wextra', '-Wpedantic', '-Werror', '-c', 'user.cpp', compiler='g++')
+
+
+def test_what_the_how_to_page_calls_is_in_the_header(exported):
+    _, _, out, prefix = exported
+    header = (out / f'{prefix}_model.h').read_text()
+    called = set(re.findall(r'\b(?:tx40|TX40)_(?!model)(\w+)', PAGE.read_text()))
+    assert 'inverse_dynamics' in called
+    for name in called:
+        assert re.search(rf'\b(?:{prefix}|{prefix.upper()})_{name}\b', header), name
 
 
 def test_self_test_notices_a_wrong_model(exported):

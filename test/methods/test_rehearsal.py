@@ -45,7 +45,7 @@ def test_excite_predicts_what_identify_reports(tmp_path: Path, monkeypatch, name
     assert 0.5 < np.median(ratio) < 2.0
     assert np.all((ratio > 0.1) & (ratio < 10.0)), ratio
     # Not the formula for white torque noise, which is far too good on the TX40.
-    assert any('IDIM-WLS on a simulation' in note for note in predicted['notes'])
+    assert any('from a simulated identification' in note for note in predicted['notes'])
 
 
 @pytest.mark.parametrize('name', ['emps', 'scara', 'tx40'])

@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Iterator
 
-HEREDOC = re.compile(r'^(?P<line>.*?)<<(?P<end>\w+)\n.*?^(?P=end)$', re.M | re.S)
+HEREDOC = re.compile(r'^(?P<line>.*?)<<(?P<end>\w+)\n(?P<body>.*?)^(?P=end)$', re.M | re.S)
 QUOTED_CODE = re.compile(r'(python3? -c) "[^"]*"')
 
 
@@ -27,3 +27,8 @@ def commands_of(text: str) -> Iterator[list[str]]:
                 words = []
         if words:
             yield words
+
+
+def written_files(text: str) -> list[str]:
+    """Return the texts that `cat > FILE <<EOF` writes in a block."""
+    return [found['body'] for found in HEREDOC.finditer(text)]
