@@ -63,5 +63,5 @@ def bench_cma_es() -> list[Figure]:
     return [
         Figure(f'simulations of a fit, {size}', own, '', who, others / own, 100.0),
         Figure(f'processor time of a fit, {size}', seconds, 's', who, spent / seconds),
-        Figure('RMS position error of both', 1e3 * reached, 'mrad'),
+        Figure('RMS position error of the fit', 1e3 * reached, 'mrad'),
     ]

@@ -26,8 +26,9 @@ CORRECTED = ('data.npz', 'robot.yaml')
 
 
 WITHOUT_TORQUE = (
-    'no torque was recorded: wrap-around, clock, repeated samples, units of time and velocity and '
-    'joints at rest are checked; signs, units, columns and mount need torques'
+    'no torque was recorded: wrap-around, clock, repeated samples, units of time and velocity, '
+    'that of positions by the limits, and joints at rest are checked; signs, columns and mount '
+    'need torques'
 )
 
 

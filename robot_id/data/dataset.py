@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 # How far a sample may be from its place on the uniform grid, in steps: beyond it, it is another's.
 MOST_OFF = 0.5
+# What to do about joints that a recording lacks, or calls otherwise.
+LOCK = "put joints that were not recorded under 'locked' of a robot file"
+RENAME = "give the robot's names under 'joints' of the mapping"
 
 
 @dataclass(frozen=True, repr=False)
@@ -311,9 +314,10 @@ class Dataset:
             return replace(self, joint_names=tuple(joint_names), named=True)
         missing = [name for name in joint_names if name not in self.joint_names]
         if missing:
+            other_names = set(self.joint_names) - set(joint_names)
             raise DataError(
                 f"{self.source or 'data set'}: no joint '{missing[0]}', it has "
-                f'{", ".join(self.joint_names)}',
+                f'{", ".join(self.joint_names)}: {RENAME if other_names else LOCK}',
                 joint=missing[0],
             )
         if joint_names == self.joint_names:

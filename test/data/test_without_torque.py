@@ -148,6 +148,21 @@ def test_lerobot_units_are_never_guessed(tmp_path, channels, told):
         data.load(tmp_path, None if channels is None else mapping)
 
 
+def test_a_leg_of_a_larger_robot_is_told_what_to_do_with_the_other_joints(tmp_path):
+    np.savetxt(tmp_path / 'leg.csv', np.hstack([T[:, None], Q, GOAL]), delimiter=',')
+    mapping = tmp_path / 'leg.yaml'
+    text = 'time: {column: 1}\nposition: {columns: 2-3}\nreference_position: {columns: 4-5}\n'
+    mapping.write_text(text)
+    with pytest.raises(DataError, match=r"2 position columns for 3 joints: .*'locked'"):
+        data.load(tmp_path / 'leg.csv', mapping, joint_names=('hip', 'knee', 'wheel'))
+    mapping.write_text(f'joints: [hip, knee]\n{text}')
+    found = data.load(tmp_path / 'leg.csv', mapping)
+    with pytest.raises(DataError, match=r"no joint 'wheel'.*'locked'"):
+        found.select(('hip', 'knee', 'wheel'))
+    with pytest.raises(DataError, match=r"no joint 'calf'.*'joints' of the mapping"):
+        found.select(('hip', 'calf'))
+
+
 @pytest.mark.parametrize('name', ['x.pkl', 'x.pt', 'x.pth'])
 def test_pickled_files_are_never_opened(tmp_path, name):
     mark = tmp_path / 'mark'

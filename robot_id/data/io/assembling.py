@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from robot_id.data import units
 from robot_id.data.cleaning.cleaning import Raw
 from robot_id.data.cleaning.cutting import cut
+from robot_id.data.dataset import LOCK
 from robot_id.data.io.tables import Table, read_table
 from robot_id.data.joint_side import (
     PD_NOTE,
@@ -358,12 +359,14 @@ def _names(
     path: Path, mapping: MappingFile, wanted: tuple[str, ...] | None, n: int
 ) -> tuple[str, ...]:
     """Return the joint names: of the mapping, of the file, of the robot, or numbered."""
-    names = mapping.called_joints() or wanted
+    own = mapping.called_joints()
+    names = own or wanted
     if names is None:
         return tuple(f'joint_{number}' for number in range(1, n + 1))
     if len(names) != n:
+        fix = '' if own or len(names) < n else f': {LOCK}'
         raise DataError(
-            f'{path}: {n} position columns for {len(names)} joints', code='joint_count'
+            f'{path}: {n} position columns for {len(names)} joints{fix}', code='joint_count'
         )
     return names
 
