@@ -32,32 +32,28 @@ class Work:
         done: Callable[[dict[str, Any]], object] = lambda answer: None,
         job: Job | None = None,
     ) -> None:
-        self.workspace, self.done, self.job = workspace, done, job
+        self.workspace, self.done = workspace, done
         with ui.row().classes('w-full items-center no-wrap') as self.running:
             self.bar = ui.linear_progress(value=0, show_value=False).classes('w-64')
             self.text = ui.label().classes('text-sm grow truncate')
             ui.button('Cancel', on_click=self._cancel).props('flat')
         self.mistake = ui.label().classes('text-sm text-red-8 whitespace-pre-wrap')
-        self._tell()
+        self.show(job)
 
     def start(self, verb: str, **settings: Any) -> None:
         """Begin; what began before goes on without being shown."""
-        self.job = self.workspace.start(verb, settings)
-        self._tell()
+        self.show(self.workspace.start(verb, settings))
 
-    def forget(self) -> None:
-        """Show nothing of what began before."""
-        self.job = None
-        self._tell()
+    def show(self, job: Job | None, mistake: str = '') -> None:
+        """Show what goes on, None for nothing, or why it did not."""
+        self.job = job
+        self.running.set_visibility(job is not None)
+        self.mistake.set_text(mistake)
+        self.mistake.set_visibility(bool(mistake))
 
     def _cancel(self) -> None:
         if self.job is not None:
             self.workspace.cancel(self.job)
-
-    def _tell(self, mistake: str = '') -> None:
-        self.running.set_visibility(self.job is not None)
-        self.mistake.set_text(mistake)
-        self.mistake.set_visibility(bool(mistake))
 
     def poll(self) -> None:
         """Show how far it is, or what came of it."""
@@ -69,9 +65,8 @@ class Work:
             self.bar.set_value(job.fraction)
             self.text.set_text(f'{title}, {100 * job.fraction:.0f} %: {job.text}')
             return
-        self.job = None
         mistake = job.answer.get('error', '')
-        self._tell(f'{title}: {mistake}' if mistake else '')
+        self.show(None, f'{title}: {mistake}' if mistake else '')
         if not mistake:
             self.done(job.answer)
 

@@ -53,12 +53,11 @@ class ExcitePanel(Panel):
     def _draw(self, found: dict[str, Any]) -> None:
         distance, pair = found['closest']
         near = f'closest links: {pair}, {distance:.3f} m' if pair else 'no collision geometry'
-        condition = _text(found['condition_number'])
         time, position = found['time'], found['position']
         robot = self.workspace.load_robot()
-        envelope = Envelope(time, {'position': position})
-        tracks = by_channel(envelope, robot, envelope.channels)
+        tracks = by_channel(Envelope(time, {'position': position}), robot, ['position'])
         with self.area:
+            condition = _text(found['condition_number'])
             ui.label(f'{found["seconds"]:.3g} s, condition number {condition}; {near}')
             ui.label('written: ' + ', '.join(each.rpartition('/')[2] for each in found['files']))
             ui.label('\n'.join(found['notes'])).classes('text-sm whitespace-pre-line')

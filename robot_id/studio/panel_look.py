@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -58,21 +59,23 @@ class LookPanel(Panel):
             self.drawn = key
             await self._draw()
 
-    async def _chosen(self) -> None:
-        if self.choice.value is not None and self.choice.value != self.index:
-            self.index = self.choice.value
-            await self.refresh()
+    def _chosen(self) -> Awaitable[None] | None:
+        if self.choice.value is None or self.choice.value == self.index:
+            return None
+        self.index = self.choice.value  # At once: a refresh in between would take it back.
+        return self.refresh()
 
     async def _draw(self) -> None:
         for area in (self.charts, self.scene, self.findings):
             area.clear()
-        self.check.forget()
+        self.check.show(None)
         self.found = self.figure = self.signals = None
         if not self.workspace.recordings or not self.workspace.robot:
             with self.charts:
                 ui.label('Choose a robot and add a recording first (Data).')
             return
         self.waiting.set_visibility(True)
+        mine = self.drawn
         try:
             found = await beside(self.workspace.data, self.index)
             robot = self.workspace.load_robot()
@@ -82,6 +85,8 @@ class LookPanel(Panel):
             return
         finally:
             self.waiting.set_visibility(False)
+        if mine != self.drawn:  # Another one was chosen meanwhile.
+            return
         self.found = found
         with self.charts:
             self.signals = self._signals(found, robot)
@@ -98,8 +103,7 @@ class LookPanel(Panel):
         def told(first: float, last: float) -> None:
             shown.set_text(f'{count} samples, {first:.4g} to {last:.4g} of {end:.4g} s')
 
-        tracks = by_channel(envelope, robot, SHOWN)
-        return Signals(tracks, end, found.borders, self._cursor, told)
+        return Signals(by_channel(envelope, robot, SHOWN), end, found.borders, self._cursor, told)
 
     def _cursor(self, seconds: float) -> None:
         """Move the robot to a place of the recording."""
@@ -140,8 +144,11 @@ class LookPanel(Panel):
                     ui.label(f'{one["code"]}{where} ({100 * one["certainty"]:.0f} % sure)')
                     ui.label(one['message']).classes('text-sm')
                     ui.label(f'fix: {one["fix"]}').classes('text-sm font-mono')
-                    if places := self._places(one):
-                        ui.button('Show', on_click=partial(self._zoom, places[0])).props('flat')
+                    if self.signals is not None and (places := self._places(one)):
+                        first, last = places[0][0] - AROUND_S, places[0][1] + AROUND_S
+                        ui.button('Show', on_click=partial(self.signals.show, first, last)).props(
+                            'flat'
+                        )
                     if one['fixable']:
                         ui.button('Write the corrected recording', on_click=self._fix).props(
                             'flat'
@@ -155,10 +162,6 @@ class LookPanel(Panel):
             (starts[each['run']] + each['first_s'], starts[each['run']] + each['last_s'], text)
             for each in one['intervals'] if each['run'] < len(starts)
         ]  # fmt: skip
-
-    def _zoom(self, place: tuple[float, float, str]) -> None:
-        if self.signals is not None:
-            self.signals.show(place[0] - AROUND_S, place[1] + AROUND_S)
 
     def _fix(self) -> None:
         name = self.workspace.recordings[self.index][0]
