@@ -16,6 +16,7 @@ from robot_id.tasks.checks import (
     rest,
     saturation,
     stamps,
+    time_scale,
     time_unit,
     torque_delay,
     torque_sign,
@@ -55,4 +56,5 @@ STRUCTURE: tuple[Callable[[Case], Iterable[Proposal]], ...] = (
     joint_offset.propose,
     gravity_direction.propose,
     gravity_removed.propose,
+    time_scale.propose,
 )
