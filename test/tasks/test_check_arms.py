@@ -108,7 +108,8 @@ def test_a_rate_that_gravity_denies(arm: str, factor: float, tmp_path: Path) -> 
     other = replace(planted.dataset, runs=runs)
     (finding,) = check(load_robot(planted.robot_file), other)
     assert finding.code == 'time_unit'
-    assert finding.remedy.time_scale == pytest.approx(1.0 / factor, rel=0.1)
+    rate = float(finding.fix.removeprefix('rate_hz: ').split()[0])
+    assert rate == pytest.approx(planted.dataset.rate, rel=0.1)
 
 
 def test_several_wrong_signs_are_one_finding(tmp_path: Path) -> None:

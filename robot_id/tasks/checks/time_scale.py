@@ -13,7 +13,7 @@ from robot_id.tasks.checks.case import (
     improvement,
     proposal,
 )
-from robot_id.tasks.checks.finding import Finding, Remedy
+from robot_id.tasks.checks.finding import Finding
 from robot_id.tasks.checks.hypothesis import Hypothesis
 
 THRESHOLD = 1.0
@@ -44,6 +44,7 @@ def _at(case: Case):  # type: ignore[no-untyped-def]
 
 
 def _finding(case: Case, scale: float):  # type: ignore[no-untyped-def]
+    # No remedy: the rate is found to some percent only, its owner knows it.
     def make(found: Proposal) -> Finding:
         rate = case.dataset.rate / scale
         return Finding(
@@ -53,7 +54,6 @@ def _finding(case: Case, scale: float):  # type: ignore[no-untyped-def]
             f'the samples are of about {rate:.3g} Hz, not {case.dataset.rate:.4g}: with this rate '
             f'the {improvement(case, found)}',
             f'rate_hz: {rate:.3g} without a time column, or the unit of the time, in the mapping',
-            Remedy(time_scale=scale),
         )
 
     return make
