@@ -21,6 +21,8 @@ from robot_id.cli.console import (
 from robot_id.cli.shared_options import data_option, mapping_option, robot_option
 from robot_id.exceptions import DataError
 
+# Where no finding has a correction that is certain.
+BY_HAND = '--fix: nothing is written, what is found is corrected by hand'
 # What --fix writes.
 CORRECTED = ('data.npz', 'robot.yaml')
 
@@ -87,6 +89,8 @@ def command(
             written = save_corrected(Path(folder), model, dataset, findings)
         except OSError as error:
             raise DataError(f'{folder}: cannot write ({error.strerror or error})') from error
+        if not written:
+            messages().print(BY_HAND, markup=False, soft_wrap=True)
         for path in written:
             console.print(f'corrected: {path}', markup=False, soft_wrap=True)
     if findings:

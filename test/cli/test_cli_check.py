@@ -59,6 +59,17 @@ def test_a_mistake_exits_1_and_fix_mends_it(recording: Dataset, tmp_path: Path) 
     assert 'corrected:' in output
 
 
+def test_fix_says_where_only_a_person_can_correct(recording: Dataset, tmp_path: Path) -> None:
+    (run,) = recording.runs
+    still = run.position * [1.0, 0.0]
+    wrong = replace(recording, runs=(Run(run.time, still, run.torque),))
+    code, findings, output = _check(wrong, tmp_path, '--fix', str(tmp_path / 'fixed'))
+    assert code == 1
+    assert 'rest' in [finding['code'] for finding in findings]
+    assert '--fix: nothing is written' in output
+    assert not (tmp_path / 'fixed').exists()
+
+
 @pytest.mark.parametrize('place', ['a_file/fixed', 'a_file'])
 def test_a_folder_that_cannot_be_made_is_refused_first(
     recording: Dataset, tmp_path: Path, place: str

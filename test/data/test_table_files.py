@@ -66,6 +66,30 @@ def test_a_file_is_unpacked_by_what_it_is_whatever_its_name(tmp_path, name, pack
     assert notes == ()
 
 
+@pytest.mark.parametrize(
+    ('form', 'mark'),
+    [('2026-11-19T22:02:{:09.6f}', ','), ('2026-11-19 22:02:{:06.3f}Z', ';'),
+     ('2026-11-20T00:02:{:012.9f}+02:00', ',')],
+)  # fmt: skip
+def test_dates_and_times_are_seconds(tmp_path, form, mark):
+    path = tmp_path / 'log.csv'
+    rows = ''.join(f'{form.format(0.01 * k)}{mark}{k}\n' for k in range(100))
+    path.write_text(f'time{mark}q\n{rows}')
+    names, values, notes = read_csv(path)
+    assert names == ['time', 'q']
+    assert notes == ()
+    began = 1795125720.0  # of 2026-11-19 22:02:00 UTC
+    np.testing.assert_allclose(values[:, 0] - began, 0.01 * np.arange(100), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize('cell', ['2026-13-19T22:02:00', '2026-11-19T25:02:00', '2026-11-19'])
+def test_dates_that_are_none_are_named(tmp_path, cell):
+    path = tmp_path / 'log.csv'
+    path.write_text('time,q\n' + text(20) + f'{cell},3\n' + text(20))
+    with pytest.raises(DataError, match=f"row 21, column 1: '{cell}' is not a number"):
+        read_csv(path)
+
+
 def test_utf_16_is_named(tmp_path):
     path = tmp_path / 'log.csv'
     path.write_bytes(text().encode('utf-16'))

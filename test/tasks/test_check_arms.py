@@ -101,6 +101,17 @@ def test_a_rate_that_the_velocity_channel_denies(tmp_path: Path) -> None:
     assert f'rate_hz: {planted.dataset.rate:.4g} ' in finding.fix
 
 
+@pytest.mark.parametrize(('arm', 'factor'), [('kinova', 0.5), ('ur5', 2.0), ('so100', 4.0)])
+def test_a_rate_that_gravity_denies(arm: str, factor: float, tmp_path: Path) -> None:
+    planted = plant('clean', arm, tmp_path, np.random.default_rng(2), USUAL)
+    runs = tuple(replace(run, time=factor * run.time) for run in planted.dataset.runs)
+    other = replace(planted.dataset, runs=runs)
+    (finding,) = check(load_robot(planted.robot_file), other)
+    assert finding.code == 'time_unit'
+    rate = float(finding.fix.removeprefix('rate_hz: ').split()[0])
+    assert rate == pytest.approx(planted.dataset.rate, rel=0.1)
+
+
 def test_several_wrong_signs_are_one_finding(tmp_path: Path) -> None:
     planted = plant('clean', 'ur10', tmp_path, np.random.default_rng(3), USUAL)
     signs = np.array([1.0, -1.0, 1.0, 1.0, -1.0, 1.0])

@@ -189,6 +189,12 @@ def test_the_motor_side_is_marked(tmp_path, recording):
     assert {'position', 'velocity'} <= set(guess(TX40, path).not_sure)
 
 
+def test_a_bag_needs_no_mapping(tmp_path):
+    (tmp_path / 'metadata.yaml').touch()
+    with pytest.raises(DataError, match='a bag has names and SI units, it needs no mapping'):
+        guess('scara', tmp_path)
+
+
 def test_a_table_of_something_else_is_refused(tmp_path):
     rng = np.random.default_rng(0)
     path = table(tmp_path / 'x.csv', ['name', 'price'], [rng.normal(size=50), rng.normal(size=50)])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import re
 import warnings
 import zlib
 from array import array
 from collections.abc import Iterator
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
@@ -22,6 +24,10 @@ Array = NDArray[np.float64]
 LONGEST_LINE = 1 << 20
 _BLOCK = 1 << 16
 MOST_COLUMNS = 10_000
+# A date and time as ISO 8601 has it, in UTC where no zone is given.
+_MOMENT = re.compile(
+    r'(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:\d\d)?', re.ASCII
+)
 # The first bytes of a file of gzip.
 _GZIP = b'\x1f\x8b'
 
@@ -119,8 +125,13 @@ def bare(cell: str) -> str:
 
 
 def number_of(cell: str, comma: bool = False) -> float:
+    """Return a number, or a date and time as seconds since 1970."""
     if '_' in cell:  # Python's own way of writing 1_000, nobody else's
         raise ValueError
+    if (moment := _MOMENT.fullmatch(cell)) is not None:
+        day, clock, part, zone = moment.groups(default='')
+        whole = datetime.fromisoformat(f'{day}T{clock}{zone.replace("Z", "") or "+00:00"}')
+        return whole.timestamp() + float(f'0.{part or 0}')
     return float(cell.replace(',', '.', 1) if comma else cell)
 
 

@@ -25,6 +25,7 @@ class Hypothesis:
     :param offset: (n,) added to the positions.
     :param delay: seconds by which the torques were recorded late.
     :param gravity: (3,) m/s^2 in the base frame.
+    :param time_scale: factor on the time.
     :param lengths: (nb,) factors on the distances of the joints of the robot file.
     """
 
@@ -36,6 +37,7 @@ class Hypothesis:
     delay: float = 0.0
     gravity: tuple[float, ...] | None = None
     lengths: tuple[float, ...] | None = None
+    time_scale: float = 1.0
 
     def apply(self, signals: Signals) -> Signals:
         """Return the signals as they would be without the mistake."""
@@ -60,6 +62,8 @@ class Hypothesis:
             q, dq, ddq = q * factor, dq * factor, ddq * factor
         if self.offset is not None:
             q = q + np.array(self.offset)
+        if self.time_scale != 1.0:
+            dq, ddq = dq / self.time_scale, ddq / self.time_scale**2
         return q, dq, ddq
 
 

@@ -17,6 +17,7 @@ from robot_id.tasks.checks import (
     rest,
     saturation,
     stamps,
+    time_scale,
     time_unit,
     torque_delay,
     torque_sign,
@@ -57,4 +58,5 @@ STRUCTURE: tuple[Callable[[Case], Iterable[Proposal]], ...] = (
     joint_offset.propose,
     gravity_direction.propose,
     gravity_removed.propose,
+    time_scale.propose,
 )

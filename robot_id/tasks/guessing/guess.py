@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_id.data import units
+from robot_id.data.io.bags.messages import is_bag
 from robot_id.exceptions import DataError, DescriptionError
 from robot_id.robot import Robot, load_robot
 from robot_id.tasks.guessing import evidence
@@ -120,6 +121,8 @@ def guess(robot: Robot | str | Path, path: str | Path) -> Guess:
     model, locked, notes = load_any(robot)
     path = Path(path)
     files = None
+    if is_bag(path):
+        raise DataError(f'{path}: a bag has names and SI units, it needs no mapping: check it')
     if os.path.isdir(path):
         files = joint_files(path, model)
         columns = list(files.columns)
