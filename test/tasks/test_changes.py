@@ -71,6 +71,17 @@ def test_a_torque_with_another_gain_than_the_others(plain):
     assert any('wrong torque gain' in text for text in result.reasons)
 
 
+def test_a_wrong_gain_is_named_though_it_hardly_moves_the_residual():
+    """The parameters of the first joint of six hide most of its gain."""
+    robot = load_robot('tx40')
+    data = record(robot, seed=901)
+    run = data.runs[0]
+    run = replace(run, torque=run.torque * [1.2, 1.0, 1.0, 1.0, 1.0, 1.0])
+    result = identify(Request(robot, replace(data, runs=(run,)), check=False)).result
+    assert result.verdict == 'caution'
+    assert any("'joint_1' is 1." in text for text in result.reasons), result.reasons
+
+
 def test_friction_of_the_load_is_suggested_with_its_gain(plain, tmp_path):
     _, data, friction = plain
     run = data.runs[0]

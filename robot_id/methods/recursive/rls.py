@@ -148,7 +148,7 @@ class Rls(OnlineSettings):
             robot, dataset, self.coulomb_slope, self.processing
         )
         # The law is the known one here: the doubt between it and a hard one is not its own.
-        slope, derived = alignment.slope, replace(derived, law_doubt=None)
+        slope, derived = alignment.slope, replace(derived, law_doubt=alignment.terms_doubt)
         processing = derived.processing
         identifier = self._identifier(robot, dataset, processing, slope)
         track, covariance = self._feed(identifier, dataset, processing, progress)

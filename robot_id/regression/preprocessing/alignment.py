@@ -8,6 +8,7 @@ are derived after them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +71,7 @@ class Alignment:
         detail and steps from one side to the other, else `slope`.
     :param law_doubt: (b, b) covariance of the parameters since the law of friction is not known
         for certain; None where it is.
+    :param terms_doubt: (b, b) the part of it by other terms, for a fit with `slope` itself.
     """
 
     slope: float | None
@@ -78,6 +80,7 @@ class Alignment:
     misfit: float | None = None
     row_slope: float | None = None
     law_doubt: Array | None = field(default=None, compare=False)
+    terms_doubt: Array | None = field(default=None, compare=False)
 
     @property
     def fine(self) -> bool:
@@ -169,12 +172,12 @@ def _align(
         shifted = replace(processing, torque_delay_s=known)
         rest = _offset(_fit(Observation(robot, dataset, shifted, best).projected()), step)
         offset = offset if rest is None else _credible(offset.plus(rest))
-    in_rows, doubt = best, None
+    law = _Law(best)
     if isinstance(slope, str):
-        in_rows, doubt, tails = _law_of_motion(rows, best, own)
-        shown = f'{shown}; in motion {tails}' if tails else shown
+        law = _law_of_motion(rows, best, own)
+        shown = f'{shown}; in motion {law.shown}' if law.shown else shown
     reason = shown if offset is not None else 'too few data'
-    return Alignment(best, reason, offset, misfit, in_rows, doubt)
+    return Alignment(best, reason, offset, misfit, law.slope, law.doubt, law.of_terms)
 
 
 def _turn(
@@ -201,11 +204,18 @@ def _turn(
     return rows[best], shown, found[best]
 
 
-def _law_of_motion(
-    rows: Observation, slope: float | None, own: _Fit | None
-) -> tuple[float | None, Array | None, str]:
+class _Law(NamedTuple):
+    """The slope of friction between the reversals, the doubts left (b, b), and why."""
+
+    slope: float | None
+    doubt: Array | None = None
+    of_terms: Array | None = None
+    shown: str = ''
+
+
+def _law_of_motion(rows: Observation, slope: float | None, own: _Fit | None) -> _Law:
     """
-    Return the slope of friction between the reversals, the doubt left, and why.
+    Return the slope of friction between the reversals, the doubts left, and why.
 
     Around a reversal filters, noise and sticking hide how friction turns. Between reversals the
     laws differ in the tail 1 - 2/pi atan(alpha |dq|), which a fit of the wrong law puts into
@@ -220,13 +230,14 @@ def _law_of_motion(
     """
     if slope is None or slope >= HARD_SLOPE:
         made = _solved(own)
-        return (slope, None, '') if made is None else (slope, made.doubt(), '')
+        terms = None if made is None else made.doubt()
+        return _Law(slope, terms, terms)
     hard = Observation(rows.robot, rows.dataset, rows.processing, HARD_SLOPE, free=True)
     found: dict[float, _Solved] = {}
     for candidate, one in ((HARD_SLOPE, hard), (slope, rows.projected(hard.reversals))):
         solved = _solved(_fit(one))
         if solved is None:
-            return slope, None, ''
+            return _Law(slope)
         found[candidate] = solved
     misfits = {s: one.fit.misfit for s, one in found.items()}
     equations = sum(np.count_nonzero(rho) for rho in found[slope].fit.residual)
@@ -236,7 +247,9 @@ def _law_of_motion(
     D = found[other].fit.chi - found[best].fit.chi
     named = {s: _words(None if s == HARD_SLOPE else s) for s in found}
     shown = ', '.join(f'{named[s]}: {100 * misfit:.4g} %' for s, misfit in misfits.items())
-    return best, likely * np.outer(D, D) + found[best].doubt(), shown
+    terms = found[best].doubt()
+    of_slope = terms if best == slope else found[slope].doubt()
+    return _Law(best, likely * np.outer(D, D) + terms, of_slope, shown)
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,12 @@ WARM_UP = 3.0
 WORTH, AGREE = 33.0, 0.75
 # Part of a joint's torque that a change must move.
 MATERIAL = 0.01
+# Part by which the gain of a torque must differ from the others: the gains of data sheets are not
+# better. Most of what it does to the torque is hidden in the parameters of its joint alone.
+GAIN_APART = 0.05
+# Percent of the squared error of its joint that this gain must take: the rest is noise. Of the
+# error of all joints the gain of one of many takes little.
+GAIN_WORTH = 50.0
 
 
 @dataclass(frozen=True)
@@ -112,28 +118,36 @@ def changes(rows: TrialRows, robot: Robot, other: float = np.inf) -> list[Remark
         return []
     change, columns = found
     gain = rows.gain(columns)
-    if gain.percent < WORTH or gain.agree < AGREE or gain.share.max() < MATERIAL:
-        return []
-    if gain.after > other:
+    if gain.agree < AGREE or gain.after > other:
         return []
     figures = f'error on blocks left out {gain.before:.3g} -> {gain.after:.3g} %'
     if change.words == THROUGHOUT:
-        return [Remark('caution', f'{_gains(gain.values, robot.joint_names)} ({figures})')]
+        apart = _apart(gain.values)
+        worth = gain.of_joint[np.abs(apart) >= GAIN_APART].max(initial=0.0)
+        if worth < GAIN_WORTH:
+            return []
+        return [Remark('caution', f'{_gains(apart, robot.joint_names)} ({figures})')]
+    if gain.percent < WORTH or gain.share.max() < MATERIAL:
+        return []
     joint = robot.joint_names[int(np.argmax(gain.share))]
     return [Remark('caution', f'{_words(change, joint)} ({figures})')]
 
 
-def _gains(values: Array, names: tuple[str, ...]) -> str:
+def _apart(values: Array) -> Array:
     """
-    Return which torque has another gain than those of the others.
+    Return (n,) by how much the gain of each torque differs from those of the other joints.
 
     :param values: (n,) what is missing in the torque of each joint, known up to a common factor.
     """
-    apart = values - np.median(values)
+    return values - (values[1] if len(values) == 2 else np.median(values))
+
+
+def _gains(apart: Array, names: tuple[str, ...]) -> str:
+    """Return which torque has another gain than those of the others."""
     j = int(np.argmax(np.abs(apart)))
     if len(names) == 2:
-        text = f'the torque of {names[0]!r} is {1.0 + values[0] - values[1]:.3g} times that of '
-        text += f'{names[1]!r}, by the inertia that both move'
+        text = f'the torque of {names[0]!r} is {1.0 + apart[0]:.3g} times that of {names[1]!r}, '
+        text += 'by the inertia that both move'
     else:
         text = f'the torque of {names[j]!r} is {1.0 + apart[j]:.3g} times what those of the '
         text += 'other joints say'

@@ -49,6 +49,7 @@ class Gain:
     :param agree: share of the blocks whose error falls.
     :param before: relative torque error on these blocks without them, percent, after with them.
     :param share: (n,) torque that they explain, of the torque of each joint.
+    :param of_joint: (n,) percent of the squared error of each joint.
     :param values: (c,) their parameters, from all blocks.
     """
 
@@ -57,6 +58,7 @@ class Gain:
     before: float
     after: float
     share: Array
+    of_joint: Array
     values: Array
 
 
@@ -181,11 +183,13 @@ class TrialRows:
         )
         scale = 100.0 / float(before.mean())
         agree = float(np.mean(after < before))
-        taken = (self.left**2 - left**2) / self.weight**2
-        share = np.array([
-            np.sqrt(max(float(np.sum(taken[self.joint == j])), 0.0))
-            / max(float(np.linalg.norm(self.y[self.joint == j])), 1e-300)
-            for j in range(self.n)
-        ])  # fmt: skip
+        had, rest, torque = (
+            np.bincount(self.joint, x**2, self.n)
+            for x in (self.left / self.weight, left / self.weight, self.y)
+        )
+        taken = had - rest
+        share = np.sqrt(np.maximum(taken, 0.0) / np.maximum(torque, 1e-300))
+        of_joint = 100.0 * taken / np.maximum(had, 1e-300)
         errors = self.error_percent(self.left), self.error_percent(left)
-        return Gain(scale * float((before - after).mean()), agree, *errors, share, values)
+        percent = scale * float((before - after).mean())
+        return Gain(percent, agree, *errors, share, of_joint, values)

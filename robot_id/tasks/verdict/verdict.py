@@ -287,7 +287,7 @@ def delay(case: Case) -> list[Remark]:
         return []
     way = 'lags' if left.seconds > 0.0 else 'leads'
     text = f'the torque still {way} the position by {1e3 * abs(left.seconds):.3g} ms'
-    hint = 'if it was, suspect friction that reverses before or after the velocity'
+    hint = 'if it was, suspect backlash, or friction that reverses before or after the velocity'
     return [Remark('caution', f'{text}: leave torque_delay_s to the data; {hint}')]
 
 
