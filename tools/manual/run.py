@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import io
 import os
@@ -69,7 +70,9 @@ def shell(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 @lru_cache(maxsize=1)
 def _kept() -> Path:
-    return prepare(Path(tempfile.mkdtemp(prefix='manual-')))
+    folder = tempfile.TemporaryDirectory(prefix='manual-')
+    atexit.register(folder.cleanup)
+    return prepare(Path(folder.name))
 
 
 @lru_cache
