@@ -281,3 +281,26 @@ def test_the_command_line_prints_one_line_and_exits_with_2(tmp_path, monkeypatch
     # A fresh installation compiles its kernels first, and says so.
     lines = [line for line in printed.splitlines() if not line.startswith('compiling kernels')]
     assert len(lines) == 1
+
+
+def units_below(path, row):
+    """Write our own names with a line of units, and half a second in ms and degrees."""
+    rows = ''.join(f'{k},{k / 10},{3 * k}\n' for k in range(500))
+    path.write_text(f'time,position.a,torque.a\n{row}\n{rows}')
+    return path
+
+
+def test_our_own_names_with_a_line_of_units_are_read_in_these(tmp_path):
+    run = data.load(units_below(tmp_path / 'a.csv', '[ms],[deg],[Nm]')).runs[0]
+    assert run.time[-1] == pytest.approx(0.499)
+    assert run.position[-1, 0] == pytest.approx(np.deg2rad(49.9))
+    assert run.torque[-1, 0] == 1497.0
+    same = data.load(units_below(tmp_path / 'b.csv', 's,f8,f8')).runs[0]
+    assert same.time[-1] == 499.0
+    assert same.position[-1, 0] == 49.9
+
+
+@pytest.mark.parametrize('row', ['[ms],[deg],counts', 'kg,deg,rpm'])
+def test_a_line_of_units_that_need_a_mapping_is_refused(tmp_path, row):
+    with refused(DataError, code='unknown_columns'):
+        data.load(units_below(tmp_path / 'a.csv', row))

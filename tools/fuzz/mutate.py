@@ -23,6 +23,8 @@ OBJECTS: tuple[Any, ...] = (
 )  # fmt: skip
 # Counts and lengths of binary formats.
 HUGE = (0, 1, 2**15, 2**31 - 1, 2**31, 2**32 - 1, 2**62, 2**63, 2**64 - 1)
+# Bytes that a repeated line may add; what is larger tests the memory of the fuzz alone.
+_LONGER = 1 << 20
 _NUMBER = re.compile(rb'-?\d+\.?\d*(?:[eE][-+]?\d+)?')
 
 
@@ -74,7 +76,9 @@ def damage_text(raw: bytes, draw: random.Random) -> bytes:
         if kind == 0:
             del lines[at]
         elif kind == 1:
-            lines[at:at] = [lines[other]] * draw.choice((1, 2, 100))
+            # The only line of a log is the whole log.
+            most = max(_LONGER // max(len(lines[other]), 1), 1)
+            lines[at:at] = [lines[other]] * min(draw.choice((1, 2, 100)), most)
         elif kind == 2:
             lines[at] = draw.choice(VALUES).encode() + b'\n'
         else:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from robot_id.data.io.csv import layout_of
 from robot_id.data.io.tables import Table, read_table
 from robot_id.data.mapping import CHANNELS, Channel, Mapping, TimeColumn, shipped_mappings
+from robot_id.data.unit_words import unit_of
+from robot_id.data.units import OF_CHANNEL, SIGNAL, TIME
 from robot_id.exceptions import DataError
 
 # Short names of variables that are accepted too.
@@ -67,7 +71,7 @@ def _of_names(table: Table) -> Mapping | None:
         if channel in CHANNELS and joint and joint not in joints:
             said = f"{table.path}: no column '{prefix}{joint}', but '{name}' is there"
             raise DataError(said, code='no_column')
-    channels = {}
+    channels, units = {}, _row_of_units(table)
     for channel in CHANNELS:
         columns = [f'{channel}.{joint}' for joint in joints]
         present = [name for name in columns if name in header]
@@ -75,9 +79,37 @@ def _of_names(table: Table) -> Mapping | None:
             missing = next(name for name in columns if name not in header)
             raise DataError(f"{table.path}: no column '{missing}', others of {channel} are there")
         if present:
-            channels[channel] = Channel(**{kind: list(columns)})  # type: ignore[arg-type]
-    clock = TimeColumn(variable=time) if table.header is None else TimeColumn(column=time)
+            unit = _unit(table, units, columns, channel)
+            channels[channel] = Channel(**{kind: list(columns)}, unit=unit)  # type: ignore[arg-type]
+    clock = TimeColumn(
+        **{'variable' if table.header is None else 'column': time},
+        unit=_unit(table, units, [time], 'time') or 's',
+    )
     return Mapping(joints=joints, time=clock, **channels)  # type: ignore[arg-type]
+
+
+def _row_of_units(table: Table) -> dict[str, str]:
+    """Return what the line below the header says of each column."""
+    if table.header is None or not table.notes:
+        return {}
+    return dict(zip(table.header, layout_of(table.path).units))
+
+
+def _unit(table: Table, row: dict[str, str], columns: Sequence[str], channel: str) -> str | None:
+    """Return the unit of columns by the line below the header, None for SI or none."""
+    known = OF_CHANNEL.get(channel, TIME)
+    written = [row.get(name, '') for name in columns]
+    found = {unit_of(cell) for cell in written}
+    if all(unit is None or (known.get(unit) == 1.0 and unit not in SIGNAL) for unit in found):
+        return None
+    unit = found.pop()
+    if not found and unit in known:
+        return unit
+    raise DataError(
+        f'{table.path}: the line below the header gives {channel} the units '
+        f'{", ".join(dict.fromkeys(written))}: robot-id init writes a mapping, which takes others',
+        code='unknown_columns',
+    )
 
 
 def _of_variables(table: Table) -> Mapping | None:

@@ -41,6 +41,7 @@ class Layout(NamedTuple):
     :param skip: lines before the data.
     :param comma: whether numbers are written 0,5.
     :param notes: lines that were skipped.
+    :param units: the words of the line below the header, one for each column.
     """
 
     delimiter: str | None
@@ -48,6 +49,7 @@ class Layout(NamedTuple):
     skip: int
     comma: bool = False
     notes: tuple[str, ...] = ()
+    units: tuple[str, ...] = ()
 
 
 def layout_of(path: Path) -> Layout:
@@ -92,7 +94,7 @@ def _below_header(
                 return Layout(delimiter, cells, number + 1, comma)
             shown = shorten(', '.join(cells))
             note = f"{path.name}: line {number + 1} ('{shown}') is skipped"
-            return Layout(delimiter, header, number + 1, comma, (note,))
+            return Layout(delimiter, header, number + 1, comma, (note,), tuple(cells))
     return Layout(delimiter, header, begun)
 
 

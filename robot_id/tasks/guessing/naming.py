@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from robot_id.data import units
-from robot_id.tasks.guessing.words import JOINED, QUANTITY, ROLE, SIDE, UNITS
+from robot_id.data.unit_words import UNITS, plain, unit_of
+from robot_id.tasks.guessing.words import JOINED, QUANTITY, ROLE, SIDE
 
 # Quantity -> the units that fit it; a motor's force may stand under any torque.
 FITTING = {
@@ -49,13 +49,6 @@ class Name:
     joint: str = ''
     rest: tuple[str, ...] = ()
     template: str = ''
-
-
-def plain(text: str) -> str:
-    """Return lower case without accents."""
-    kept = unicodedata.normalize('NFKD', text.replace('ß', 'ss').replace('ł', 'l'))
-    bare = ''.join(sign for sign in kept if not unicodedata.combining(sign))
-    return unicodedata.normalize('NFKC', bare).lower()
 
 
 def name_of(text: str, joints: Sequence[str]) -> Name:
@@ -117,7 +110,7 @@ def _is_word(joint: str) -> bool:
 def _without_unit(text: str) -> tuple[str, str]:
     """Return the name without its unit, and the unit of a mapping ('' for none)."""
     for found in _BRACKET.finditer(text):
-        unit = UNITS.get(plain(found[1]).replace(' ', ''))
+        unit = unit_of(found[1])
         if unit:
             return text[: found.start()] + ' ' + text[found.end() :], unit
     flat = plain(text).rstrip('_ .0123456789')
