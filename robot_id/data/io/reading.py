@@ -102,8 +102,7 @@ def _load_tables(
     if mapping is None:
         if os.path.isdir(path):
             raise DataError(
-                f'{path}: not a bag; give its files one by one (--data FIRST --data SECOND), or a '
-                'mapping that names them',
+                f'{path}: not a bag; name its files one by one, or give a mapping that names them',
                 code='not_a_bag',
             )
         mapping, table = guess_mapping(path)
