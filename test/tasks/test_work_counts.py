@@ -50,8 +50,9 @@ def test_one_identification_of_a_scara_recording(work, tmp_path):
     # The robot, the same with plain friction for the check, and that with tilted gravity.
     assert work['Robots'] == 3
     # 7 cut-offs, 4 of delay and friction, the fit and its hold-out with 8 noisier motions each in
-    # as many runs as they have; the check: the motion as it is, one W for each changed motion.
-    assert work['W'] <= 120
+    # as many runs as they have; the check: the motion as it is, one W for each changed motion,
+    # with ten rates of the samples that are tried.
+    assert work['W'] <= 130
     samples = len(found.dataset)
     assert work['rows of W'] <= 60 * samples
 
