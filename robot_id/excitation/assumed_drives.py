@@ -12,7 +12,7 @@ from robot_id.trajectory.trajectory import Array
 # Friction as shares of the rms torque, Coulomb and viscous each; rotor inertias as shares of the
 # mean inertia that the joint moves. MuJoCo's arms, UR and Franka have 3 to 15 %, and 10 to 60 %.
 FRICTION, ROTOR = 0.1, 0.3
-# A lively motion, and the Hz at which it is looked at for them.
+# A fast motion, and the Hz at which it is looked at for them.
 SECONDS, LOOK_HZ = 10.0, 50.0
 NOTE = (
     f'rotors and friction are not known: {100 * ROTOR:g} % of the inertia, and '
