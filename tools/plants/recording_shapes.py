@@ -152,13 +152,12 @@ def trimmed(played: Played, rng: Generator) -> Dataset:
 
 def cut_anywhere(played: Played, rng: Generator) -> Dataset:
     """Return files cut at random times, in any order."""
-    count = int(rng.integers(2, 9))
-    least = round(SHORTEST_FILE_S * played.dataset.rate)
-    while True:
-        cuts = np.sort(rng.integers(0, len(played.dataset), count))
-        ends = [0, *cuts.tolist(), len(played.dataset)]
-        if min(b - a for a, b in pairwise(ends)) >= least:
-            return _files(played.dataset, ends, rng)
+    length, least = len(played.dataset), round(SHORTEST_FILE_S * played.dataset.rate)
+    count = min(int(rng.integers(2, 9)), length // least - 1)
+    # Uniform over all cuts that leave no file too short: what is left over is drawn, then shared.
+    free = np.sort(rng.integers(0, length - (count + 1) * least + 1, count))
+    cuts = free + least * np.arange(1, count + 1)
+    return _files(played.dataset, [0, *cuts.tolist(), length], rng)
 
 
 def short_files(played: Played, rng: Generator) -> Dataset:
