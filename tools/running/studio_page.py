@@ -155,6 +155,9 @@ class Page:
     def tab(self, name: str) -> None:
         """Turn to a tab of the page."""
         self.page.locator('.q-tab', has_text=name).first.click()
+        # While one panel slides away, both have fields of similar names.
+        panels = "[...document.querySelectorAll('.q-tab-panel')]"
+        self.page.wait_for_function(f'{panels}.filter((panel) => panel.offsetParent).length === 1')
 
     def press(self, name: str) -> None:
         """Press a button."""
